@@ -1,0 +1,87 @@
+# Everything a person or CI does with this checkout. `make help` lists the targets.
+# Override on the command line: make serve PORT=8080 DATA=/srv/holdfast PYTHON=python3.12
+# With PostgreSQL: make serve EXTRAS=postgres HOLDFAST_DATABASE_URL=postgresql://...
+
+PYTHON ?= python3
+VENV   ?= .venv
+PORT   ?= 3000
+HOST   ?= 127.0.0.1
+DATA   ?= data
+DEMO   ?= true
+EXTRAS ?=
+
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUNTIME := $(VENV)/.runtime$(foreach extra,$(EXTRAS),-$(extra))
+LOCKS  := $(foreach name,build runtime $(EXTRAS),requirements/$(name).txt)
+CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.wire\.[a-z_]*\)",*$$/\1/p' setup.py)
+CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test bench lint format types imports docs docs-check schema lock changelog clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+# Each stamp stands for one finished step, so that the second run skips it.
+$(RUNTIME): $(LOCKS)
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Holdfast needs Python 3.11 or later; set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --require-hashes $(foreach lock,$(LOCKS),-r $(lock))
+	touch $@
+
+# One compiled extension per core module, beside its source: a stale one would hide an edit, so edits rebuild.
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES)
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.package requirements/dev.txt
+	$(PIP) --require-hashes -r requirements/dev.txt
+	touch $@
+
+serve: $(VENV)/.package ## set everything up and run the service on http://localhost:3000
+	HOLDFAST_PORT=$(PORT) HOLDFAST_HOST=$(HOST) HOLDFAST_DATA=$(DATA) HOLDFAST_DEMO=$(DEMO) $(BIN)/holdfast serve
+
+test: $(VENV)/.dev ## set everything up and run every test, with coverage of both halves
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
+	$(BIN)/coverage combine --quiet
+	@for half in backup hosting; do \
+		printf 'coverage of %s: ' $$half; \
+		$(BIN)/coverage report --include="*/holdfast/$$half/*" --format=total | sed 's/$$/%/'; \
+	done
+	@printf 'coverage of everything: '; $(BIN)/coverage report --format=total | sed 's/$$/%/'
+
+bench: $(VENV)/.dev ## measure every promise of the README
+	$(BIN)/python -m bench
+
+lint: $(VENV)/.dev ## ruff, formatting, strict types, import rules
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## rewrite the code in the house's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(VENV)/.dev ## write the reference pages again from the code
+	$(BIN)/python -m tools.reference
+
+docs-check: $(VENV)/.dev ## fail when a reference page is stale or a link is dead
+	$(BIN)/python -m tools.reference --check
+	$(BIN)/python -m tools.links
+
+schema: $(VENV)/.dev ## generate the message classes from backup.proto
+	$(BIN)/python -m tools.schema
+
+lock: $(VENV)/.dev ## resolve the dependencies again and write requirements/ (versions and hashes)
+	$(BIN)/python -m tools.lock
+
+changelog: $(VENV)/.dev ## show the changelog the fragments would make
+	$(BIN)/towncrier build --draft
+
+clean: ## remove everything that was built (never the data folder)
+	rm -rf $(VENV) build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	find src tests bench tools -name '__pycache__' -type d -prune -exec rm -rf {} +
+	find src -name '*.so' -delete

@@ -1,0 +1,10 @@
+"""The entry point: `holdfast` and `python -m holdfast`."""
+
+import sys
+
+from holdfast.cli import main
+
+__all__ = ["main"]
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+"""The one description of the format, `backup.proto`, and the message classes generated from it (`make schema`)."""
+
+from holdfast.backup.schema.backup_pb2 import BackupInfo, Frame
+
+__all__ = ["RECORDS", "BackupInfo", "Frame"]
+
+# The name of each record a frame can hold, by field number; number 0 stands for a frame that holds none.
+RECORDS: tuple[str, ...] = (
+    "empty",
+    *(
+        field.name
+        for field in sorted(Frame.DESCRIPTOR.oneofs_by_name["item"].fields, key=lambda field: field.number)
+    ),
+)

@@ -1,0 +1,1 @@
+"""Programs for people who change Holdfast; nothing here is installed."""

@@ -1,0 +1,47 @@
+"""Resolve the dependencies of pyproject.toml into requirements/: versions and hashes, no registry host.
+
+Everything is resolved together first (dev.txt), and each smaller file is then held to those versions, so the
+files can be installed side by side. `--universal` makes one lock serve every platform and Python 3.11 and later.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+FILES: dict[str, list[str]] = {
+    "dev": ["--group", "build", "--group", "dev", "--all-extras"],
+    "build": [],
+    "runtime": [],
+    "postgres": ["--extra", "postgres"],
+    "s3": ["--extra", "s3"],
+}
+
+
+def lock(folder: Path, name: str, choice: list[str]) -> None:
+    """Write one lock file."""
+    target = folder / f"{name}.txt"
+    source = ["--group", "pyproject.toml:build"] if name == "build" else ["pyproject.toml", *choice]
+    constraint = [] if name == "dev" else ["--constraint", str(folder / "dev.txt")]
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"),
+            *("--python-version", "3.11", "--generate-hashes", "--no-annotate", "--upgrade"),
+            *("--custom-compile-command", "make lock"),
+            *source,
+            *constraint,
+            *("--output-file", str(target)),
+        ],
+        check=True,
+    )
+
+
+def main() -> None:
+    """Write every lock file."""
+    folder = Path("requirements")
+    for name, choice in FILES.items():
+        lock(folder, name, choice)
+        print(f"requirements/{name}.txt")
+
+
+if __name__ == "__main__":
+    main()

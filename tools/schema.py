@@ -1,0 +1,27 @@
+"""Generate the message classes and their type stubs from backup.proto."""
+
+import sys
+from importlib import resources
+from pathlib import Path
+
+from grpc_tools import protoc
+
+PROTO = Path("holdfast/backup/schema/backup.proto")
+
+
+def generate(source: Path, target: Path) -> None:
+    """Compile the schema below `source` into `target`, both roots of the package."""
+    well_known = resources.files("grpc_tools") / "_proto"
+    plugin = Path(sys.executable).parent / "protoc-gen-mypy"
+    status = protoc.main(
+        [
+            *("protoc", f"-I{source}", f"-I{well_known}", f"--plugin={plugin}"),
+            *(f"--python_out={target}", f"--mypy_out=quiet:{target}", str(source / PROTO)),
+        ]
+    )
+    if status != 0:
+        sys.exit("protoc refused backup.proto")
+
+
+if __name__ == "__main__":
+    generate(Path("src"), Path("src"))
