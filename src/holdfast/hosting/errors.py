@@ -10,7 +10,15 @@ HostingError
 
 from holdfast.errors import HoldfastError
 
-__all__ = ["DatabaseError", "DatabaseTooNew", "HostingError", "NameRefused", "NameTaken", "NoSuchUser"]
+__all__ = [
+    "DatabaseError",
+    "DatabaseTooNew",
+    "HostingError",
+    "NameRefused",
+    "NameTaken",
+    "NoSuchUser",
+    "PasswordRefused",
+]
 
 
 class HostingError(HoldfastError):
@@ -35,3 +43,7 @@ class NameTaken(HostingError):
 
 class NoSuchUser(HostingError):
     """No user has that name."""
+
+
+class PasswordRefused(HostingError):
+    """A password is too short to protect anything."""

@@ -122,7 +122,9 @@ class Cursor:
         elif wire_type == 1:
             self.advance(8)
         elif wire_type == 2:
-            self.pos += self.length()
+            # In two steps: `+=` would read `pos` before `length` moves it.
+            size: cython.Py_ssize_t = self.length()
+            self.pos += size
         elif wire_type == 5:
             self.advance(4)
         elif wire_type == 3:
@@ -242,7 +244,7 @@ def tally(
     data: bytes | memoryview,
     start: cython.Py_ssize_t,
     cap: cython.Py_ssize_t,
-    counts: cython.ulonglong[::1],  # type: ignore[valid-type]  # an array of nine 64-bit counts
+    counts: cython.ulonglong[::1],  # type: ignore[valid-type, type-arg]  # an array of nine 64-bit counts
 ) -> tuple[int, int, int, int, int]:
     """Count the whole frames of a buffer by the record they hold, `counts[0]` being those that hold none.
 

@@ -27,10 +27,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One record of the stream as it was written: `index` 1 is the first frame after the header."""
+    """One record of the stream as it was written: `index` 1 is the first frame after the header.
+
+    `offset` is where the record's length begins in the stream, `body` where its bytes do.
+    """
 
     index: int
     offset: int
+    body: int
     raw: bytes
 
     @property
@@ -38,7 +42,7 @@ class Frame:
         """The field number of the record it holds (1 account ... 8 chat folder), 0 when it holds none."""
         kind, fault, at = frames.kind_of(self.raw)
         if fault:
-            raise damaged(fault, self.index, self.offset + at)
+            raise damaged(fault, self.index, self.body + at)
         return kind
 
 
@@ -88,7 +92,7 @@ class FrameStream:
             spans, rest, needed, fault = frames.split(self._buffer, 0, self._cap)
             start = 0
             for begin, end in spans:
-                yield Frame(self._next, self._base + start, self._buffer[begin:end])
+                yield Frame(self._next, self._base + start, self._base + begin, self._buffer[begin:end])
                 self._next += 1
                 start = end
             if fault:

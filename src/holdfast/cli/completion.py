@@ -1,0 +1,24 @@
+"""`holdfast completion`."""
+
+import os
+from typing import Annotated, Final, Literal
+
+import typer
+from typer.completion import get_completion_inspect_parameters
+
+__all__ = ["VARIABLE", "show"]
+
+# The shell's script sets this to ask for completions; typer answers instead of running a command.
+VARIABLE: Final = "_HOLDFAST_COMPLETE"
+
+# Typer registers its shells only when asked for its own completion options, which `holdfast completion` replaces.
+get_completion_inspect_parameters()
+
+
+def show(
+    context: typer.Context,
+    shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="The shell to complete in.")],
+) -> None:
+    """Print the script that makes a shell complete `holdfast` commands; source it from the shell's start file."""
+    os.environ[VARIABLE] = f"source_{shell}"
+    context.find_root().command.main([], prog_name="holdfast")

@@ -1,0 +1,87 @@
+"""The command `holdfast`: its groups, the options all share, and the one place that turns errors into exits."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import typer
+
+from holdfast import logs
+from holdfast.cli import admin, archive, backup, completion, serve, settings, version
+from holdfast.cli.exits import Exit, exit_for
+from holdfast.cli.output import print_error
+from holdfast.errors import HoldfastError
+
+__all__ = ["app", "main"]
+
+EXITS = "\n\n".join(f"{int(status)}: {status.meaning}" for status in Exit)
+
+app = typer.Typer(
+    name="holdfast",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog=f"Exit status:\n\n{EXITS}",
+)
+app.add_typer(backup.group, name="backup")
+app.add_typer(archive.group, name="archive")
+app.add_typer(admin.group, name="admin")
+app.command("serve")(serve.serve)
+app.command("settings")(settings.show)
+app.command("version")(version.show)
+app.command("completion")(completion.show)
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    *,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when something goes wrong.")] = False,  # noqa: ARG001  # main() looks for it itself
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"] | None,
+        typer.Option("--log-level", help="The least important events still logged."),
+    ] = None,
+    log_format: Annotated[
+        Literal["text", "json"] | None,
+        typer.Option("--log-format", help="How a log line is written: for people or for programs."),
+    ] = None,
+) -> None:
+    """Holdfast keeps what people cannot afford to lose: their conversations and their repositories."""
+    context.obj = {"log_level": log_level, "log_format": log_format}
+    logs.configure(style=log_format or "text", level=log_level or "warning")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    try:
+        result = typer.main.get_command(app).main(words, prog_name="holdfast", standalone_mode=False)
+        sys.stdout.flush()
+    except HoldfastError as error:
+        return fail(str(error), exit_for(error), debug=debug)
+    except typer.TyperException as error:
+        return fail(error.format_message(), Exit.USAGE, debug=debug)
+    except (KeyboardInterrupt, typer.Abort):
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not complain again when it closes the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.FINE
+    except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
+        return fail(
+            f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where", Exit.BUG, debug=debug
+        )
+    return result if isinstance(result, int) else Exit.FINE
+
+
+def fail(message: str, status: Exit, *, debug: bool) -> Exit:
+    """Say what went wrong, with the traceback when it was asked for."""
+    if debug:
+        traceback.print_exc()
+    if message:  # asking for nothing prints the help instead
+        print_error(message)
+    return status

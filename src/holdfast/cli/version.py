@@ -1,0 +1,34 @@
+"""`holdfast version`."""
+
+import platform
+from dataclasses import dataclass
+
+from holdfast import __version__, backup
+from holdfast.cli.output import JsonOption, console, print_json
+
+__all__ = ["show"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What is running."""
+
+    holdfast: str
+    core: str
+    python: str
+    machine: str
+
+
+def show(*, json: JsonOption = False) -> None:
+    """Say which version is running, and whether its core is compiled or interpreted."""
+    core = "compiled" if backup.COMPILED else "interpreted"
+    answer = Version(__version__, core, platform.python_version(), f"{platform.system()} {platform.machine()}")
+    if json:
+        print_json(answer)
+        return
+    console().print(f"Holdfast {answer.holdfast}")
+    console().print(f"core {answer.core}, Python {answer.python}, {answer.machine}")
+    if not backup.COMPILED:
+        console(stderr=True).print(
+            "The interpreted core is about 40 times slower; install a C compiler and reinstall."
+        )

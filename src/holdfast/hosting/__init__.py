@@ -1,0 +1,1 @@
+"""The repository host: accounts, their database and the HTTP API. Knows nothing of chat backups."""

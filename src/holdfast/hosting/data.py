@@ -1,0 +1,55 @@
+"""The data folder: opening its database, and what the first start puts there."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from holdfast.hosting.store import accounts, migrate
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+
+__all__ = ["FirstStart", "connect", "open_database", "prepare", "ready_database"]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStart:
+    """The administrator the first start made; `password` is set when it was invented and must be shown."""
+
+    admin: str
+    password: Secret | None
+
+
+def connect(settings: Settings) -> Database:
+    """Open the database the settings name; the caller closes it."""
+    url = settings.database_url
+    return Database.in_folder(settings.data) if url is None else Database.at(url)
+
+
+@contextmanager
+def open_database(settings: Settings) -> Iterator[Database]:
+    """Open the database as it is and close it afterwards."""
+    database = connect(settings)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def ready_database(settings: Settings) -> Iterator[Database]:
+    """Open the database, migrated to what this version expects, and close it afterwards."""
+    with open_database(settings) as database:
+        migrate.upgrade(database)
+        yield database
+
+
+def prepare(database: Database, settings: Settings) -> FirstStart | None:
+    """Migrate, and make the administrator when nobody can log in yet."""
+    migrate.upgrade(database)
+    if accounts.count_users(database):
+        return None
+    given = settings.admin_password
+    password = given if given is not None else accounts.new_password()
+    accounts.create_user(database, settings.admin_name, password, is_admin=True)
+    return FirstStart(settings.admin_name, None if given is not None else password)

@@ -1,0 +1,1 @@
+"""The migrations, oldest first; each is one module of `versions`."""

@@ -1,0 +1,1 @@
+"""One module per change of the tables, named r<number>_<what it is about>."""

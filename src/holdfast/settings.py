@@ -1,0 +1,221 @@
+"""Every setting of the service in one typed place.
+
+A setting comes from, in this order: the command line, an environment variable `HOLDFAST_<NAME>`, a TOML file
+(`HOLDFAST_CONFIG`, or `--config`), its default. A value that cannot be used is refused at start with the
+setting's name, what was given and what is allowed; a name nobody knows is refused too, since a misspelt setting
+that is silently ignored is how data ends up in the wrong place.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+from platformdirs import user_data_path
+
+from holdfast.errors import HoldfastError
+from holdfast.secret import MASK, Secret
+
+__all__ = ["Loaded", "Setting", "SettingError", "Settings", "describe", "load"]
+
+PREFIX: Final = "HOLDFAST_"
+CONFIG: Final = "HOLDFAST_CONFIG"
+# Names with our prefix that are not settings of the service: they belong to the test suite.
+NOT_SETTINGS: Final = (CONFIG, "HOLDFAST_CORPUS", "HOLDFAST_TEST_")
+
+
+class SettingError(HoldfastError):
+    """A setting has a value that cannot be used, or a name nobody knows."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the service can be told; the description of each is its documentation."""
+
+    data: Annotated[Path, Meta(description="The folder that holds everything Holdfast keeps.")] = msgspec.field(
+        default_factory=lambda: user_data_path("holdfast")
+    )
+    host: Annotated[str, Meta(min_length=1, description="The address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="The port to listen on; 0 picks a free one.")] = 3000
+    database_url: Annotated[
+        Secret | None,
+        Meta(description="A PostgreSQL server to use as the database; unset means SQLite in the data folder."),
+    ] = None
+    admin_name: Annotated[
+        str, Meta(min_length=1, description="The name of the administrator that the first start makes.")
+    ] = "admin"
+    admin_password: Annotated[
+        Secret | None,
+        Meta(description="The password of that administrator; unset means a random one, printed once."),
+    ] = None
+    demo: Annotated[
+        bool, Meta(description="Whether the first start fills an empty data folder with something to look at.")
+    ] = False
+    session_days: Annotated[int, Meta(ge=1, le=3650, description="How many days a browser stays logged in.")] = 30
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="The least important events still logged.")
+    ] = "info"
+    log_format: Annotated[
+        Literal["text", "json"], Meta(description="How a log line is written: for people or for programs.")
+    ] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What can be said about one setting without reading its value."""
+
+    name: str
+    description: str
+    allowed: str
+    default: str
+    secret: bool
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return PREFIX + self.name.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force, and where each came from."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+
+    def shown(self, name: str) -> str:
+        """Write a setting's value for people, a secret one masked."""
+        return show(getattr(self.settings, name))
+
+
+def show(value: object) -> str:
+    """Write a value the way a person would set it; secrets stay masked."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def describe() -> tuple[Setting, ...]:
+    """List every setting with its description, what it allows and its default."""
+    hints = get_type_hints(Settings, include_extras=True)
+    defaults = Settings(data=Path("holdfast"))
+    return tuple(
+        Setting(
+            name=name,
+            description=meta_of(hints[name]).description or "",
+            allowed=allowed(name, hints[name]),
+            default="the platform's data folder" if name == "data" else show(getattr(defaults, name)),
+            secret=Secret in union_of(hints[name]),
+        )
+        for name in Settings.__struct_fields__
+    )
+
+
+def meta_of(hint: Any) -> Meta:
+    """Return the annotation a setting was declared with."""
+    return next(part for part in hint.__metadata__ if isinstance(part, Meta))
+
+
+def union_of(hint: Any) -> tuple[Any, ...]:
+    """Return the types a setting's value may have."""
+    inner = hint.__origin__
+    return (inner,) if get_origin(inner) is Literal else get_args(inner) or (inner,)
+
+
+def allowed(name: str, hint: Any) -> str:
+    """Say in words what a setting accepts."""
+    meta, kind = meta_of(hint), union_of(hint)[0]
+    if name == "database_url":
+        return "a URL such as postgresql://user:password@host/database"
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(get_args(kind))
+    if kind is int:
+        return f"a whole number from {meta.ge} to {meta.le}"
+    if kind is bool:
+        return "true or false"
+    if kind is Path:
+        return "a path"
+    return "a text that is not empty"
+
+
+def load(
+    environ: Mapping[str, str], *, config: Path | None = None, overrides: Mapping[str, object] | None = None
+) -> Loaded:
+    """Gather the settings from the command line's `overrides`, the environment and a TOML file."""
+    values: dict[str, object] = {}
+    sources: dict[str, str] = {}
+    path = config if config is not None else Path(environ[CONFIG]) if environ.get(CONFIG) else None
+    layers: list[tuple[str, Mapping[str, object]]] = []
+    if path is not None:
+        layers.append((f"file {path}", read_file(path)))
+    layers.append(("environment", read_environment(environ)))
+    layers.append(("command line", {k: v for k, v in (overrides or {}).items() if v is not None}))
+    hints = get_type_hints(Settings, include_extras=True)
+    for source, layer in layers:
+        for name, given in layer.items():
+            values[name] = convert(name, given, hints[name], source)
+            sources[name] = source
+    settings = Settings(**values)  # type: ignore[arg-type]  # each value was converted to its field's type
+    return Loaded(settings, {name: sources.get(name, "default") for name in Settings.__struct_fields__})
+
+
+def read_file(path: Path) -> Mapping[str, object]:
+    """Read a TOML file of settings."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"the settings file {path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"the settings file {path} is not TOML: {error}") from error
+    for name in content:
+        known(name, name, f"file {path}")
+    return content
+
+
+def read_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
+    """Pick the settings out of the environment; an empty variable counts as not set."""
+    found: dict[str, object] = {}
+    for variable, value in environ.items():
+        if variable.startswith(PREFIX) and not variable.startswith(NOT_SETTINGS) and value:
+            name = variable.removeprefix(PREFIX).lower()
+            known(name, variable, "environment")
+            found[name] = value
+    return found
+
+
+def known(name: str, given: str, source: str) -> None:
+    """Refuse a name that is no setting, and offer the one that was probably meant."""
+    if name not in Settings.__struct_fields__:
+        near = difflib.get_close_matches(name, Settings.__struct_fields__, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; `holdfast settings` lists them"
+        raise SettingError(f"{given} ({source}) is not a setting{hint}")
+
+
+def convert(name: str, given: object, hint: Any, source: str) -> object:
+    """Turn what was given into the setting's type, or say why that cannot be done."""
+    try:
+        if name == "database_url":
+            check_database_url(given)
+        return msgspec.convert(given, hint, strict=isinstance(given, bool), dec_hook=decode)
+    except (msgspec.ValidationError, ValueError):
+        secret = Secret in union_of(hint)
+        shown = MASK if secret else repr(given)
+        raise SettingError(f"{name} ({source}) is {shown}, but must be {allowed(name, hint)}") from None
+
+
+def check_database_url(given: object) -> None:
+    """Refuse what is not the URL of a server we can use; the URL may hold a password, so it is not repeated."""
+    if not str(given).startswith(("postgresql://", "postgres://")):
+        raise ValueError("not a PostgreSQL URL")
+
+
+def decode(kind: type, value: object) -> object:
+    """Make the types msgspec does not know from a text."""
+    if not isinstance(value, str) or not value:
+        raise ValueError("not a text")  # msgspec turns a ValueError into its own error
+    return Path(value).expanduser() if kind is Path else Secret(value)

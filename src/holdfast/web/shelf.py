@@ -1,0 +1,36 @@
+"""The chat backups that lie in the data folder, and what is in each."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from holdfast import backup
+
+__all__ = ["Book", "look"]
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """One backup file: what is in it, or what is wrong with it."""
+
+    name: str
+    size: int
+    info: backup.Info | None
+    problem: str
+
+
+def look(folder: Path) -> list[Book]:
+    """List the backups of a folder by name; a file that cannot be read is listed with its problem."""
+    if not folder.is_dir():
+        return []
+    files = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
+    return [examine(path, (status := path.stat()).st_size, status.st_mtime_ns) for path in files]
+
+
+@lru_cache(maxsize=256)
+def examine(path: Path, size: int, _changed: int) -> Book:
+    """Read one file; the answer is kept until its size or time changes."""
+    try:
+        return Book(path.name, size, backup.info(path), "")
+    except backup.BackupError as error:
+        return Book(path.name, size, None, str(error))

@@ -1,0 +1,12 @@
+"""Every error Holdfast raises on purpose hangs on one tree."""
+
+from holdfast.backup.errors import BackupError
+from holdfast.errors import HoldfastError
+from holdfast.hosting.errors import HostingError
+from holdfast.settings import SettingError
+
+
+def test_the_halves_share_one_root() -> None:
+    """Whoever embeds Holdfast can catch everything with one clause."""
+    for branch in (BackupError, HostingError, SettingError):
+        assert issubclass(branch, HoldfastError)

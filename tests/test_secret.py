@@ -1,0 +1,35 @@
+"""A secret does not print itself."""
+
+import copy
+import pickle
+
+import pytest
+
+from holdfast.secret import Secret
+
+
+def test_a_secret_shows_only_a_mask() -> None:
+    """Neither str, repr, format nor a containing list shows the value."""
+    secret = Secret("hunter2")
+    assert "hunter2" not in f"{secret} {secret!r} {[secret]} {secret!s:>20}"
+
+
+def test_a_secret_is_revealed_on_request() -> None:
+    """The value is there for whoever asks for it by name."""
+    assert Secret("hunter2").reveal() == "hunter2"
+
+
+def test_equal_secrets_are_equal_and_hash_alike() -> None:
+    """Secrets compare by value, and never equal the bare text."""
+    assert Secret("a") == Secret("a")
+    assert Secret("a") != Secret("b")
+    assert Secret("a") != "a"
+    assert len({Secret("a"), Secret("a")}) == 1
+
+
+@pytest.mark.parametrize("copier", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_secret_cannot_be_serialised(copier: object) -> None:
+    """A secret cannot end up in a pickle or be copied by accident."""
+    assert callable(copier)
+    with pytest.raises(TypeError, match="cannot be serialised"):
+        copier(Secret("hunter2"))

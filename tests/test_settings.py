@@ -1,0 +1,133 @@
+"""Settings come from one typed place, and wrong ones are refused by name."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.secret import Secret
+from holdfast.settings import SettingError, Settings, describe, load
+
+
+def test_defaults_hold_when_nothing_is_set() -> None:
+    """An empty environment gives the documented defaults, each marked as such."""
+    loaded = load({})
+    assert loaded.settings == Settings()
+    assert set(loaded.sources.values()) == {"default"}
+
+
+def test_the_environment_sets_and_an_empty_variable_does_not() -> None:
+    """A variable counts unless it is empty, as shells leave them."""
+    loaded = load({"HOLDFAST_PORT": "8080", "HOLDFAST_HOST": "", "PORT": "1"})
+    assert loaded.settings.port == 8080
+    assert loaded.settings.host == "127.0.0.1"
+    assert loaded.sources["port"] == "environment"
+
+
+def test_a_file_sets_what_the_environment_does_not(tmp_path: Path) -> None:
+    """Command line beats environment beats file beats default."""
+    file = tmp_path / "holdfast.toml"
+    file.write_text('port = 1000\nhost = "0.0.0.0"\nlog_format = "json"\ndemo = true\n')
+    loaded = load(
+        {"HOLDFAST_PORT": "2000", "HOLDFAST_HOST": "::1"}, config=file, overrides={"port": 3000, "data": None}
+    )
+    assert (loaded.settings.port, loaded.settings.host, loaded.settings.log_format) == (3000, "::1", "json")
+    assert loaded.settings.demo is True
+    assert loaded.sources["port"] == "command line"
+    assert loaded.sources["host"] == "environment"
+    assert loaded.sources["log_format"] == f"file {file}"
+    assert loaded.sources["data"] == "default"
+
+
+def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
+    """HOLDFAST_CONFIG points at the TOML file."""
+    file = tmp_path / "holdfast.toml"
+    file.write_text("port = 1000\n")
+    assert load({"HOLDFAST_CONFIG": str(file)}).settings.port == 1000
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("HOLDFAST_PORT", "99999", ["port", "'99999'", "0 to 65535"]),
+        ("HOLDFAST_PORT", "http", ["port", "'http'", "whole number"]),
+        ("HOLDFAST_PORT", "-1", ["port", "'-1'"]),
+        ("HOLDFAST_DEMO", "maybe", ["demo", "'maybe'", "true or false"]),
+        ("HOLDFAST_LOG_FORMAT", "xml", ["log_format", "'xml'", "text, json"]),
+        ("HOLDFAST_SESSION_DAYS", "0", ["session_days", "1 to 3650"]),
+    ],
+)
+def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(
+    variable: str, value: str, words: list[str]
+) -> None:
+    """The error says all three things a person needs to mend it."""
+    with pytest.raises(SettingError) as caught:
+        load({variable: value})
+    for word in [*words, "environment"]:
+        assert word in str(caught.value)
+
+
+def test_a_misspelt_name_is_refused_with_a_suggestion() -> None:
+    """A setting that nothing reads would silently lose what it was meant to say."""
+    with pytest.raises(SettingError, match=r"HOLDFAST_DATABSE_URL.*did you mean database_url"):
+        load({"HOLDFAST_DATABSE_URL": "postgresql://x"})
+
+
+def test_a_file_with_a_misspelt_name_is_refused(tmp_path: Path) -> None:
+    """The same holds for the file."""
+    file = tmp_path / "holdfast.toml"
+    file.write_text("prot = 1\n")
+    with pytest.raises(SettingError, match=r"prot \(file .*\) is not a setting; did you mean port"):
+        load({}, config=file)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("port = ", "not TOML"), ("port = true", "port"), ("data = 3", "data")]
+)
+def test_a_broken_file_is_refused(tmp_path: Path, content: str, words: str) -> None:
+    """Broken TOML and values of the wrong type are refused with the file's name."""
+    file = tmp_path / "holdfast.toml"
+    file.write_text(content)
+    with pytest.raises(SettingError, match=words) as caught:
+        load({}, config=file)
+    assert str(file) in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """A named file must exist."""
+    with pytest.raises(SettingError, match="cannot be read"):
+        load({}, config=tmp_path / "none.toml")
+
+
+def test_secrets_are_masked_wherever_they_are_shown() -> None:
+    """Neither the settings, nor their listing, nor an error shows a secret."""
+    loaded = load({"HOLDFAST_DATABASE_URL": "postgresql://me:hunter2@db/x", "HOLDFAST_ADMIN_PASSWORD": "hunter2"})
+    assert loaded.settings.admin_password == Secret("hunter2")
+    assert "hunter2" not in repr(loaded) + loaded.shown("database_url") + loaded.shown("admin_password")
+    with pytest.raises(SettingError) as caught:
+        load({"HOLDFAST_DATABASE_URL": "mysql://me:hunter2@db/x"})
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_variables_of_the_test_suite_are_not_settings() -> None:
+    """The suite's own variables may be set while the service runs."""
+    assert load({"HOLDFAST_CORPUS": "x", "HOLDFAST_TEST_NO_SKIPS": "1"}).settings == Settings()
+
+
+def test_every_setting_is_described() -> None:
+    """Each has a sentence, what it allows and a variable."""
+    for setting in describe():
+        assert setting.description.endswith("."), setting.name
+        assert setting.allowed
+        assert setting.default
+        assert setting.variable == f"HOLDFAST_{setting.name.upper()}"
+
+
+@given(st.dictionaries(st.sampled_from([item.variable for item in describe()]), st.text(max_size=20), max_size=4))
+def test_any_environment_either_loads_or_is_refused_in_words(environ: dict[str, str]) -> None:
+    """No value ends in a traceback."""
+    with contextlib.suppress(SettingError):
+        assert isinstance(load(environ).settings, Settings)
