@@ -1,11 +1,13 @@
 """What the tests share: real databases, a real service on loopback, the corpus, and no silent skips."""
 
+import logging
 import os
 import shutil
 import threading
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,10 @@ from holdfast.web.app import build
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
+
+# The client runs in the process of the service here; what it logs is not the service's.
+for name in ("httpx", "httpcore"):
+    logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -128,12 +134,13 @@ class Service:
         """Open a client that does not follow redirects, so that tests see them."""
         return httpx.Client(base_url=self.url)
 
-    def logged_in(self) -> httpx.Client:
+    @contextmanager
+    def logged_in(self) -> Iterator[httpx.Client]:
         """Open a client whose cookie belongs to the administrator."""
-        client = self.client()
-        answer = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
-        assert answer.status_code == 303
-        return client
+        with self.client() as client:
+            answer = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
+            assert answer.status_code == 303
+            yield client
 
 
 @pytest.fixture

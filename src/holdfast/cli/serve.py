@@ -18,12 +18,13 @@ __all__ = ["serve"]
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take the address before anything else is done, so that a busy port is said in one line."""
+    """Take the address before anything else is done: a busy port is said in one line, and callers can wait."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     server = socket.socket(family, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server.bind((host, port))
+        server.listen(2048)
     except OSError as error:
         server.close()
         if error.errno == errno.EADDRINUSE:

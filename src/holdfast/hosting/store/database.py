@@ -82,7 +82,9 @@ class Database:
         try:
             connection = self.engine.connect()
         except DBAPIError as error:
-            raise DatabaseError(f"{self.name} cannot be reached") from error
+            server = self.engine.dialect.name == "postgresql"
+            problem = "cannot be reached" if server else "is not a Holdfast database, or it is damaged"
+            raise DatabaseError(f"{self.name} {problem}") from error
         with connection:
             yield connection
 

@@ -1,0 +1,55 @@
+"""Running the command line."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli import main
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `holdfast` in this process."""
+
+    def call(*words: str) -> Ran:
+        capsys.readouterr()
+        status = main(words)
+        captured = capsys.readouterr()
+        return Ran(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Run:
+    """Run `holdfast` as a program of its own, as a shell does."""
+
+    def call(*words: str, data: bytes = b"", **environ: str) -> Ran:
+        done = subprocess.run(
+            [sys.executable, "-m", "holdfast", *words],
+            input=data,
+            capture_output=True,
+            check=False,
+            cwd=tmp_path,
+            env={**os.environ, **environ},
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call

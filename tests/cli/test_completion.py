@@ -1,0 +1,43 @@
+"""`holdfast completion`."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script(spawn: Run, shell: str) -> None:
+    """The script names the command and the variable typer answers to."""
+    ran = spawn("completion", shell)
+    assert ran.status == 0
+    assert f"_HOLDFAST_COMPLETE=complete_{shell}" in ran.out
+
+
+def test_an_unknown_shell_is_wrong_usage(run: Run) -> None:
+    """The known ones are listed."""
+    ran = run("completion", "tcsh")
+    assert ran.status == 2
+    assert "fish" in ran.err
+
+
+def test_bash_really_completes(spawn: Run, tmp_path: Path) -> None:
+    """A real bash with the script offers the groups for the letters typed so far."""
+    bash = shutil.which("bash")
+    assert bash is not None
+    holdfast = tmp_path / "holdfast"
+    holdfast.write_text(f'#!/bin/sh\nexec {sys.executable} -m holdfast "$@"\n')
+    holdfast.chmod(0o755)
+    script = f"""
+        PATH={tmp_path}:$PATH
+        eval "$(holdfast completion bash)"
+        COMP_WORDS=(holdfast ba) COMP_CWORD=1
+        _holdfast_completion holdfast
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run([bash, "-c", script], capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["backup"]

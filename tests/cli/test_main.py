@@ -1,0 +1,112 @@
+"""Errors are one line, and the exit status says what kind."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli import main as cli_main
+from holdfast.cli.exits import Exit
+from tests.backup.test_info import HEADER, frame
+from tests.backup.wire.test_frames import record
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["version"], Exit.FINE),
+        (["no-such-command"], Exit.USAGE),
+        (["version", "--no-such-option"], Exit.USAGE),
+        (["backup", "info"], Exit.USAGE),
+        (["backup", "info", "no-such-file"], Exit.UNREADABLE),
+        (["--log-format", "xml", "version"], Exit.USAGE),
+        (["settings", "--config", "no-such-file"], Exit.USAGE),
+    ],
+)
+def test_the_exit_status_says_how_it_went(run: Run, words: list[str], status: Exit) -> None:
+    """Anything but fine is one line on standard error, without a traceback, and nothing on standard output."""
+    ran = run(*words)
+    assert ran.status == status
+    if status is not Exit.FINE:
+        assert ran.err.startswith("error: ")
+        assert ran.err.count("\n") == 1
+        assert "Traceback" not in ran.err
+        assert ran.out == ""
+
+
+def test_debug_shows_the_traceback_and_still_the_line(run: Run) -> None:
+    """The same exit status, with where it happened."""
+    ran = run("--debug", "backup", "info", "no-such-file")
+    assert ran.status == Exit.UNREADABLE
+    assert "Traceback" in ran.err
+    assert ran.err.splitlines()[-1].startswith("error: no-such-file cannot be read")
+
+
+def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unexpected exception has its own exit status, and its text, which may quote the input, is not shown."""
+
+    def broken(*_words: object, **_options: object) -> None:
+        raise ZeroDivisionError("private words")
+
+    monkeypatch.setattr("holdfast.backup.info", broken)
+    ran = run("backup", "info", "-")
+    assert ran.status == Exit.BUG
+    assert ran.err.count("\n") == 1
+    assert "ZeroDivisionError" in ran.err
+    assert "private words" not in ran.err
+
+
+def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopping a command is no error to complain about."""
+
+    def stopped(*_words: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("holdfast.backup.info", stopped)
+    ran = run("backup", "info", "-")
+    assert (ran.status, ran.err) == (Exit.INTERRUPTED, "")
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    """`holdfast settings | head -1` prints no complaint."""
+    program = f"{sys.executable} -c 'import sys; from holdfast.__main__ import main; sys.exit(main())'"
+    done = subprocess.run(
+        ["sh", "-c", f"({program} settings; echo status $? >&2) | head -c 1"], capture_output=True, check=True
+    )
+    assert done.stderr.decode().splitlines()[-1] == "status 0"
+    assert b"Broken" not in done.stderr
+
+
+def test_no_command_shows_the_help(run: Run) -> None:
+    """Whoever types only `holdfast` learns what there is."""
+    ran = run()
+    assert ran.status == Exit.USAGE
+    for words in ("backup", "archive", "admin", "serve", "version", "Exit status"):
+        assert words in ran.out
+    assert ran.err == ""
+
+
+def test_log_lines_can_be_json_and_hold_nothing_private(spawn: Run, tmp_path: Path) -> None:
+    """A damaged file with text in it leaves no trace of the text in what is printed."""
+    file = tmp_path / "damaged.binproto"
+    file.write_bytes(record(HEADER) + frame(1) + record(b"\x22\x7fa private message"))
+    ran = spawn("--log-format", "json", "--log-level", "debug", "--debug", "backup", "info", str(file))
+    assert ran.status == Exit.UNREADABLE
+    assert "frame 2" in ran.err
+    assert "private" not in ran.out + ran.err
+
+
+def test_python_m_holdfast_is_the_same_command(spawn: Run) -> None:
+    """The module can be run where the script is not on the path."""
+    assert spawn("version").out.startswith("Holdfast ")
+
+
+def test_main_takes_the_words_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without arguments it reads the command line."""
+    monkeypatch.setattr(sys, "argv", ["holdfast", "version"])
+    assert cli_main() == 0
+    assert "core" in capsys.readouterr().out

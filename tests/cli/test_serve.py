@@ -1,0 +1,105 @@
+"""`holdfast serve`, as a process of its own."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@contextmanager
+def served(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start the service on a free port; give the process and all it printed up to the log-in line."""
+    command = [sys.executable, "-m", "holdfast", "serve", "--data", str(folder), "--port", "0", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+    try:
+        assert process.stdout is not None
+        banner = ""
+        while "log in" not in banner:
+            line = process.stdout.readline()
+            assert line, process.stderr.read() if process.stderr else ""
+            banner += line
+        yield process, banner
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def address(banner: str) -> str:
+    """Find where it listens."""
+    found = re.search(r"http://\S+", banner)
+    assert found is not None
+    return found[0]
+
+
+def test_the_first_start_prints_all_one_needs_and_the_password_works(tmp_path: Path) -> None:
+    """Where it listens, where the data is, and how to log in; the second start tells no password."""
+    with served(tmp_path / "data") as (process, banner):
+        assert str(tmp_path / "data") in banner
+        password = re.search(r"password (\S+) \(shown only this once\)", banner)
+        assert password is not None
+        with httpx.Client(base_url=address(banner)) as client:
+            assert client.get("/api/v1/version").status_code == 200
+            answer = client.post("/login", data={"name": "admin", "password": password[1]})
+            assert answer.status_code == 303
+        process.send_signal(signal.SIGTERM)
+        _out, err = process.communicate(timeout=20)
+        assert process.returncode in {0, -signal.SIGTERM}
+        assert password[1] not in err
+    with served(tmp_path / "data") as (_process, banner):
+        assert "forgotten? holdfast admin user password admin" in banner
+        assert password[1] not in banner
+
+
+def test_a_kill_loses_nothing(tmp_path: Path) -> None:
+    """After kill -9 the next start finds the session that was acknowledged."""
+    with served(tmp_path / "data") as (process, banner):
+        password = re.search(r"password (\S+) ", banner)
+        assert password is not None
+        with httpx.Client(base_url=address(banner)) as client:
+            client.post("/login", data={"name": "admin", "password": password[1]})
+            cookies = dict(client.cookies)
+        process.kill()
+        process.wait()
+    with served(tmp_path / "data") as (_process, banner), httpx.Client(base_url=address(banner)) as client:
+        client.cookies.update(cookies)
+        assert "Log out" in client.get("/").text
+
+
+def test_a_port_in_use_is_said_in_one_line(run: Run, tmp_path: Path) -> None:
+    """Before anything is written to the data folder."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = run("serve", "--data", str(tmp_path / "data"), "--port", str(port))
+    assert ran.status == 1
+    assert ran.err == f"error: port {port} is in use; choose another with --port or HOLDFAST_PORT\n"
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid", "192.0.2.1"])
+def test_an_address_that_is_not_ours_is_said_in_one_line(run: Run, tmp_path: Path, host: str) -> None:
+    """Whatever the reason, one line."""
+    ran = run("serve", "--data", str(tmp_path / "data"), "--host", host, "--port", "0")
+    assert ran.status == 1
+    assert ran.err.startswith(f"error: cannot listen on {host}")
+
+
+def test_the_settings_can_give_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it is not printed."""
+    monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "hunter2hunter2")
+    with served(tmp_path / "data") as (_process, banner):
+        assert "hunter2" not in banner
+        assert "the password from the settings" in banner
+        answer = httpx.post(f"{address(banner)}/login", data={"name": "admin", "password": "hunter2hunter2"})
+        assert answer.status_code == 303

@@ -1,0 +1,36 @@
+"""`holdfast settings`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.settings import describe
+from tests.cli.conftest import Run
+
+
+def test_settings_are_listed_with_where_each_came_from(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All of them, secrets masked."""
+    file = tmp_path / "h.toml"
+    file.write_text("session_days = 7\n")
+    monkeypatch.setenv("HOLDFAST_PORT", "8080")
+    monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "hunter2hunter2")
+    ran = run("--log-level", "debug", "settings", "--config", str(file), "--json")
+    rows = {row["name"]: row for row in json.loads(ran.out)}
+    assert set(rows) == {item.name for item in describe()}
+    assert (rows["port"]["value"], rows["port"]["source"]) == ("8080", "environment")
+    assert (rows["session_days"]["value"], rows["session_days"]["source"]) == ("7", f"file {file}")
+    assert (rows["log_level"]["value"], rows["log_level"]["source"]) == ("debug", "command line")
+    assert rows["admin_password"]["value"] == "********"
+    for words in (["settings"], ["settings", "--json"]):
+        assert "hunter2" not in run(*words).out
+
+
+def test_a_wrong_setting_is_refused_before_anything_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same words as the library's."""
+    monkeypatch.setenv("HOLDFAST_PORT", "none")
+    ran = run("settings")
+    assert ran.status == 2
+    assert ran.err == "error: port (environment) is 'none', but must be a whole number from 0 to 65535\n"

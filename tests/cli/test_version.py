@@ -1,0 +1,28 @@
+"""`holdfast version`."""
+
+import json
+
+import pytest
+
+from holdfast import __version__, backup
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_version_says_whether_the_core_is_compiled(
+    run: Run, monkeypatch: pytest.MonkeyPatch, *, compiled: bool
+) -> None:
+    """An interpreted core is named, with what to do about it."""
+    monkeypatch.setattr(backup, "COMPILED", compiled)
+    ran = run("version")
+    assert f"Holdfast {__version__}" in ran.out
+    assert ("core compiled" if compiled else "core interpreted") in ran.out
+    assert ("C compiler" in ran.err) is not compiled
+
+
+def test_version_as_json(run: Run) -> None:
+    """The same for programs."""
+    answer = json.loads(run("version", "--json").out)
+    assert answer["holdfast"] == __version__
+    assert answer["core"] == ("compiled" if backup.COMPILED else "interpreted")
+    assert set(answer) == {"holdfast", "core", "python", "machine"}

@@ -1,0 +1,112 @@
+"""Users and passwords."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import NameRefused, NameTaken, NoSuchUser, PasswordRefused
+from holdfast.hosting.store import accounts, sessions
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from tests.conftest import ADMIN_PASSWORD
+
+PASSWORD = Secret("long enough")
+
+
+def test_a_user_is_found_in_whatever_case_it_is_typed(database: Database) -> None:
+    """The name keeps the case it was made with."""
+    made = accounts.create_user(database, "Ada", PASSWORD, full_name="Ada Byron")
+    assert accounts.find_user(database, "aDA") == made == accounts.User(made.id, "Ada", "Ada Byron", False)
+
+
+def test_names_that_differ_by_case_only_are_the_same_name(database: Database) -> None:
+    """A second user could otherwise pass for the first."""
+    with pytest.raises(NameTaken, match="exists already"):
+        accounts.create_user(database, "ADMIN", PASSWORD)
+
+
+LOOK_ALIKE = "\N{CYRILLIC SMALL LETTER A}dmin"
+MISLEADING = [
+    "",
+    "-a",
+    "a-",
+    "a..b",
+    "a/b",
+    "a b",
+    "x" * 81,
+    "ä",
+    LOOK_ALIKE,
+    "..",
+    "a\n",
+    "a\x00b",
+    "api",
+    "Login",
+]
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_names_that_could_mislead_are_refused(database: Database, name: str) -> None:
+    """Names stand in addresses, so they are letters, digits and single separators."""
+    with pytest.raises(NameRefused):
+        accounts.create_user(database, name, PASSWORD)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.from_regex(r"[A-Za-z0-9]([._-]?[A-Za-z0-9]){0,19}", fullmatch=True))
+def test_names_made_by_the_rule_are_accepted(name: str) -> None:
+    """The rule as it is told to people is the rule that is checked."""
+    if name.casefold() not in accounts.RESERVED:
+        accounts.check_name(name)
+
+
+def test_only_the_right_password_is_right(database: Database) -> None:
+    """A wrong password, a wrong name and an empty one all give nobody."""
+    admin = accounts.find_user(database, "admin")
+    assert accounts.check_password(database, "Admin", Secret(ADMIN_PASSWORD)) == admin
+    assert accounts.check_password(database, "admin", Secret(ADMIN_PASSWORD + "x")) is None
+    assert accounts.check_password(database, "admin", Secret("")) is None
+    assert accounts.check_password(database, "nobody", Secret(ADMIN_PASSWORD)) is None
+
+
+def test_a_new_password_replaces_the_old_one_and_ends_every_session(database: Database) -> None:
+    """Whoever knew the old password is out."""
+    admin = accounts.find_user(database, "admin")
+    token = sessions.start_session(database, admin, days=1)
+    accounts.set_password(database, "ADMIN", Secret("something else"))
+    assert accounts.check_password(database, "admin", Secret(ADMIN_PASSWORD)) is None
+    assert accounts.check_password(database, "admin", Secret("something else")) == admin
+    assert sessions.user_of(database, token) is None
+
+
+def test_short_passwords_and_unknown_names_are_refused(database: Database) -> None:
+    """Each with its own error."""
+    with pytest.raises(PasswordRefused, match="at least 8"):
+        accounts.create_user(database, "ada", Secret("short"))
+    with pytest.raises(PasswordRefused):
+        accounts.set_password(database, "admin", Secret("short"))
+    with pytest.raises(NoSuchUser):
+        accounts.set_password(database, "nobody", PASSWORD)
+
+
+def test_everybody_is_listed_by_name(database: Database) -> None:
+    """Case does not decide the order."""
+    for name in ("Zoe", "bob"):
+        accounts.create_user(database, name, PASSWORD)
+    assert [user.name for user in accounts.all_users(database)] == ["admin", "bob", "Zoe"]
+    assert accounts.count_users(database) == 3
+
+
+def test_the_database_does_not_hold_the_password(database: Database) -> None:
+    """Only an argon2 hash is kept."""
+    with database.read() as connection:
+        kept = connection.exec_driver_sql("SELECT password_hash FROM users").scalar_one()
+    assert kept.startswith("$argon2id$")
+    assert ADMIN_PASSWORD not in kept
+
+
+def test_invented_passwords_differ_and_can_be_used() -> None:
+    """Twenty letters and digits without look-alikes."""
+    first, second = accounts.new_password(), accounts.new_password()
+    assert first != second
+    accounts.check_new_password(first)
+    assert not set("0O1l") & set(first.reveal())

@@ -1,0 +1,96 @@
+"""Transactions on both databases."""
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+
+
+def make_counter(database: Database) -> None:
+    """Make a table with one number in it."""
+    with database.write() as connection:
+        connection.execute(text("CREATE TABLE counter (value INTEGER NOT NULL)"))
+        connection.execute(text("INSERT INTO counter VALUES (0)"))
+
+
+def value_of(database: Database) -> int:
+    """Read the number."""
+    with database.read() as connection:
+        return int(connection.execute(text("SELECT value FROM counter")).scalar_one())
+
+
+def test_a_failed_write_leaves_nothing_behind(empty_database: Database) -> None:
+    """All statements of a transaction take effect, or none."""
+    make_counter(empty_database)
+    broken = text("UPDATE counter SET nothing = 1")
+    with pytest.raises(DBAPIError), empty_database.write() as connection:
+        connection.execute(text("UPDATE counter SET value = 1"))
+        connection.execute(broken)
+    assert value_of(empty_database) == 0
+
+
+def test_writers_in_many_threads_lose_nothing(empty_database: Database) -> None:
+    """Read-modify-write in parallel adds up, and nobody is told that the database is locked."""
+    make_counter(empty_database)
+    locking = "" if empty_database.engine.dialect.name == "sqlite" else " FOR UPDATE"
+
+    def add() -> None:
+        for _ in range(25):
+            with empty_database.write() as connection:
+                before = connection.execute(text(f"SELECT value FROM counter{locking}")).scalar_one()
+                connection.execute(text("UPDATE counter SET value = :value"), {"value": before + 1})
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert value_of(empty_database) == 100
+
+
+def test_the_data_folder_is_private(tmp_path: Path) -> None:
+    """Other users of the machine can neither enter the folder nor read the database."""
+    database = Database.in_folder(tmp_path / "a" / "data")
+    try:
+        make_counter(database)
+    finally:
+        database.close()
+    assert stat.S_IMODE((tmp_path / "a" / "data").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "a" / "data" / "holdfast.sqlite3").stat().st_mode) == 0o600
+
+
+def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+    """A file in the way is an error in words."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DatabaseError, match="cannot be used"):
+        Database.in_folder(tmp_path / "file" / "data")
+
+
+def test_a_server_that_is_not_there_is_said_so_without_the_password() -> None:
+    """The error names the server and hides the password."""
+    database = Database.at(Secret("postgresql://me:hunter2@127.0.0.1:1/none"))
+    with (
+        pytest.raises(DatabaseError, match=r"me:\*\*\*@127.0.0.1:1/none cannot be reached") as caught,
+        database.read(),
+    ):
+        pass
+    assert "hunter2" not in str(caught.value)
+
+
+def test_sqlite_keeps_promises_over_a_power_cut(tmp_path: Path) -> None:
+    """Journal, syncing and foreign keys are as the house wants them on every connection."""
+    database = Database.in_folder(tmp_path)
+    with database.read() as connection:
+        answers = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        ]
+    database.close()
+    assert answers == ["wal", 2, 1]

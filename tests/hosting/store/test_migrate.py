@@ -1,0 +1,68 @@
+"""Migrations make the tables the code describes, once, whoever starts first."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
+
+from holdfast.hosting.data import connect
+from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
+from holdfast.hosting.store import migrate
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import metadata
+from holdfast.settings import Settings
+
+
+def test_migrating_twice_changes_nothing_the_second_time(empty_database: Database) -> None:
+    """An empty database is migrated, a migrated one left alone."""
+    assert migrate.revision(empty_database) is None
+    assert migrate.upgrade(empty_database) is True
+    assert migrate.upgrade(empty_database) is False
+    assert migrate.revision(empty_database) == migrate.latest()
+
+
+def test_migrations_make_exactly_the_tables_the_code_describes(empty_database: Database) -> None:
+    """A column added to one and forgotten in the other is found here."""
+    migrate.upgrade(empty_database)
+    with empty_database.read() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_processes_that_start_together_do_not_both_migrate(settings: Settings) -> None:
+    """Each opens its own connections; one migrates, the others wait and find it done."""
+    results: list[bool] = []
+
+    def start() -> None:
+        database = connect(settings)
+        results.append(migrate.upgrade(database))
+        database.close()
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False, False, False, True]
+
+
+def test_a_database_of_a_newer_version_is_left_alone(empty_database: Database) -> None:
+    """Going back a version must not touch what it does not understand."""
+    migrate.upgrade(empty_database)
+    with empty_database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(DatabaseTooNew, match="newer Holdfast"):
+        migrate.upgrade(empty_database)
+    assert migrate.revision(empty_database) == "9999"
+
+
+def test_a_file_that_is_no_database_is_said_so(tmp_path: Path) -> None:
+    """Anything else under the database's name is an error in words, and stays as it is."""
+    (tmp_path / "holdfast.sqlite3").write_bytes(b"not a database at all, but long enough to look at" * 50)
+    database = Database.in_folder(tmp_path)
+    with pytest.raises(DatabaseError, match="not a Holdfast database"):
+        migrate.upgrade(database)
+    database.close()

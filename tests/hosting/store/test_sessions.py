@@ -1,0 +1,47 @@
+"""Browsers that are logged in."""
+
+from sqlalchemy import text
+
+from holdfast.hosting.store import accounts, sessions
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+
+DAY = 86_400
+
+
+def test_a_token_stands_for_its_user_until_it_runs_out(database: Database) -> None:
+    """It works up to the last second and not after."""
+    admin = accounts.find_user(database, "admin")
+    token = sessions.start_session(database, admin, days=2, now=1000)
+    assert sessions.user_of(database, token, now=1000 + 2 * DAY - 1) == admin
+    assert sessions.user_of(database, token, now=1000 + 2 * DAY) is None
+
+
+def test_an_unknown_token_is_nobody(database: Database) -> None:
+    """Guessing does not help."""
+    assert sessions.user_of(database, Secret("guess")) is None
+
+
+def test_ending_a_session_ends_only_that_one(database: Database) -> None:
+    """Other browsers stay logged in."""
+    admin = accounts.find_user(database, "admin")
+    phone, desk = (sessions.start_session(database, admin, days=1) for _ in range(2))
+    sessions.end_session(database, phone)
+    assert sessions.user_of(database, phone) is None
+    assert sessions.user_of(database, desk) == admin
+
+
+def test_sessions_that_ran_out_are_cleared_away(database: Database) -> None:
+    """The table does not grow for ever."""
+    admin = accounts.find_user(database, "admin")
+    sessions.start_session(database, admin, days=1, now=0)
+    sessions.start_session(database, admin, days=1, now=2 * DAY)
+    with database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM sessions")).scalar_one() == 1
+
+
+def test_the_database_does_not_hold_the_token(database: Database) -> None:
+    """Whoever reads the table cannot log in with what it holds."""
+    token = sessions.start_session(database, accounts.find_user(database, "admin"), days=1)
+    with database.read() as connection:
+        assert connection.execute(text("SELECT token_hash FROM sessions")).scalar_one() != token.reveal()

@@ -1,0 +1,29 @@
+"""The application as a whole."""
+
+import httpx
+import pytest
+
+from tests.conftest import Service
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/static/style.css", "text/css"), ("/static/mark.svg", "image/svg+xml"), ("/", "text/html")],
+)
+def test_what_a_page_needs_is_served(service: Service, path: str, kind: str) -> None:
+    """The stylesheet, the mark and the first page."""
+    with service.client() as client:
+        answer = client.get(path)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith(kind)
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/", "/templates/home.html"]
+)
+def test_nothing_else_of_the_package_is_served(service: Service, path: str) -> None:
+    """Only the static folder can be read."""
+    request = httpx.Request("GET", service.url)
+    request.url = request.url.copy_with(raw_path=path.encode())
+    with httpx.Client() as client:
+        assert client.send(request).status_code == 404

@@ -1,0 +1,45 @@
+"""Other sites can neither frame a page nor send a form."""
+
+import pytest
+
+from tests.conftest import Service
+
+
+def test_every_answer_carries_the_protective_headers(service: Service) -> None:
+    """Pages, files, the API and errors alike."""
+    with service.client() as client:
+        for path in ("/", "/login", "/static/style.css", "/api/v1/version", "/nothing"):
+            headers = client.get(path).headers
+            assert "default-src 'none'" in headers["content-security-policy"], path
+            assert "unsafe" not in headers["content-security-policy"]
+            assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://elsewhere.example"},
+        {"Origin": "null"},
+    ],
+)
+def test_a_form_from_another_site_does_nothing(service: Service, headers: dict[str, str]) -> None:
+    """The browser stays logged in when another site tells it to log out."""
+    with service.logged_in() as client:
+        assert client.post("/logout", headers=headers).status_code == 403
+        assert "Log out" in client.get("/").text
+
+
+@pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {}])
+def test_our_own_forms_work(service: Service, headers: dict[str, str]) -> None:
+    """Browsers that say nothing, and those that say it is ours."""
+    with service.logged_in() as client:
+        assert client.post("/logout", headers=headers).status_code == 303
+        assert "Log out" not in client.get("/").text
+
+
+def test_the_origin_of_an_old_browser_is_compared_with_the_host(service: Service) -> None:
+    """Without Sec-Fetch-Site, Origin must be this very host and port."""
+    with service.logged_in() as client:
+        assert client.post("/logout", headers={"Origin": service.url}).status_code == 303

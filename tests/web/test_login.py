@@ -1,0 +1,87 @@
+"""Logging in and out."""
+
+import io
+
+import pytest
+
+from holdfast import logs
+from tests.conftest import ADMIN_PASSWORD, Service
+
+
+def test_the_right_password_logs_in_with_a_cookie_scripts_cannot_read(service: Service) -> None:
+    """The cookie is HttpOnly and stays on this site."""
+    with service.client() as client:
+        answer = client.post("/login", data={"name": "ADMIN", "password": ADMIN_PASSWORD})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=lax" in cookie
+        assert "Log out" in client.get("/").text
+        assert client.get("/login").headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"name": "admin", "password": "wrong"},
+        {"name": "nobody", "password": ADMIN_PASSWORD},
+        {"name": "admin"},
+        {"password": ADMIN_PASSWORD},
+        {},
+        {"name": "admin", "password": "x" * 5000},
+        {"name": "<b>", "password": "\x00"},
+    ],
+)
+def test_anything_else_is_refused_with_the_same_words(service: Service, form: dict[str, str]) -> None:
+    """A wrong name and a wrong password cannot be told apart, and what was typed is only text."""
+    with service.client() as client:
+        answer = client.post("/login", data=form)
+    assert answer.status_code == 401
+    assert "do not belong together" in answer.text
+    assert "<b>" not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"\xff\xfe", "application/x-www-form-urlencoded"),
+        (b"--x\r\nbroken", "multipart/form-data; boundary=x"),
+        (b"{}", "application/json"),
+        (b"&".join(b"f%d=1" % number for number in range(50)), "application/x-www-form-urlencoded"),
+    ],
+)
+def test_broken_forms_are_refused(service: Service, content: bytes, kind: str) -> None:
+    """Never a 500."""
+    with service.client() as client:
+        assert client.post("/login", content=content, headers={"Content-Type": kind}).status_code in {400, 401}
+
+
+def test_logging_out_ends_the_session_on_the_server(service: Service) -> None:
+    """A copied cookie is worth nothing afterwards."""
+    with service.logged_in() as client:
+        cookies = dict(client.cookies)
+        client.post("/logout")
+    with service.client() as thief:
+        thief.cookies.update(cookies)
+        assert "Log out" not in thief.get("/").text
+
+
+def test_logging_out_without_being_logged_in_is_harmless(service: Service) -> None:
+    """Nothing to end, nothing breaks."""
+    with service.client() as client:
+        assert client.post("/logout").status_code == 303
+
+
+def test_the_log_holds_neither_names_nor_passwords(service: Service) -> None:
+    """People type their password into the wrong field, so neither is logged."""
+    stream = io.StringIO()
+    logs.configure(style="json", level="debug", stream=stream)
+    with service.client() as client:
+        client.post("/login", data={"name": "hunter2-as-name", "password": "hunter2-as-password"})
+        client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
+    logs.configure(level="warning")
+    assert "login refused" in stream.getvalue()
+    for secret in ("hunter2", ADMIN_PASSWORD, client.cookies.get("holdfast_session", "")):
+        assert secret
+        assert secret not in stream.getvalue()

@@ -1,0 +1,30 @@
+"""Pages escape what they show, and say when there is nothing."""
+
+import pytest
+from jinja2 import UndefinedError
+
+from holdfast.hosting.store.accounts import User
+from holdfast.web.pages import Pages
+from tests.conftest import Service
+
+
+def test_an_unknown_address_is_a_page_with_a_way_back(service: Service) -> None:
+    """People get a page, with status 404."""
+    with service.client() as client:
+        answer = client.get("/nothing/here")
+    assert answer.status_code == 404
+    assert 'href="/"' in answer.text
+
+
+def test_names_cannot_become_markup() -> None:
+    """A user's name is text, whatever it holds."""
+    user = User(1, "x", "<script>alert(1)</script>", is_admin=False)
+    body = bytes(Pages().render("home.html", user=user, title="Holdfast", shelf=[]).body).decode()
+    assert "<script>" not in body
+    assert "&lt;script&gt;" in body
+
+
+def test_a_misspelt_name_in_a_template_is_an_error() -> None:
+    """An empty place in a page would be found by its readers only."""
+    with pytest.raises(UndefinedError):
+        Pages().render("login.html", user=None, title="Log in")

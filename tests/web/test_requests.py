@@ -1,0 +1,44 @@
+"""Every request has an id and one line in the log."""
+
+import io
+import json
+
+import pytest
+import structlog
+
+from holdfast import logs
+from tests.conftest import Service
+
+
+@pytest.mark.parametrize("given", ["abc-123", "x" * 64])
+def test_a_harmless_request_id_is_kept(service: Service, given: str) -> None:
+    """A proxy's id links its log with ours."""
+    with service.client() as client:
+        assert client.get("/", headers={"X-Request-Id": given}).headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "a b", "x" * 65, "<script>"])
+def test_any_other_request_id_is_replaced(service: Service, given: str) -> None:
+    """What a stranger sends does not reach the log."""
+    with service.client() as client:
+        answer = client.get("/", headers={"X-Request-Id": given})
+    assert answer.headers["x-request-id"] not in {given, ""}
+
+
+def test_a_request_is_one_line_without_its_query(service: Service) -> None:
+    """Queries may hold tokens, so a log has only the path."""
+    stream = io.StringIO()
+    logs.configure(style="json", level="info", stream=stream)
+    with service.client() as client:
+        client.get(
+            "/api/v1/version?token=hunter2", headers={"X-Request-Id": "mine", "Authorization": "token hunter2"}
+        )
+    structlog.reset_defaults()
+    (line,) = [json.loads(line) for line in stream.getvalue().splitlines() if '"request"' in line]
+    assert (line["method"], line["path"], line["status"], line["request"]) == (
+        "GET",
+        "/api/v1/version",
+        200,
+        "mine",
+    )
+    assert "hunter2" not in stream.getvalue()

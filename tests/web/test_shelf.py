@@ -1,0 +1,32 @@
+"""The backups in the data folder."""
+
+from pathlib import Path
+
+from holdfast.web.shelf import look
+from tests.backup.test_info import HEADER, frame
+from tests.backup.wire.test_frames import record
+
+
+def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
+    """The folder is made by whoever puts something there."""
+    assert look(tmp_path / "none") == []
+
+
+def test_files_are_listed_by_name_and_hidden_ones_left_out(tmp_path: Path) -> None:
+    """Folders and hidden files are not backups."""
+    for name in ("b", "a", ".hidden"):
+        (tmp_path / name).write_bytes(record(HEADER))
+    (tmp_path / "folder").mkdir()
+    assert [book.name for book in look(tmp_path)] == ["a", "b"]
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    """What was kept of a file does not outlive the file."""
+    file = tmp_path / "a"
+    file.write_bytes(record(HEADER))
+    (before,) = look(tmp_path)
+    file.write_bytes(record(HEADER) + frame(4))
+    (after,) = look(tmp_path)
+    assert before.info is not None
+    assert after.info is not None
+    assert (before.info.counts["chatItem"], after.info.counts["chatItem"]) == (0, 1)
