@@ -1,0 +1,82 @@
+"""A real browser, at the size of a desk and of a phone."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+from holdfast import logs
+from holdfast.hosting.data import connect, prepare
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import ADMIN_PASSWORD, ROOT, Service, run_service
+
+SIZES = {"desktop": ViewportSize(width=1280, height=800), "phone": ViewportSize(width=390, height=844)}
+# Root cannot use the sandbox, and nothing may look for hosts of the browser's maker.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """Start the distribution's Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def scheme(request: pytest.FixtureRequest) -> str:
+    """Look at pages in both colour schemes."""
+    return str(request.param)
+
+
+@pytest.fixture(params=list(SIZES))
+def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Iterator[Page]:
+    """Open a page; afterwards the console must be silent and nothing wider than the window."""
+    context = browser.new_context(
+        viewport=SIZES[request.param], color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None,
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda failed: complaints.append(f"{failed.url} failed"))
+    yield page
+    assert complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
+
+
+@pytest.fixture
+def keep(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
+    """Keep a screenshot for people to look at, under artefacts/screens."""
+    folder = ROOT / "artefacts" / "screens"
+    folder.mkdir(parents=True, exist_ok=True)
+    variant = request.node.name.partition("[")[2].rstrip("]")
+
+    def screenshot(page: Page, name: str) -> None:
+        page.screenshot(path=folder / f"{name}-{variant}.png", full_page=True)
+
+    return screenshot
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Service]:
+    """Serve a small data folder."""
+    logs.configure(level="warning")
+    settings = Settings(data=tmp_path / "data", admin_password=Secret(ADMIN_PASSWORD))
+    database = connect(settings)
+    prepare(database, settings)
+    yield from run_service(settings, database)
+    database.close()

@@ -1,0 +1,38 @@
+"""The first page and logging in, as a person does it."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.backup.test_info import HEADER, frame
+from tests.backup.wire.test_frames import record
+from tests.conftest import ADMIN_PASSWORD, Service
+
+
+def test_a_person_logs_in_sees_the_backups_and_logs_out(
+    site: Service, page: Page, keep: Callable[[Page, str], None]
+) -> None:
+    """By keyboard where that is quicker, in both sizes and schemes."""
+    folder = site.settings.data / "backups"
+    folder.mkdir()
+    (folder / "holiday.binproto").write_bytes(
+        record(HEADER) + frame(1) + frame(2) * 7 + frame(3) * 3 + frame(4) * 2468
+    )
+    (folder / "damaged-and-with-a-rather-long-file-name-that-has-to-break-somewhere.binproto").write_bytes(b"\x80")
+
+    page.goto(site.url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    keep(page, "home")
+    page.get_by_role("main").get_by_role("link", name="Log in").click()
+    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Password").fill(ADMIN_PASSWORD)
+    keep(page, "login")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="Chat backups")).to_be_visible()
+    expect(page.get_by_text("2,468")).to_be_visible()
+    expect(page.get_by_text("ends in the middle of a record")).to_be_visible()
+    keep(page, "shelf")
+
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("navigation").get_by_role("link", name="Log in")).to_be_visible()

@@ -1,0 +1,53 @@
+"""The documentation is complete, fresh, and its links lead somewhere."""
+
+import re
+
+from tools import links, reference
+
+from holdfast.settings import describe
+from tests.conftest import ROOT
+
+
+def test_every_command_has_help_and_a_page() -> None:
+    """A command nobody can look up does not exist."""
+    for command in reference.commands():
+        assert command.help.endswith("."), command.words
+        for option in (*command.arguments, *command.options):
+            assert option.help, (command.words, option.spelling)
+        assert (ROOT / "docs/reference/commands" / command.page).is_file()
+
+
+def test_every_setting_is_documented() -> None:
+    """By its name and its variable."""
+    page = (ROOT / "docs/reference/settings.md").read_text()
+    for setting in describe():
+        assert f"`{setting.name}` | `{setting.variable}`" in page
+
+
+def test_the_reference_is_fresh() -> None:
+    """`make docs` would change nothing."""
+    assert reference.stale() == []
+
+
+def test_links_lead_somewhere() -> None:
+    """Inside the project, to files and headings that exist."""
+    assert links.dead_links(ROOT) == []
+
+
+def test_the_readme_names_the_two_commands() -> None:
+    """They are what a new machine needs, and they are targets of the Makefile."""
+    readme = (ROOT / "README.md").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"serve", "test", "bench", "lint", "format", "docs-check", "clean"} <= targets
+    assert "make serve" in readme
+    assert "make test" in readme
+    for target in re.findall(r"`make ([a-z-]+)", readme + (ROOT / "CONTRIBUTING.md").read_text()):
+        assert target in targets
+
+
+def test_every_decision_is_dated() -> None:
+    """A decision without a date cannot be weighed."""
+    decisions = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+    assert decisions
+    for decision in decisions:
+        assert re.search(r"^Date: \d{4}-\d\d-\d\d$", decision.read_text(), re.MULTILINE), decision.name

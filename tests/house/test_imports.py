@@ -1,0 +1,56 @@
+"""The rooms import only what the plan allows, and the check can fail."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the import rules of pyproject.toml over a copy of the package."""
+    script = Path(sys.executable).with_name("lint-imports")
+    return subprocess.run(
+        [script, "--no-cache"], cwd=folder, capture_output=True, text=True, check=False, env={"PYTHONPATH": "src"}
+    )
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Copy the package, to break it."""
+    shutil.copytree(
+        ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
+    )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_the_house_keeps_its_rules(copy: Path) -> None:
+    """All contracts hold."""
+    done = lint(copy)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("backup/info.py", "import holdfast.hosting.errors"),
+        ("hosting/data.py", "import holdfast.backup.info"),
+        ("backup/info.py", "import holdfast.cli.output"),
+        ("hosting/data.py", "import holdfast.web.pages"),
+        ("cli/serve.py", "import holdfast.web.app"),
+        ("web/app.py", "import holdfast.cli.exits"),
+        ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),
+        ("hosting/store/tables.py", "import holdfast.hosting.api.answer"),
+    ],
+)
+def test_an_arrow_the_wrong_way_is_found(copy: Path, module: str, line: str) -> None:
+    """Each forbidden import breaks a contract."""
+    path = copy / "src/holdfast" / module
+    path.write_text(path.read_text() + f"\n{line}\n")
+    done = lint(copy)
+    assert done.returncode == 1, done.stdout
+    assert "BROKEN" in done.stdout

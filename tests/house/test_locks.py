@@ -1,0 +1,50 @@
+"""The lock files pin every dependency by version and hash, and name no registry."""
+
+import re
+import tomllib
+
+import pytest
+
+from tests.conftest import ROOT
+
+LOCKS = ("build", "runtime", "postgres", "s3", "dev")
+
+
+def pins(name: str) -> dict[str, str]:
+    """Read the versions of a lock file."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    return dict(re.findall(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==(\S+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_pin_has_a_hash_and_no_line_names_a_host(name: str) -> None:
+    """What is installed is what was looked at, from wherever it is fetched."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    assert "://" not in text
+    assert "--index" not in text
+    assert "--find-links" not in text
+    for block in re.split(r"\n(?=[a-z0-9])", text):
+        if "==" in block:
+            assert "--hash=sha256:" in block, block[:60]
+
+
+def test_the_files_agree_with_each_other() -> None:
+    """They are installed side by side, so a package has one version in all of them."""
+    everything = pins("dev")
+    for name in LOCKS:
+        assert pins(name).items() <= everything.items()
+
+
+def test_what_the_package_asks_for_is_locked() -> None:
+    """A dependency added to pyproject.toml and not locked would be missing on a new machine."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = {
+        "runtime": project["project"]["dependencies"],
+        **project["project"]["optional-dependencies"],
+        "dev": project["dependency-groups"]["dev"],
+        "build": project["dependency-groups"]["build"],
+    }
+    for name, requirements in asked.items():
+        for requirement in requirements:
+            package = re.split(r"[\[><=]", requirement)[0].lower()
+            assert package in pins(name), f"{package} is not in requirements/{name}.txt; run `make lock`"

@@ -1,0 +1,35 @@
+"""The tests mirror the package: whoever looks for a module's tests finds them by its name."""
+
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+SOURCE = ROOT / "src" / "holdfast"
+# What is exercised by running it: the entry point, and migrations with their description of what to run.
+ELSEWHERE = {
+    Path("__main__.py"): "cli/test_main.py",
+    Path("hosting/store/migrations"): "hosting/store/test_migrate.py",
+}
+
+
+def modules() -> list[Path]:
+    """List the modules people wrote, relative to the package."""
+    every = (path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+    return sorted(path for path in every if path.name != "__init__.py" and not path.name.endswith("_pb2.py"))
+
+
+def test_every_module_has_its_tests() -> None:
+    """src/holdfast/a/b.py is tested by tests/a/test_b.py."""
+    for module in modules():
+        elsewhere = [test for place, test in ELSEWHERE.items() if module.is_relative_to(place)]
+        test = Path(elsewhere[0]) if elsewhere else module.with_name(f"test_{module.name}")
+        assert (ROOT / "tests" / test).is_file(), f"{module} has no {test}"
+
+
+def test_every_folder_of_tests_mirrors_a_room() -> None:
+    """A test folder without a room of that name is one of the documented others."""
+    others = {"house", "compat", "browser"}
+    for folder in (ROOT / "tests").rglob("*/"):
+        relative = folder.relative_to(ROOT / "tests")
+        if folder.name != "__pycache__" and relative.parts and relative.parts[0] not in others:
+            assert (SOURCE / relative).is_dir(), f"tests/{relative} mirrors nothing"

@@ -1,0 +1,176 @@
+"""Write docs/reference/ from the code: a page per command, the settings, the public Python names.
+
+With `--check` nothing is written, and the exit status is 1 when a page is missing, stale or left over.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import typer
+from typer.core import TyperArgument, TyperGroup
+
+from holdfast.cli import app
+from holdfast.cli.exits import Exit
+from holdfast.settings import describe
+
+FOLDER = Path("docs/reference")
+MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
+LIBRARIES = ("holdfast.backup", "holdfast.settings")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One argument or option of a command."""
+
+    spelling: str
+    help: str
+    default: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command people can type."""
+
+    words: tuple[str, ...]
+    help: str
+    arguments: tuple[Option, ...]
+    options: tuple[Option, ...]
+
+    @property
+    def page(self) -> str:
+        """The name of its page."""
+        return "-".join(self.words) + ".md"
+
+
+def commands() -> list[Command]:
+    """List every command, the root's own options first."""
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    return sorted(walk(root, ("holdfast",)), key=lambda command: command.words)
+
+
+def walk(group: TyperGroup, words: tuple[str, ...]) -> Iterator[Command]:
+    """Follow the groups down to their commands."""
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from walk(command, (*words, name))
+        else:
+            arguments, options = [], []
+            for parameter in command.params:
+                spelling = ", ".join((*parameter.opts, *parameter.secondary_opts))
+                text = getattr(parameter, "help", None) or ""
+                value = parameter.default
+                shown = "" if value is None or value is False or callable(value) else str(value)
+                if isinstance(parameter, TyperArgument):
+                    arguments.append(Option(str(parameter.name).upper(), text, shown))
+                else:
+                    options.append(Option(spelling, text, shown))
+            yield Command((*words, name), command.help or "", tuple(arguments), tuple(options))
+
+
+def command_page(command: Command) -> str:
+    """Write the page of one command."""
+    usage = " ".join([*command.words, *(item.spelling for item in command.arguments), "[options]"])
+    lines = [MADE, f"# {' '.join(command.words)}\n", command.help + "\n", f"```\n{usage}\n```\n"]
+    if command.arguments:
+        lines.append("| argument | what it is |\n|---|---|")
+        lines.extend(f"| `{item.spelling}` | {item.help} |" for item in command.arguments)
+        lines.append("")
+    if command.options:
+        lines.append("| option | what it does |\n|---|---|")
+        lines.extend(f"| `{item.spelling}` | {item.help} |" for item in command.options)
+        lines.append("")
+    lines.append("[All commands](index.md)\n")
+    return "\n".join(lines)
+
+
+def command_index() -> str:
+    """Write the list of commands and what their exit status means."""
+    lines = [MADE, "# Commands\n", "| command | what it does |\n|---|---|"]
+    lines.extend(f"| [`{' '.join(item.words)}`]({item.page}) | {item.help} |" for item in commands())
+    lines.append(
+        "\nBefore any command: `--debug` shows the traceback when something goes wrong, `--log-level` and"
+    )
+    lines.append("`--log-format` say what is logged and how. `--help` works everywhere.\n")
+    lines.append("## Exit status\n\n| status | meaning |\n|---|---|")
+    lines.extend(f"| {int(status)} | {status.meaning} |" for status in Exit)
+    return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    """Write the list of settings."""
+    lines = [
+        MADE,
+        "# Settings\n",
+        "A setting comes from the command line, else the environment, else a TOML file (`HOLDFAST_CONFIG` or",
+        "`--config` names it; one `name = value` a line), else its default. `holdfast settings` shows what is",
+        "in force and where it came from.\n",
+        "| name | environment | what it does | allowed | default |\n|---|---|---|---|---|",
+    ]
+    lines.extend(
+        f"| `{item.name}` | `{item.variable}` | {item.description}{' Kept secret.' if item.secret else ''} "
+        f"| {item.allowed} | {item.default} |"
+        for item in describe()
+    )
+    return "\n".join(lines) + "\n"
+
+
+def python_page() -> str:
+    """Write the public names of the libraries."""
+    lines = [MADE, "# Python\n"]
+    for module_name in LIBRARIES:
+        module = import_module(module_name)
+        lines.append(f"## {module_name}\n\n{inspect.getdoc(module)}\n")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isfunction(value):
+                lines.append(
+                    f"### {name}\n\n```python\n{name}{inspect.signature(value)}\n```\n\n{inspect.getdoc(value)}\n"
+                )
+            elif inspect.isclass(value):
+                lines.append(f"### {name}\n\n{inspect.getdoc(value)}\n")
+            else:
+                lines.append(f"### {name}\n\n`{type(value).__name__}`\n")
+    return "\n".join(lines)
+
+
+def pages() -> dict[Path, str]:
+    """Make every page of the reference."""
+    made = {FOLDER / "commands" / command.page: command_page(command) for command in commands()}
+    made[FOLDER / "commands" / "index.md"] = command_index()
+    made[FOLDER / "settings.md"] = settings_page()
+    made[FOLDER / "python.md"] = python_page()
+    return made
+
+
+def stale() -> list[str]:
+    """List the pages that are missing, out of date or left over."""
+    made = pages()
+    wrong = [str(path) for path, text in made.items() if not path.is_file() or path.read_text() != text]
+    left_over = [str(path) for path in FOLDER.rglob("*.md") if path not in made]
+    return sorted(wrong + left_over)
+
+
+def main() -> int:
+    """Write the pages, or check them."""
+    if "--check" in sys.argv[1:]:
+        wrong = stale()
+        if wrong:
+            print("stale, run `make docs`:", *wrong, sep="\n  ")
+        return 1 if wrong else 0
+    made = pages()
+    for path in FOLDER.rglob("*.md"):
+        if path not in made:
+            path.unlink()
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
