@@ -5,14 +5,29 @@
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 CORE = ["holdfast.backup.wire.frames"]
 
-setup(
-    ext_modules=cythonize(  # type: ignore[no-untyped-call]  # Cython exports no types
-        [Extension(name, [f"src/{name.replace('.', '/')}.py"], optional=True) for name in CORE],
-        language_level=3,
-        build_dir="build/cython",
-        compiler_directives={"boundscheck": True, "wraparound": False, "embedsignature": True},
-    )
+
+class BuildCore(build_ext):  # type: ignore[misc]  # setuptools exports no types
+    """Takes a compiler that is not there for one that fails, which is what `optional` forgives."""
+
+    def build_extension(self, extension: Extension) -> None:
+        try:
+            super().build_extension(extension)
+        except OSError as error:
+            raise CompileError(str(error)) from error
+
+
+extensions: list[Extension] = cythonize(  # type: ignore[no-untyped-call]  # Cython exports no types
+    [Extension(name, [f"src/{name.replace('.', '/')}.py"]) for name in CORE],
+    language_level=3,
+    build_dir="build/cython",
+    compiler_directives={"boundscheck": True, "wraparound": False, "embedsignature": True},
 )
+for extension in extensions:
+    extension.optional = True  # said here, because cythonize makes extensions of its own
+
+setup(ext_modules=extensions, cmdclass={"build_ext": BuildCore})

@@ -56,6 +56,7 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
         ("HOLDFAST_PORT", "-1", ["port", "'-1'"]),
         ("HOLDFAST_DEMO", "maybe", ["demo", "'maybe'", "true or false"]),
         ("HOLDFAST_LOG_FORMAT", "xml", ["log_format", "'xml'", "text, json"]),
+        ("HOLDFAST_DATA", "~no-such-user/x", ["data", "a path"]),
         ("HOLDFAST_SESSION_DAYS", "0", ["session_days", "1 to 3650"]),
     ],
 )

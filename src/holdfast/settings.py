@@ -202,7 +202,7 @@ def convert(name: str, given: object, hint: Any, source: str) -> object:
         if name == "database_url":
             check_database_url(given)
         return msgspec.convert(given, hint, strict=isinstance(given, bool), dec_hook=decode)
-    except (msgspec.ValidationError, ValueError):
+    except (msgspec.ValidationError, ValueError, RuntimeError):  # the last: `~nobody` is no path
         secret = Secret in union_of(hint)
         shown = MASK if secret else repr(given)
         raise SettingError(f"{name} ({source}) is {shown}, but must be {allowed(name, hint)}") from None
