@@ -72,7 +72,7 @@ docs-check: $(VENV)/.dev ## fail when a reference page is stale or a link is dea
 	$(BIN)/python -m tools.reference --check
 	$(BIN)/python -m tools.links
 
-schema: $(VENV)/.dev ## generate the message classes from backup.proto
+schema: $(VENV)/.dev ## generate the message classes from the .proto files
 	$(BIN)/python -m tools.schema
 
 lock: $(VENV)/.dev ## resolve the dependencies again and write requirements/ (versions and hashes)

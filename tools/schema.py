@@ -1,4 +1,4 @@
-"""Generate the message classes and their type stubs from backup.proto."""
+"""Generate the message classes and their type stubs from the .proto files."""
 
 import sys
 from importlib import resources
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
-PROTO = Path("holdfast/backup/schema/backup.proto")
+FOLDER = Path("holdfast/backup/schema")
+PROTOS = ("backup", "local")
 
 
 def generate(source: Path, target: Path) -> None:
@@ -16,11 +17,12 @@ def generate(source: Path, target: Path) -> None:
     status = protoc.main(
         [
             *("protoc", f"-I{source}", f"-I{well_known}", f"--plugin={plugin}"),
-            *(f"--python_out={target}", f"--mypy_out=quiet:{target}", str(source / PROTO)),
+            *(f"--python_out={target}", f"--mypy_out=quiet:{target}"),
+            *(str(source / FOLDER / f"{name}.proto") for name in PROTOS),
         ]
     )
     if status != 0:
-        sys.exit("protoc refused backup.proto")
+        sys.exit("protoc refused the schema")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,52 @@
-"""Errors say where the damage is."""
+"""Errors say what happened and where, and are drawn as one tree."""
 
-from holdfast.backup.errors import DamagedBackup
+import re
+
+import pytest
+
+from holdfast.backup import errors
+from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete
 
 
-def test_damage_is_located() -> None:
-    """The frame and the byte are in the message and on the error."""
-    error = DamagedBackup("the record ends too soon", frame=3, offset=1200)
-    assert str(error) == "the record ends too soon (frame 3, byte 1200)"
-    assert (error.frame, error.offset) == (3, 1200)
+def family(root: type[BackupError], depth: int = 0) -> dict[str, int]:
+    """Every class below `root` with how deep it hangs."""
+    tree = {root.__name__: depth}
+    for child in root.__subclasses__():
+        if child.__module__ == errors.__name__:
+            tree |= family(child, depth + 1)
+    return tree
+
+
+def test_the_tree_is_drawn_whole() -> None:
+    """The docstring shows every class, each where it hangs, and `__all__` lists the same."""
+    drawn = re.findall(r"^((?:[│ ]   |[├└]── )*)([A-Z]\w+)(?:  |$)", errors.__doc__ or "", re.MULTILINE)
+    actual = family(BackupError)
+    assert {name: len(indent) // 4 for indent, name in drawn} == actual
+    assert set(errors.__all__) == set(actual)
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_every_class_explains_itself(name: str) -> None:
+    """The first line of each class reads as a sentence to the user."""
+    assert (getattr(errors, name).__doc__ or "").splitlines()[0].endswith(".")
+
+
+def test_damage_inside_the_plain_stream_names_frame_and_byte() -> None:
+    """The place is both in the words and in the attributes."""
+    damage = DamagedBackup("the record is odd", frame=3, offset=70)
+    assert str(damage) == "the record is odd (frame 3, byte 70)"
+    assert (damage.problem, damage.frame, damage.offset) == ("the record is odd", 3, 70)
+    assert damage.stream == "plain stream"
+
+
+def test_damage_around_the_plain_stream_names_what_it_counts_in() -> None:
+    """There are no frames in a container or in compressed data."""
+    assert str(DamagedBackup("it is cut", offset=9)) == "it is cut (byte 9 of the file)"
+    damage = DamagedBackup("it is cut", offset=9, stream="compressed stream")
+    assert str(damage) == "it is cut (byte 9 of the compressed stream)"
+    assert (damage.frame, damage.stream) == (None, "compressed stream")
+
+
+def test_a_missing_key_can_be_asked_for() -> None:
+    """What is missing is there as a list too, for who wants to ask for it."""
+    assert KeyIncomplete("it needs more", missing=("the account id",)).missing == ("the account id",)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.backup import DamagedBackup, UnreadableBackup
+from holdfast.backup.errors import DamagedBackup, KeyIncomplete, KeyRefused, UnreadableBackup, WrongKey
 from holdfast.cli.exits import Exit, exit_for
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import DatabaseError, NameTaken
@@ -15,6 +15,9 @@ from holdfast.settings import SettingError
         (UnreadableBackup("x"), 3),
         (DamagedBackup("x", frame=1, offset=2), 3),
         (DatabaseError("x"), 3),
+        (WrongKey("x"), 4),
+        (KeyRefused("x"), 2),
+        (KeyIncomplete("x", missing=("y",)), 2),
         (SettingError("x"), 2),
         (NameTaken("x"), 1),
         (HoldfastError("x"), 1),

@@ -1,13 +1,37 @@
 """What can go wrong with a chat backup.
 
 BackupError
-├── UnreadableBackup     the file cannot be opened, or is not a backup in any form we know
-└── DamagedBackup        it is a backup, but its bytes break the format at a known place
+├── UnreadableBackup          the file cannot be opened, or is not a backup in any form we know
+├── DamagedBackup             it is a backup, but its bytes break the format at a known place
+├── OversizedBackup           it opens to more than is allowed
+├── WrongKey                  the key does not fit the file
+├── KeyRefused                what was given as a key cannot be one
+├── KeyIncomplete             this file needs more than the keys that were given
+└── AttachmentError           an attachment cannot be read or written
+    ├── AttachmentMissing     its file is not there
+    ├── AttachmentTruncated   its file is cut short
+    ├── AttachmentDamaged     its file was changed since it was written
+    ├── AttachmentTooShort    its file is whole, but holds less than the backup says
+    └── AttachmentMismatch    its file is whole, but is not the one the backup means
 """
 
 from holdfast.errors import HoldfastError
 
-__all__ = ["BackupError", "DamagedBackup", "UnreadableBackup"]
+__all__ = [
+    "AttachmentDamaged",
+    "AttachmentError",
+    "AttachmentMismatch",
+    "AttachmentMissing",
+    "AttachmentTooShort",
+    "AttachmentTruncated",
+    "BackupError",
+    "DamagedBackup",
+    "KeyIncomplete",
+    "KeyRefused",
+    "OversizedBackup",
+    "UnreadableBackup",
+    "WrongKey",
+]
 
 
 class BackupError(HoldfastError):
@@ -21,12 +45,59 @@ class UnreadableBackup(BackupError):
 class DamagedBackup(BackupError):
     """The bytes break the format.
 
-    `frame` counts from 0, which is the header; `offset` is the byte where the record or its length begins, in
-    the plain stream.
+    Inside the plain stream `frame` counts from 0, which is the header, and `offset` is the byte of that stream
+    where the record or its length begins. Damage outside of it has no frame; `offset` then counts in what
+    `stream` names.
     """
 
-    def __init__(self, problem: str, *, frame: int, offset: int) -> None:
-        super().__init__(f"{problem} (frame {frame}, byte {offset})")
+    def __init__(self, problem: str, *, offset: int, frame: int | None = None, stream: str = "file") -> None:
+        place = f"byte {offset} of the {stream}" if frame is None else f"frame {frame}, byte {offset}"
+        super().__init__(f"{problem} ({place})")
         self.problem = problem
         self.frame = frame
         self.offset = offset
+        self.stream = stream if frame is None else "plain stream"
+
+
+class OversizedBackup(BackupError):
+    """The file opens to more than is allowed, which honest backups do not."""
+
+
+class WrongKey(BackupError):
+    """The key does not fit the file."""
+
+
+class KeyRefused(BackupError):
+    """What was given as a key cannot be one; the message says why without repeating it."""
+
+
+class KeyIncomplete(BackupError):
+    """This file needs more than the keys that were given; `missing` lists what, in words."""
+
+    def __init__(self, problem: str, *, missing: tuple[str, ...]) -> None:
+        super().__init__(problem)
+        self.missing = missing
+
+
+class AttachmentError(BackupError):
+    """An attachment cannot be read or written; the rest of the backup is not touched by that."""
+
+
+class AttachmentMissing(AttachmentError):
+    """The attachment's file is not in the content store."""
+
+
+class AttachmentTruncated(AttachmentError):
+    """The attachment's file is cut short."""
+
+
+class AttachmentDamaged(AttachmentError):
+    """The attachment's file was changed since it was written, or belongs to another key."""
+
+
+class AttachmentTooShort(AttachmentError):
+    """The attachment's file is whole, but holds fewer bytes than the backup says."""
+
+
+class AttachmentMismatch(AttachmentError):
+    """The attachment's file is whole, but its content is not the one the backup means."""

@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from holdfast.backup import BackupError
+from holdfast.backup.errors import BackupError, KeyIncomplete, KeyRefused, WrongKey
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import DatabaseError
 from holdfast.settings import SettingError
@@ -24,7 +24,7 @@ class Exit(IntEnum):
 
     FINE = 0, "fine"
     NO = 1, "the command worked and the answer is no, or what was asked for cannot be done"
-    USAGE = 2, "wrong usage: an unknown command or option, a setting with a wrong value"
+    USAGE = 2, "wrong usage: an unknown command or option, a wrong setting, a key that is missing or cannot be one"
     UNREADABLE = 3, "the input cannot be read, or is damaged"
     WRONG_KEY = 4, "the key does not fit the file"
     BUG = 70, "a mistake in Holdfast itself; please report it"
@@ -33,8 +33,10 @@ class Exit(IntEnum):
 
 def exit_for(error: HoldfastError) -> Exit:
     """Choose the exit status for an error."""
-    if isinstance(error, SettingError):
+    if isinstance(error, SettingError | KeyRefused | KeyIncomplete):
         return Exit.USAGE
+    if isinstance(error, WrongKey):
+        return Exit.WRONG_KEY
     if isinstance(error, BackupError | DatabaseError):
         return Exit.UNREADABLE
     return Exit.NO

@@ -105,11 +105,12 @@ def test_records_are_named_by_their_field_number() -> None:
 
 
 def test_generated_classes_are_fresh(tmp_path: Path) -> None:
-    """`make schema` would change nothing: the classes in the tree come from this backup.proto."""
+    """`make schema` would change nothing: the classes in the tree come from these .proto files."""
     code = (
         "import pathlib, sys, tools.schema; tools.schema.generate(pathlib.Path('src'), pathlib.Path(sys.argv[1]))"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, capture_output=True)
     made = tmp_path / "holdfast/backup/schema"
-    for name in ("backup_pb2.py", "backup_pb2.pyi"):
-        assert (made / name).read_text() == Path("src/holdfast/backup/schema", name).read_text()
+    expected = {path.name: path.read_text() for path in Path("src/holdfast/backup/schema").glob("*_pb2.py*")}
+    assert set(expected) == {"backup_pb2.py", "backup_pb2.pyi", "local_pb2.py", "local_pb2.pyi"}
+    assert expected == {path.name: path.read_text() for path in made.iterdir()}

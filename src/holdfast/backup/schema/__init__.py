@@ -1,4 +1,7 @@
-"""The one description of the format, `backup.proto`, and the message classes generated from it (`make schema`)."""
+"""The one description of the format and the message classes generated from it (`make schema`).
+
+`backup.proto` describes the plain stream, `local.proto` the small records around it.
+"""
 
 from holdfast.backup.schema.backup_pb2 import BackupInfo, Frame
 

@@ -1,0 +1,172 @@
+"""Attachment files of a local backup: how they are named, opened and written.
+
+A content store keeps every attachment once, encrypted with a key of its own and named after content and key, so
+that snapshots share them. What a backup says about one is an `Attachment`.
+"""
+
+import hashlib
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from pathlib import Path
+from typing import BinaryIO, Final, final
+
+from holdfast.backup.container.chunks import CHUNK, Sink, as_file
+from holdfast.backup.container.keys import CipherKeys, KeyBytes
+from holdfast.backup.container.padding import padded
+from holdfast.backup.container.sealed import BadPadding, Changed, Opened, Sealer, Span, authenticate
+from holdfast.backup.errors import (
+    AttachmentDamaged,
+    AttachmentError,
+    AttachmentMismatch,
+    AttachmentMissing,
+    AttachmentTooShort,
+    AttachmentTruncated,
+)
+
+__all__ = [
+    "Attachment",
+    "LocalKey",
+    "content_path",
+    "decrypt_attachment",
+    "encrypt_attachment",
+    "file_size",
+    "media_name",
+    "open_attachment",
+]
+
+HASH_SIZE: Final = 32
+NAME: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@final
+class LocalKey(KeyBytes):
+    """The key of one attachment file."""
+
+    __slots__ = ()
+    SIZE = 64
+    WHAT = "an attachment's key"
+
+    def cipher_keys(self) -> CipherKeys:
+        """Take it apart: here, unlike anywhere else, the AES key is the first half."""
+        return CipherKeys(aes=self.reveal()[:32], hmac=self.reveal()[32:])
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """What a backup says about an attachment file: its key, and the SHA-256 and size of what it holds."""
+
+    local_key: LocalKey
+    plaintext_hash: bytes = field(repr=False)
+    size: int
+
+    def __post_init__(self) -> None:
+        if len(self.plaintext_hash) != HASH_SIZE:
+            raise AttachmentError(
+                f"an attachment's hash is {HASH_SIZE} bytes, but the backup gives {len(self.plaintext_hash)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return media_name(self.plaintext_hash, self.local_key)
+
+
+def media_name(plaintext_hash: bytes, local_key: LocalKey) -> str:
+    """Name an attachment file after its content and its key."""
+    return hashlib.sha256(plaintext_hash + local_key.reveal()).hexdigest()
+
+
+def content_path(store: Path, name: str) -> Path:
+    """Find the place of a name in a content store; whatever is not a name, such as a path, is refused."""
+    if not NAME.fullmatch(name):
+        raise AttachmentError("an attachment's file name is 64 hexadecimal digits, but the backup gives another")
+    return store / name[:2] / name
+
+
+def file_size(size: int) -> int:
+    """Say how long the file of an attachment of `size` bytes is, as we and today's clients write it."""
+    return 16 + 16 * (padded(size) // 16 + 1) + 32
+
+
+@contextmanager
+def open_attachment(store: Path, attachment: Attachment) -> Iterator[BinaryIO]:
+    """Open an attachment of a content store as the file it once was; see `decrypt_attachment`."""
+    try:
+        source = content_path(store, attachment.name).open("rb")
+    except (FileNotFoundError, NotADirectoryError):
+        raise AttachmentMissing(f"attachment {attachment.name} is not in the content store") from None
+    except OSError as problem:
+        raise AttachmentError(f"attachment {attachment.name} cannot be opened: {problem.strerror}") from problem
+    with source:
+        yield decrypt_attachment(source, attachment)
+
+
+def decrypt_attachment(source: BinaryIO, attachment: Attachment) -> BinaryIO:
+    """Authenticate an attachment file, then return its content as a file that is decrypted while it is read.
+
+    The last chunk is given out only once the hash of the whole was found right; who stores the content keeps it
+    only if it could be read to its end. The source belongs to the returned file until then.
+    """
+    name = attachment.name
+    span = Span(0, source.seek(0, io.SEEK_END))
+    problem = span.problem()
+    if problem is not None:
+        raise AttachmentTruncated(f"attachment {name} is cut short: {problem}")
+    opened = authenticate(source, span, attachment.local_key.cipher_keys())
+    if opened is None:
+        if span.end < file_size(attachment.size):
+            raise AttachmentTruncated(f"attachment {name} is cut short: its file has only {span.end} bytes")
+        raise AttachmentDamaged(f"attachment {name} is damaged: its MAC does not match")
+    if attachment.size >= span.ciphertext_size:
+        raise _too_short(attachment)
+    return as_file(_content(opened, attachment))
+
+
+def _content(opened: Opened, attachment: Attachment) -> Iterator[bytes]:
+    digest = hashlib.sha256()
+    left = attachment.size
+    last = b""
+    try:
+        for chunk in opened.chunks():
+            piece = chunk[:left]
+            if not piece:
+                continue
+            if last:
+                yield last
+            digest.update(piece)
+            left -= len(piece)
+            last = piece
+    except Changed:
+        raise AttachmentDamaged(f"attachment {attachment.name} changed while it was being read") from None
+    except BadPadding:
+        raise AttachmentDamaged(f"attachment {attachment.name} does not end as it must") from None
+    if left:
+        raise _too_short(attachment)
+    if not compare_digest(digest.digest(), attachment.plaintext_hash):
+        raise AttachmentMismatch(f"attachment {attachment.name} is whole, but is not the content the backup means")
+    if last:
+        yield last
+
+
+def _too_short(attachment: Attachment) -> AttachmentTooShort:
+    return AttachmentTooShort(
+        f"attachment {attachment.name} is whole, but holds fewer than the {attachment.size} bytes the backup gives"
+    )
+
+
+def encrypt_attachment(
+    source: BinaryIO, target: Sink, local_key: LocalKey, *, iv: bytes | None = None
+) -> Attachment:
+    """Write the file of an attachment and return what a backup has to say about it, its name among that."""
+    digest = hashlib.sha256()
+    size = 0
+    with Sealer(target, local_key.cipher_keys(), iv=iv) as sealer:
+        while chunk := source.read(CHUNK):
+            digest.update(chunk)
+            sealer.write(chunk)
+            size += len(chunk)
+    return Attachment(local_key, digest.digest(), size)

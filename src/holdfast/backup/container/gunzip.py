@@ -1,0 +1,121 @@
+"""One gzip member, opened and written as a stream.
+
+`zlib-ng` does the work where it is installed, `zlib` where not; they read each other's output.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+from holdfast.backup.container.chunks import CHUNK, Sink, as_file
+from holdfast.backup.errors import DamagedBackup, OversizedBackup
+
+try:
+    from zlib_ng import zlib_ng as deflate
+
+    ENGINE = "zlib-ng"
+except ImportError:
+    import zlib as deflate  # type: ignore[no-redef]
+
+    ENGINE = "zlib"
+
+__all__ = ["ENGINE", "GunzipLimits", "GzipWriter", "gunzip"]
+
+DeflateError: Final[type[Exception]] = deflate.error  # type: ignore[assignment]  # a class, stubbed as an instance
+GZIP: Final = 31  # window of 32 KiB, gzip header and trailer
+FEED: Final = 1 << 18
+STREAM: Final = "compressed stream"
+
+
+@dataclass(frozen=True, slots=True)
+class GunzipLimits:
+    """How much a compressed stream may open to: at most `output` bytes, and `ratio` times what was read for it.
+
+    The ratio counts from `ratio_after` bytes on.
+    """
+
+    # Memory is flat whatever the limits are; they save time and disk. The format ends at 4 GiB compressed, and no
+    # backup of that size opens to 16 times as much.
+    output: int = 64 << 30
+    # A bomb opens to about 1000 times its size. Frames carry times and ids, so a backup of nothing but equal
+    # messages stays at 8 for short ones and 110 for a kilobyte each. Only thousands of the longest messages, each
+    # one letter repeated, come near a bomb, and someone may have sent them: the first gigabyte is let through.
+    ratio: int = 250
+    ratio_after: int = 1 << 30
+
+
+def gunzip(source: BinaryIO, *, limits: GunzipLimits | None = None) -> BinaryIO:
+    """Return the content of the one gzip member in `source` as a file that is opened while it is read.
+
+    Whatever follows the member is read to its end and not interpreted, before the last of the content is given
+    out: a source that proves itself at its end, as a decrypted container does, has then done so.
+    """
+    return as_file(_inflated(source, limits or GunzipLimits()))
+
+
+def _inflated(source: BinaryIO, limits: GunzipLimits) -> Iterator[bytes]:
+    inflater = deflate.decompressobj(wbits=GZIP)
+    fed = opened = 0
+    ended = False
+    while not ended:
+        data = inflater.unconsumed_tail
+        begin = fed - len(data)
+        if not data:
+            data = source.read(FEED)
+            fed += len(data)
+        try:
+            content = inflater.decompress(data, CHUNK)
+        except DeflateError as fault:
+            problem = f"the compressed data is damaged at or after this byte: {str(fault).rpartition(': ')[2]}"
+            raise DamagedBackup(problem, offset=begin, stream=STREAM) from None
+        ended = inflater.eof
+        # With nothing left to feed, what the inflater still holds comes out in further rounds.
+        if not data and not content and not ended:
+            raise DamagedBackup("the compressed data ends too early", offset=fed, stream=STREAM)
+        opened += len(content)
+        _hold_to(limits, opened, fed - len(inflater.unconsumed_tail))
+        if ended:
+            _drain(source)
+        yield content
+
+
+def _hold_to(limits: GunzipLimits, opened: int, read: int) -> None:
+    if opened > limits.output:
+        raise OversizedBackup(f"the backup opens to more than the {limits.output} bytes allowed")
+    if opened > limits.ratio_after and opened > limits.ratio * read:
+        raise OversizedBackup(
+            f"the backup opens to {opened // read} times its size, more than the {limits.ratio} times allowed: "
+            "it was made to exhaust whoever opens it, or only repeats itself; raise the limit if you trust it"
+        )
+
+
+def _drain(source: BinaryIO) -> None:
+    while source.read(CHUNK):
+        pass
+
+
+class GzipWriter:
+    """Compresses what is written to it into one gzip member, whole once `finish` was called or the block left."""
+
+    def __init__(self, target: Sink, *, level: int = 6) -> None:
+        self._target = target
+        self._deflater = deflate.compressobj(level=level, wbits=GZIP)
+
+    def write(self, data: bytes, /) -> int:
+        """Compress the next bytes."""
+        self._target.write(self._deflater.compress(data))
+        return len(data)
+
+    def finish(self) -> None:
+        """Write what is left and the checksum; the target stays open."""
+        self._target.write(self._deflater.flush())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.finish()

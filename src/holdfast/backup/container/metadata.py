@@ -1,0 +1,130 @@
+"""The two small records that say how a backup is to be opened.
+
+A remote backup carries `ForwardSecrecy` before its ciphertext; a local folder has the file `metadata` beside it.
+Neither is authenticated, so nothing read here is trusted further than to look for a key.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Final, Self
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from google.protobuf.message import DecodeError
+
+from holdfast.backup.container.keys import BackupId, LocalMetadataKey
+from holdfast.backup.errors import DamagedBackup, UnreadableBackup
+from holdfast.backup.schema import local_pb2
+
+__all__ = ["FORWARD_SECRECY_LIMIT", "ForwardSecrecy", "LocalMetadata", "TokenPair"]
+
+FORWARD_SECRECY_LIMIT: Final = 16 * 1024
+LOCAL_VERSION: Final = 1
+
+PAIR_COUNTS: Final = (1, 2)
+CIPHERTEXT_SIZE: Final = 48
+SALT_SIZE: Final = 32
+IV_SIZE: Final = 12
+COUNTER_SIZE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """One encrypted forward-secrecy token and the salt that leads to its key."""
+
+    ciphertext: bytes
+    salt: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardSecrecy:
+    """What a remote backup says in the clear about its token; `raw` is that record as it was written."""
+
+    pairs: tuple[TokenPair, ...]
+    iv: bytes
+    raw: bytes
+
+    @classmethod
+    def parse(cls, raw: bytes, *, offset: int = 0) -> Self:
+        """Read the record that begins at `offset` of its file; fields we do not know are kept in `raw`."""
+
+        def damaged(problem: str) -> DamagedBackup:
+            return DamagedBackup(f"the forward-secrecy metadata {problem}", offset=offset)
+
+        if len(raw) > FORWARD_SECRECY_LIMIT:
+            raise damaged(f"is {len(raw)} bytes long, more than the {FORWARD_SECRECY_LIMIT} allowed")
+        try:
+            message = local_pb2.ForwardSecrecyMetadata.FromString(raw)
+        except DecodeError:
+            raise damaged("is not a readable record") from None
+        if len(message.pair) not in PAIR_COUNTS:
+            raise damaged(f"has {len(message.pair)} tokens where one or two belong")
+        for pair in message.pair:
+            if len(pair.ct) != CIPHERTEXT_SIZE:
+                raise damaged(f"has a token of {len(pair.ct)} bytes where {CIPHERTEXT_SIZE} belong")
+            if len(pair.pwSalt) != SALT_SIZE:
+                raise damaged(f"has a salt of {len(pair.pwSalt)} bytes where {SALT_SIZE} belong")
+        if len(message.iv) != IV_SIZE:
+            raise damaged(f"has an iv of {len(message.iv)} bytes where {IV_SIZE} belong")
+        return cls(tuple(TokenPair(pair.ct, pair.pwSalt) for pair in message.pair), message.iv, raw)
+
+    @classmethod
+    def build(cls, pairs: tuple[TokenPair, ...], iv: bytes) -> Self:
+        """Write a record, held to the same rules as one that is read."""
+        message = local_pb2.ForwardSecrecyMetadata(iv=iv)
+        for pair in pairs:
+            message.pair.add(ct=pair.ciphertext, pwSalt=pair.salt)
+        return cls.parse(message.SerializeToString(deterministic=True))
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMetadata:
+    """The file `metadata` of a local snapshot: the encrypted backup id, so that a recovery key alone is enough."""
+
+    iv: bytes
+    encrypted_id: bytes
+
+    @classmethod
+    def parse(cls, raw: bytes) -> Self:
+        """Read the whole file."""
+        try:
+            message = local_pb2.Metadata.FromString(raw)
+        except DecodeError:
+            raise DamagedBackup("the local metadata is not a readable record", offset=0) from None
+        if message.version > LOCAL_VERSION:
+            raise UnreadableBackup(
+                f"the local backup is of version {message.version}; this program reads version {LOCAL_VERSION}"
+            )
+        if message.version != LOCAL_VERSION:
+            raise DamagedBackup("the local metadata does not say which version it is", offset=0)
+        iv, encrypted_id = message.backupId.iv, message.backupId.encryptedId
+        if len(iv) not in {IV_SIZE, IV_SIZE + COUNTER_SIZE}:
+            problem = f"the local metadata has an iv of {len(iv)} bytes where {IV_SIZE} belong"
+            raise DamagedBackup(problem, offset=0)
+        if len(encrypted_id) != BackupId.SIZE:
+            problem = (
+                f"the local metadata has a backup id of {len(encrypted_id)} bytes where {BackupId.SIZE} belong"
+            )
+            raise DamagedBackup(problem, offset=0)
+        return cls(iv, encrypted_id)
+
+    @classmethod
+    def seal(cls, backup_id: BackupId, key: LocalMetadataKey, *, iv: bytes | None = None) -> Self:
+        """Encrypt a backup id for a new snapshot, under a random iv unless one is given."""
+        iv = os.urandom(IV_SIZE) if iv is None else iv
+        return cls(iv, _counter_mode(backup_id.reveal(), key, iv))
+
+    def backup_id(self, key: LocalMetadataKey) -> BackupId:
+        """Decrypt the backup id. There is no MAC here: with a wrong key it is merely a wrong id."""
+        return BackupId(_counter_mode(self.encrypted_id, key, self.iv))
+
+    def to_bytes(self) -> bytes:
+        """Write the whole file."""
+        sealed = local_pb2.Metadata.EncryptedBackupId(iv=self.iv, encryptedId=self.encrypted_id)
+        message = local_pb2.Metadata(version=LOCAL_VERSION, backupId=sealed)
+        return message.SerializeToString(deterministic=True)
+
+
+def _counter_mode(data: bytes, key: LocalMetadataKey, iv: bytes) -> bytes:
+    """Encrypt or decrypt: the iv is followed by a counter from 0, which a 16-byte iv brings along itself."""
+    block = iv.ljust(IV_SIZE + COUNTER_SIZE, b"\0")
+    return Cipher(algorithms.AES256(key.reveal()), modes.CTR(block)).encryptor().update(data)

@@ -1,0 +1,172 @@
+"""What containers and attachments have in common: iv, ciphertext and MAC in a row.
+
+    iv (16) | AES-256-CBC of the content, zeros up to a padded size, PKCS#7 | HMAC-SHA256 of all before it (32)
+
+Reading is in two passes over a seekable file. The first, `authenticate`, compares the MAC of every byte before any
+of them is decrypted. The second decrypts what the first returned and authenticates it again on the way, which
+catches a file that changes in between. Each caller says in its own words what a failure means.
+"""
+
+import hmac
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.padding import PKCS7
+
+from holdfast.backup.container.chunks import CHUNK, Sink, read_chunks, zeros
+from holdfast.backup.container.keys import CipherKeys
+from holdfast.backup.container.padding import padded
+
+__all__ = ["BLOCK", "BadPadding", "Changed", "Opened", "Sealer", "Span", "authenticate", "first_block"]
+
+BLOCK: Final = 16
+MAC: Final = 32
+SMALLEST: Final = BLOCK + BLOCK + MAC
+
+
+class Changed(Exception):
+    """The bytes are no longer those that were authenticated."""
+
+
+class BadPadding(Exception):
+    """The bytes are authentic, but what they decrypt to does not end as it must."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The part of a file that is sealed, from its iv to the end of its MAC."""
+
+    start: int
+    end: int
+
+    @property
+    def mac(self) -> int:
+        """Where the MAC begins."""
+        return self.end - MAC
+
+    @property
+    def ciphertext_size(self) -> int:
+        """How many bytes lie between iv and MAC."""
+        return self.mac - self.start - BLOCK
+
+    def problem(self) -> str | None:
+        """Say what is wrong with the length, if anything is."""
+        if self.end - self.start < SMALLEST:
+            return f"{self.end - self.start} bytes are too few to be encrypted content: {SMALLEST} are the least"
+        if self.ciphertext_size % BLOCK:
+            return (
+                f"the encrypted content is cut off: {self.ciphertext_size} bytes are not a whole number of blocks"
+            )
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A span whose MAC was found right, and which may therefore be decrypted."""
+
+    source: BinaryIO
+    span: Span
+    keys: CipherKeys
+    mac: bytes
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the content and its zero padding; the last chunk only once everything was authenticated again."""
+        self.source.seek(self.span.start)
+        iv = self.source.read(BLOCK)
+        if len(iv) != BLOCK:
+            raise Changed
+        check = hmac.new(self.keys.hmac, iv, "sha256")
+        decryptor = Cipher(algorithms.AES256(self.keys.aes), modes.CBC(iv)).decryptor()
+        last = b""
+        for chunk in read_chunks(self.source, self.span.ciphertext_size):
+            if last:
+                yield last
+            check.update(chunk)
+            last = decryptor.update(chunk)
+        if not hmac.compare_digest(check.digest(), self.mac):
+            raise Changed
+        unpadder = PKCS7(8 * BLOCK).unpadder()
+        try:
+            last = unpadder.update(last) + unpadder.finalize()
+        except ValueError:
+            raise BadPadding from None
+        yield last
+
+
+def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> Opened | None:
+    """Read the whole span and compare its MAC in constant time; None when it does not match."""
+    source.seek(span.start)
+    check = hmac.new(keys.hmac, digestmod="sha256")
+    for chunk in read_chunks(source, span.mac - span.start):
+        check.update(chunk)
+    mac = b"".join(read_chunks(source, MAC))
+    return Opened(source, span, keys, mac) if hmac.compare_digest(check.digest(), mac) else None
+
+
+def first_block(source: BinaryIO, span: Span, keys: CipherKeys) -> bytes:
+    """Decrypt the first block of what may not be authentic: good for a guess about the key, and nothing else."""
+    source.seek(span.start)
+    start = b"".join(read_chunks(source, 2 * BLOCK))
+    if len(start) < 2 * BLOCK:
+        return b""
+    return Cipher(algorithms.AES256(keys.aes), modes.CBC(start[:BLOCK])).decryptor().update(start[BLOCK:])
+
+
+class Sealer:
+    """Encrypts what is written to it; `finish`, which a `with` block calls unless it fails, seals the result.
+
+    `padding` says up to which size zeros follow the content. The iv is random unless one is given.
+    """
+
+    def __init__(
+        self,
+        target: Sink,
+        keys: CipherKeys,
+        *,
+        iv: bytes | None = None,
+        padding: Callable[[int], int] = padded,
+    ) -> None:
+        iv = os.urandom(BLOCK) if iv is None else iv
+        self._target = target
+        self._padding = padding
+        self._encryptor = Cipher(algorithms.AES256(keys.aes), modes.CBC(iv)).encryptor()
+        self._pkcs7 = PKCS7(8 * BLOCK).padder()
+        self._mac = hmac.new(keys.hmac, digestmod="sha256")
+        self._size = 0
+        self._finished = False
+        self._put(iv)
+
+    def write(self, data: bytes, /) -> int:
+        """Encrypt the next bytes of the content."""
+        if self._finished:
+            raise ValueError("the content was finished and takes no more")
+        view = memoryview(data)
+        for start in range(0, len(view), CHUNK):
+            self._put(self._encryptor.update(self._pkcs7.update(view[start : start + CHUNK])))
+        self._size += len(view)
+        return len(view)
+
+    def finish(self) -> None:
+        """Pad the content and write the MAC."""
+        for chunk in zeros(self._padding(self._size) - self._size):
+            self.write(chunk)
+        self._finished = True
+        self._put(self._encryptor.update(self._pkcs7.finalize()) + self._encryptor.finalize())
+        self._target.write(self._mac.digest())
+
+    def _put(self, data: bytes) -> None:
+        self._mac.update(data)
+        self._target.write(data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.finish()

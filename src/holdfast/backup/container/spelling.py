@@ -1,0 +1,66 @@
+"""How keys and ids are written by people: typed, pasted, in groups, in capitals.
+
+A refusal says what was expected and how much was found; it never repeats what was given.
+"""
+
+import base64
+import re
+from typing import Final
+from uuid import UUID
+
+from holdfast.backup.errors import KeyRefused
+
+__all__ = ["read_bytes", "read_pool", "read_uuid"]
+
+POOL_SIZE: Final = 64
+# Apps show the letter o and the digit 0 as signs that cannot be mistaken for one another.
+SIGNS: Final = str.maketrans({"#": "o", "=": "0"})
+
+HEX: Final = re.compile(r"[0-9a-fA-F]*")
+BASE64: Final = re.compile(r"[0-9a-zA-Z+/_-]*={0,2}")
+UUID_TEXT: Final = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def read_pool(text: str) -> str:
+    """Read a recovery key however it is grouped: 64 letters and digits, returned in lower case."""
+    kept = "".join(sign for sign in text if sign.isalnum() or sign in "#=").translate(SIGNS)
+    if len(kept) != POOL_SIZE:
+        raise KeyRefused(f"a recovery key has {POOL_SIZE} letters and digits, but {len(kept)} were given")
+    if not kept.isascii():
+        strangers = sum(not sign.isascii() for sign in kept)
+        raise KeyRefused(f"a recovery key is made of a to z and 0 to 9, but {strangers} of the characters are not")
+    return kept.lower()
+
+
+def read_bytes(text: str, size: int, what: str) -> bytes:
+    """Read `size` bytes written as hexadecimal or base64; the two never have the same length."""
+    kept = "".join(text.split())
+    if len(kept) == 2 * size and HEX.fullmatch(kept):
+        return bytes.fromhex(kept)
+    bare = kept.rstrip("=")
+    if len(bare) == -(-size * 4 // 3) and BASE64.fullmatch(kept):
+        value = _read_base64(bare)
+        if value is not None:
+            return value
+    raise KeyRefused(
+        f"{what} is {size} bytes, written as {2 * size} hexadecimal digits or as base64, "
+        f"but the {len(kept)} characters given are neither"
+    )
+
+
+def read_uuid(text: str, what: str) -> UUID:
+    """Read an id written as a UUID, with or without its dashes."""
+    kept = text.strip().lower()
+    if not UUID_TEXT.fullmatch(kept):
+        raise KeyRefused(
+            f"{what} is a UUID, 32 hexadecimal digits with or without dashes, "
+            f"but the {len(kept)} characters given are not one"
+        )
+    return UUID(kept)
+
+
+def _read_base64(bare: str) -> bytes | None:
+    """Decode either alphabet; bits left over at the end must be zero, or one letter was mistyped."""
+    plain = bare.replace("-", "+").replace("_", "/")
+    value = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    return value if base64.b64encode(value).decode().rstrip("=") == plain else None

@@ -1,0 +1,37 @@
+"""Numbers as protobuf writes them: seven bits a byte, the lowest first."""
+
+from typing import BinaryIO, Final
+
+from holdfast.backup.errors import DamagedBackup
+
+__all__ = ["encode_varint", "read_varint"]
+
+LONGEST: Final = 10
+
+
+def encode_varint(value: int) -> bytes:
+    """Write a number in as few bytes as it takes."""
+    if value < 0:
+        raise ValueError("a varint cannot be negative")
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def read_varint(source: BinaryIO) -> int:
+    """Read a number of up to 32 bits, in however many of ten bytes it is written."""
+    begin = source.tell()
+    value = 0
+    for index in range(LONGEST):
+        byte = source.read(1)
+        if not byte:
+            raise DamagedBackup("the file ends in the middle of a length", offset=begin + index)
+        value |= (byte[0] & 0x7F) << (7 * index)
+        if byte[0] < 0x80:
+            if value >> 32:
+                raise DamagedBackup("a length is larger than 32 bits can say", offset=begin)
+            return value
+    raise DamagedBackup(f"a length does not end within {LONGEST} bytes", offset=begin)

@@ -1,0 +1,232 @@
+"""Attachment files give back exactly the content the backup means, or say why not."""
+
+import hashlib
+import hmac
+import io
+import secrets
+import tempfile
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.container.attachments import (
+    Attachment,
+    LocalKey,
+    content_path,
+    decrypt_attachment,
+    encrypt_attachment,
+    file_size,
+    media_name,
+    open_attachment,
+)
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.sealed import Sealer
+from holdfast.backup.errors import (
+    AttachmentDamaged,
+    AttachmentError,
+    AttachmentMismatch,
+    AttachmentMissing,
+    AttachmentTooShort,
+    AttachmentTruncated,
+    KeyRefused,
+)
+from tests.backup.container.vectors import exactly
+
+HELLO = b"hello world"
+KEY = LocalKey(bytes(range(64)))
+HELLO_HASH = bytes.fromhex("b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9")
+HELLO_NAME = "a5ee652dbadf9570110ed4af0fa80dee7126b26dae10d630965f4698080b310e"
+HELLO_ATTACHMENT = Attachment(KEY, HELLO_HASH, len(HELLO))
+
+
+def written(content: bytes, key: LocalKey = KEY, iv: bytes | None = None) -> tuple[bytes, Attachment]:
+    """Encrypt content in memory."""
+    target = io.BytesIO()
+    attachment = encrypt_attachment(io.BytesIO(content), target, key, iv=iv)
+    return target.getvalue(), attachment
+
+
+def opened(raw: bytes, attachment: Attachment) -> bytes:
+    """Open an attachment file held in memory."""
+    return decrypt_attachment(io.BytesIO(raw), attachment).read()
+
+
+def test_the_published_file_is_written_and_read() -> None:
+    """Name, length, MAC and every byte of it."""
+    raw, attachment = written(HELLO, iv=b"\x07" * 16)
+    assert attachment == HELLO_ATTACHMENT
+    assert attachment.name == HELLO_NAME == media_name(HELLO_HASH, KEY)
+    assert len(raw) == 592 == file_size(len(HELLO))
+    assert raw[-32:].hex() == "4930c1535d928d2299c7a5040e9b061a27dd7246743656206f231542e32400d7"
+    digest = "41ff61eb9fa8a4b2c10858a16a755705e4cc0bb23b71fa566a10d6a402d271cc"
+    assert digest == hashlib.sha256(raw).hexdigest()
+    assert opened(raw, attachment) == HELLO
+
+
+@settings(deadline=None)
+@given(st.one_of(st.integers(0, 3000), st.sampled_from([CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK - 8])))
+def test_content_of_any_size_comes_back(size: int) -> None:
+    """Around blocks, chunks and the sizes that are padded to, nothing at all included."""
+    content = secrets.token_bytes(size)
+    raw, attachment = written(content, LocalKey(secrets.token_bytes(64)))
+    assert (size, hashlib.sha256(content).digest()) == (attachment.size, attachment.plaintext_hash)
+    assert len(raw) == file_size(size)
+    assert content == opened(raw, attachment)
+
+
+def test_the_padding_of_the_file_does_not_matter() -> None:
+    """A file padded by another rule, or not at all, opens alike."""
+    target = io.BytesIO()
+    with Sealer(target, KEY.cipher_keys(), padding=exactly) as sealer:
+        sealer.write(HELLO)
+    assert opened(target.getvalue(), HELLO_ATTACHMENT) == HELLO
+
+
+def test_any_flipped_bit_is_found_before_anything_is_decrypted() -> None:
+    """In the iv, in the content, in its padding, in the MAC."""
+    raw, attachment = written(HELLO)
+    broken = bytearray(raw)
+    for bit in range(8 * len(raw)):
+        broken[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(AttachmentDamaged, match=f"attachment {HELLO_NAME} is damaged"):
+            decrypt_attachment(io.BytesIO(broken), attachment)
+        broken[bit // 8] ^= 1 << bit % 8
+
+
+def test_any_cut_is_told_from_other_damage() -> None:
+    """A file that is shorter than what was written is cut short, wherever it ends."""
+    raw, attachment = written(HELLO)
+    for end in range(len(raw)):
+        with pytest.raises(AttachmentTruncated, match=f"attachment {HELLO_NAME} is cut short"):
+            decrypt_attachment(io.BytesIO(raw[:end]), attachment)
+
+
+def test_bytes_added_to_a_file_are_damage() -> None:
+    """The MAC is no longer at its end."""
+    raw, attachment = written(HELLO)
+    with pytest.raises(AttachmentDamaged):
+        opened(raw + bytes(16), attachment)
+
+
+def test_a_file_of_another_key_does_not_open() -> None:
+    """Its MAC was made with that key."""
+    raw, _ = written(HELLO, LocalKey(secrets.token_bytes(64)))
+    with pytest.raises(AttachmentDamaged):
+        opened(raw, HELLO_ATTACHMENT)
+
+
+@pytest.mark.parametrize("size", [542, 543, 544, 545, 10_000])
+def test_a_size_beyond_the_content_is_named(size: int) -> None:
+    """The file is whole and still holds less than the backup says, padding included."""
+    raw, attachment = written(HELLO)
+    with pytest.raises(AttachmentTooShort, match=f"fewer than the {size} bytes the backup gives"):
+        opened(raw, Attachment(KEY, attachment.plaintext_hash, size))
+
+
+@pytest.mark.parametrize("size", [0, 10, 12, 541])
+def test_a_size_within_the_file_but_not_the_right_one_is_a_mismatch(size: int) -> None:
+    """Cut at another place, the content is another content."""
+    raw, attachment = written(HELLO)
+    with pytest.raises(AttachmentMismatch, match="is not the content the backup means"):
+        opened(raw, Attachment(KEY, attachment.plaintext_hash, size))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2 * CHUNK + 40))
+def test_the_last_of_a_wrong_content_is_never_given_out(size: int) -> None:
+    """Whoever reads to the end meets the error instead of it, and meets it again when reading on."""
+    raw, attachment = written(bytes(size))
+    wrong = Attachment(KEY, hashlib.sha256(b"other").digest(), attachment.size)
+    content = decrypt_attachment(io.BytesIO(raw), wrong)
+    read: list[int] = []
+    for _ in range(2):
+        with pytest.raises(AttachmentMismatch):
+            read.extend(map(len, iter(lambda: content.read(CHUNK // 2), b"")))
+    assert sum(read) <= max(0, size - 1)
+
+
+def test_a_file_that_changes_while_it_is_read_is_named() -> None:
+    """Between the passes, as a failing disk or another program would."""
+    raw, attachment = written(bytes(3 * CHUNK))
+    file = io.BytesIO(raw)
+    content = decrypt_attachment(file, attachment)
+    file.seek(-33, io.SEEK_END)
+    file.write(b"\xff")
+    with pytest.raises(AttachmentDamaged, match="changed while it was being read"):
+        content.read()
+
+
+def test_authentic_content_without_an_end_is_damage() -> None:
+    """Whole blocks without the padding that belongs behind them."""
+    file = io.BytesIO()
+    sealer = Sealer(file, KEY.cipher_keys(), padding=exactly)
+    sealer.write(bytes(32))
+    file.write(hmac.digest(KEY.cipher_keys().hmac, file.getvalue(), "sha256"))
+    with pytest.raises(AttachmentDamaged, match="does not end as it must"):
+        opened(file.getvalue(), Attachment(KEY, hashlib.sha256(bytes(20)).digest(), 20))
+
+
+def test_an_attachment_lies_where_its_name_says(tmp_path: Path) -> None:
+    """In the folder of its first two digits."""
+    raw, attachment = written(HELLO)
+    path = content_path(tmp_path, attachment.name)
+    assert path == tmp_path / "a5" / HELLO_NAME
+    path.parent.mkdir()
+    path.write_bytes(raw)
+    with open_attachment(tmp_path, attachment) as content:
+        assert content.read() == HELLO
+
+
+@pytest.mark.parametrize("name", ["", "..", "a" * 63, "A" * 64, "../" * 21 + "x", "a" * 64 + "\n", "/" + "a" * 63])
+def test_what_is_not_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
+    """Names come from files that may be hostile."""
+    with pytest.raises(AttachmentError, match="64 hexadecimal digits"):
+        content_path(tmp_path, name)
+
+
+def test_a_missing_attachment_is_named(tmp_path: Path) -> None:
+    """Whether its file, its folder or the whole store is not there."""
+    (tmp_path / "a5").mkdir()
+    for store in (tmp_path, tmp_path / "files"):
+        with (
+            pytest.raises(AttachmentMissing, match=f"attachment {HELLO_NAME} is not in the content store"),
+            open_attachment(store, HELLO_ATTACHMENT),
+        ):
+            pass
+
+
+def test_an_attachment_that_is_no_file_is_named(tmp_path: Path) -> None:
+    """What the system says about it is passed on."""
+    content_path(tmp_path, HELLO_NAME).mkdir(parents=True)
+    with (
+        pytest.raises(AttachmentError, match="cannot be opened: Is a directory"),
+        open_attachment(tmp_path, HELLO_ATTACHMENT),
+    ):
+        pass
+
+
+def test_what_a_backup_says_is_checked() -> None:
+    """A hash and a key have their lengths, and the key does not print itself."""
+    with pytest.raises(AttachmentError, match="32 bytes, but the backup gives 31"):
+        Attachment(KEY, bytes(31), 0)
+    with pytest.raises(KeyRefused, match="an attachment's key is 64 bytes, but 32 were given"):
+        LocalKey(bytes(32))
+    assert "LocalKey('********')" in repr(HELLO_ATTACHMENT)
+
+
+def test_memory_stays_flat() -> None:
+    """A video is written and read in a few chunks of memory."""
+    size = 48 * CHUNK
+    with tempfile.TemporaryFile() as video, tempfile.TemporaryFile() as file:
+        video.truncate(size)
+        tracemalloc.start()
+        attachment = encrypt_attachment(video, file, KEY)
+        content = decrypt_attachment(file, attachment)
+        total = sum(len(chunk) for chunk in iter(lambda: content.read(CHUNK), b""))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert total == size
+    assert peak < 10 * CHUNK

@@ -1,0 +1,80 @@
+"""The room shows what it is for, and its parts fit together."""
+
+import io
+import secrets
+import types
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup import container
+from holdfast.backup.container import (
+    BackupKey,
+    ForwardSecrecyToken,
+    GzipWriter,
+    KeyMaterial,
+    decrypt,
+    encrypt,
+    find_layout,
+    gunzip,
+)
+from holdfast.backup.errors import BackupError, DamagedBackup
+from tests.backup.container.vectors import ONE_PAIR
+
+
+def test_nothing_leaks() -> None:
+    """What can be imported from the room is what it lists, and its modules."""
+    public = {name for name, value in vars(container).items() if not name.startswith("_")}
+    modules = {name for name in public if isinstance(vars(container)[name], types.ModuleType)}
+    assert set(container.__all__) == public - modules
+    assert sorted(container.__all__) == list(container.__all__)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.binary(max_size=5000), st.booleans())
+def test_a_stream_survives_the_whole_way(stream: bytes, modern: bool) -> None:  # noqa: FBT001  # hypothesis fills it
+    """Compressed, padded, encrypted and back, in either layout, with keys derived from what a person has."""
+    root = BackupKey(secrets.token_bytes(32))
+    token = ForwardSecrecyToken(secrets.token_bytes(32)) if modern else None
+    material = KeyMaterial(backup_key=root, aci=uuid4(), token=token)
+    file = io.BytesIO()
+    keys = material.message_keys(modern=modern)
+    with (
+        encrypt(file, keys, forward_secrecy=ONE_PAIR if modern else None) as sealer,
+        GzipWriter(sealer) as out,
+    ):
+        out.write(stream)
+    layout = find_layout(file)
+    assert modern == layout.modern
+    assert stream == gunzip(decrypt(file, layout, material.message_keys(modern=layout.modern))).read()
+
+
+def test_a_change_behind_the_gzip_member_is_noticed() -> None:
+    """Opening the member pulls the padding through too, so the container proves itself before the end is read."""
+    keys = KeyMaterial(backup_key=BackupKey(secrets.token_bytes(32)), aci=uuid4()).message_keys(modern=False)
+    file = io.BytesIO()
+    with encrypt(file, keys) as sealer, GzipWriter(sealer) as out:
+        out.write(b"few words")
+    opened = decrypt(file, find_layout(file), keys)
+    file.seek(-40, io.SEEK_END)
+    file.write(b"!")
+    with pytest.raises(DamagedBackup, match="changed while it was being read"):
+        gunzip(opened).read(1)
+
+
+def test_an_unfinished_file_does_not_open() -> None:
+    """When writing fails half way, nothing seals what was written so far."""
+    keys = KeyMaterial(backup_key=BackupKey(secrets.token_bytes(32)), aci=uuid4()).message_keys(modern=False)
+    file = io.BytesIO()
+
+    def write_and_fail() -> None:
+        with encrypt(file, keys) as sealer, GzipWriter(sealer) as out:
+            out.write(secrets.token_bytes(10_000))
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        write_and_fail()
+    with pytest.raises(BackupError):
+        decrypt(file, find_layout(file), keys)
