@@ -44,6 +44,16 @@ class GunzipLimits:
     ratio: int = 250
     ratio_after: int = 1 << 30
 
+    def hold(self, opened: int, read: int) -> None:
+        """Refuse to go on when `opened` bytes out of `read` are too many."""
+        if opened > self.output:
+            raise OversizedBackup(f"the backup opens to more than the {self.output} bytes allowed")
+        if opened > self.ratio_after and opened > self.ratio * read:
+            raise OversizedBackup(
+                f"the backup opens to {opened // read} times its size, more than the {self.ratio} times allowed: "
+                "it was made to exhaust whoever opens it, or only repeats itself; raise the limit if you trust it"
+            )
+
 
 def gunzip(source: BinaryIO, *, limits: GunzipLimits | None = None) -> BinaryIO:
     """Return the content of the one gzip member in `source` as a file that is opened while it is read.
@@ -74,20 +84,10 @@ def _inflated(source: BinaryIO, limits: GunzipLimits) -> Iterator[bytes]:
         if not data and not content and not ended:
             raise DamagedBackup("the compressed data ends too early", offset=fed, stream=STREAM)
         opened += len(content)
-        _hold_to(limits, opened, fed - len(inflater.unconsumed_tail))
+        limits.hold(opened, fed - len(inflater.unconsumed_tail))
         if ended:
             _drain(source)
         yield content
-
-
-def _hold_to(limits: GunzipLimits, opened: int, read: int) -> None:
-    if opened > limits.output:
-        raise OversizedBackup(f"the backup opens to more than the {limits.output} bytes allowed")
-    if opened > limits.ratio_after and opened > limits.ratio * read:
-        raise OversizedBackup(
-            f"the backup opens to {opened // read} times its size, more than the {limits.ratio} times allowed: "
-            "it was made to exhaust whoever opens it, or only repeats itself; raise the limit if you trust it"
-        )
 
 
 def _drain(source: BinaryIO) -> None:

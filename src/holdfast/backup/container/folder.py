@@ -1,0 +1,115 @@
+"""The folder a phone writes local backups to.
+
+SignalBackups/
+    signal-backup-2026-01-31-23-59-59/   one snapshot: metadata, main, files
+    files/00/ ... files/ff/              attachment files, shared by all snapshots
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from holdfast.backup.container.inside import open_inside
+from holdfast.backup.container.manifest import read_manifest
+from holdfast.backup.container.metadata import LocalMetadata
+from holdfast.backup.errors import UnreadableBackup
+
+__all__ = ["MAIN", "MANIFEST", "METADATA", "SNAPSHOT_NAME", "STORE", "Snapshot", "find_snapshots"]
+
+METADATA: Final = "metadata"
+MAIN: Final = "main"
+MANIFEST: Final = "files"
+STORE: Final = "files"
+SNAPSHOT_NAME: Final = re.compile(r"signal-backup-(\d{4})-(\d\d)-(\d\d)-(\d\d)-(\d\d)-(\d\d)")
+# Phones put this at the end of the name until a snapshot is whole.
+UNFINISHED: Final = "-tmp"
+METADATA_LIMIT: Final = 64 * 1024
+# A person's download folder may be searched for backups; this many entries of it are looked at.
+SEARCHED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One backup of a local folder; `root` is what nothing outside of is read."""
+
+    path: Path
+    root: Path
+
+    @property
+    def store(self) -> Path:
+        """Where the attachment files of all snapshots are."""
+        return self.path.parent / STORE
+
+    def metadata(self) -> LocalMetadata:
+        """Read the file that leads from a recovery key to this snapshot's keys."""
+        try:
+            with open_inside(self.root, self.path / METADATA) as source:
+                raw = source.read(METADATA_LIMIT + 1)
+        except FileNotFoundError:
+            raise UnreadableBackup(
+                f"{self.path} has no file {METADATA}, without which no key can be found"
+            ) from None
+        if len(raw) > METADATA_LIMIT:
+            raise UnreadableBackup(f"{self.path / METADATA} is far too large to be what its name says")
+        return LocalMetadata.parse(raw)
+
+    def open_main(self) -> BinaryIO:
+        """Open the encrypted container."""
+        try:
+            return open_inside(self.root, self.path / MAIN)
+        except FileNotFoundError:
+            raise UnreadableBackup(f"{self.path} has no file {MAIN}: the messages are missing") from None
+
+    def manifest(self) -> Iterator[str]:
+        """Yield the attachment files this snapshot refers to; a snapshot without a manifest names none."""
+        try:
+            source = open_inside(self.root, self.path / MANIFEST)
+        except FileNotFoundError:
+            return
+        with source:
+            yield from read_manifest(source)
+
+
+def find_snapshots(path: Path) -> list[Snapshot]:
+    """Find the snapshots a folder stands for, the newest first; none when it is no local backup.
+
+    The folder may be one snapshot, the folder of all snapshots under whatever name, or the one around it.
+    """
+    if is_snapshot(path):
+        return [Snapshot(path, path.parent)]
+    found = snapshots_in(path)
+    if found:
+        return found
+    around = [inner for child in folders_in(path) if (inner := snapshots_in(child)) and (child / STORE).is_dir()]
+    return around[0] if around else []
+
+
+def is_snapshot(path: Path) -> bool:
+    """Tell whether a folder looks like one snapshot, even if part of it is missing."""
+    return (path / MAIN).is_file() and ((path / METADATA).is_file() or path.name.startswith("signal-backup"))
+
+
+def snapshots_in(path: Path) -> list[Snapshot]:
+    """List the finished snapshots of a folder, the newest first: their names sort by time."""
+    names = sorted(
+        (
+            child.name
+            for child in folders_in(path)
+            if child.name.startswith("signal-backup")
+            and not child.name.endswith(UNFINISHED)
+            and is_snapshot(child)
+        ),
+        reverse=True,
+    )
+    return [Snapshot(path / name, path) for name in names]
+
+
+def folders_in(path: Path) -> list[Path]:
+    """List the folders directly in a folder, by name."""
+    try:
+        return sorted(child for child in islice(path.iterdir(), SEARCHED) if child.is_dir())
+    except OSError as error:
+        raise UnreadableBackup(f"{path} cannot be read: {error.strerror}") from error

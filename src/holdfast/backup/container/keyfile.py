@@ -1,0 +1,77 @@
+"""Keys as people keep them: a recovery key alone, or a few named lines.
+
+    dtjs 858a sj6t ...                      a recovery key (64 letters and digits, however grouped)
+
+    account-id = 659aa5f4-a28d-fcc1-1ea1-b997537a3d95
+    backup-key = ea26a2ddb5db...            instead of the recovery key: 32 bytes, hexadecimal or base64
+    backup-id  = 8a624fbc4537...            instead of the account id
+    token      = 69207061737320...          the forward-secrecy token a remote backup needs
+    hmac-key   = f425e22a607c...            or the two keys of the container itself
+    aes-key    = e143f4ad5668...
+
+Lines may be separated by semicolons, so that all of it fits into one environment variable.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from holdfast.backup.container.keys import BackupId, BackupKey, EntropyPool, ForwardSecrecyToken, MessageKeys
+from holdfast.backup.container.material import KeyMaterial, parse_aci
+from holdfast.backup.errors import KeyRefused
+
+__all__ = ["NAMES", "read_keys"]
+
+# What each name is called in `KeyMaterial`, and how its value is read.
+READERS: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+    "recovery-key": ("pool", EntropyPool.parse),
+    "backup-key": ("backup_key", BackupKey.parse),
+    "account-id": ("aci", parse_aci),
+    "backup-id": ("backup_id", BackupId.parse),
+    "token": ("token", ForwardSecrecyToken.parse),
+}
+RAW: Final = ("hmac-key", "aes-key")
+NAMES: Final = (*READERS, *RAW)
+NAMED: Final = re.compile(r"\s*([a-z]+(?:-[a-z]+)?)\s*[=:]\s*(.+)")
+HEX_KEY: Final = re.compile(r"[0-9a-fA-F]{64}")
+BASE64_KEY: Final = re.compile(r"[0-9A-Za-z+/_-]{43}=?")
+
+
+def read_keys(text: str) -> KeyMaterial:
+    """Read whatever keys a text holds. A refusal names the line, never what stands on it."""
+    found: dict[str, Any] = {}
+    raw: dict[str, str] = {}
+    bare: list[str] = []
+    for number, line in enumerate(re.split(r"[\n;]", text), start=1):
+        match = NAMED.fullmatch(line.rstrip())
+        if not line.strip():
+            continue
+        if match is None or match[1] not in NAMES:
+            bare.append(line)
+        elif match[1] in RAW:
+            raw[match[1]] = match[2]
+        else:
+            name, reader = READERS[match[1]]
+            if name in found:
+                raise KeyRefused(f"line {number} gives {match[1]} a second time")
+            found[name] = reader(match[2])
+    if bare:
+        name, value = read_bare("".join(bare))
+        if name in found:
+            raise KeyRefused("the recovery key or backup key is given twice")
+        found[name] = value
+    if raw:
+        if len(raw) != len(RAW):
+            raise KeyRefused("give both the HMAC key and the AES key, not one of them")
+        found["message"] = MessageKeys.parse(hmac=raw["hmac-key"], aes=raw["aes-key"])
+    if not found:
+        raise KeyRefused("there is no key in it")
+    return KeyMaterial(**found)
+
+
+def read_bare(text: str) -> tuple[str, EntropyPool | BackupKey]:
+    """Read a key without a name. A recovery key of nothing but hexadecimal digits does not occur by chance."""
+    joined = "".join(text.split())
+    if HEX_KEY.fullmatch(joined) or BASE64_KEY.fullmatch(joined):
+        return "backup_key", BackupKey.parse(joined)
+    return "pool", EntropyPool.parse(text)

@@ -1,0 +1,136 @@
+"""The plaintext export ("takeout"): JSON Lines and, beside them, the media as ordinary files.
+
+It comes as a folder or as a ZIP. A medium is found by its name without the extension, which programs choose
+differently.
+"""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol, Self
+
+from holdfast.backup.container.chunks import CHUNK, as_file
+from holdfast.backup.container.folder import folders_in
+from holdfast.backup.container.gunzip import GunzipLimits
+from holdfast.backup.container.inside import open_inside
+from holdfast.backup.errors import AttachmentMissing, DamagedBackup, UnreadableBackup
+
+__all__ = ["LINES", "FolderExport", "ZipExport", "find_export"]
+
+LINES: Final = "main.jsonl"
+MEDIUM: Final = re.compile(r"(?:.*/)?files/[0-9a-f]{2}/([0-9a-f]{64})(?:\.[^/]*)?")
+# What a damaged or strange ZIP makes the standard library raise.
+ZIP_ERRORS: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    OSError,
+)
+
+
+class Export(Protocol):
+    """An export, wherever it lies."""
+
+    def open_lines(self) -> BinaryIO:
+        """Open the JSON Lines."""
+
+    def open_medium(self, name: str) -> BinaryIO:
+        """Open a medium by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderExport:
+    """An export in a folder."""
+
+    path: Path
+
+    def open_lines(self) -> BinaryIO:
+        """Open the JSON Lines."""
+        return open_inside(self.path, self.path / LINES)
+
+    def open_medium(self, name: str) -> BinaryIO:
+        """Open a medium by its name, whatever its extension."""
+        shard = self.path / "files" / name[:2]
+        for candidate in sorted(shard.glob(f"{name}*")):
+            if candidate.name.partition(".")[0] == name:
+                return open_inside(self.path, candidate)
+        raise AttachmentMissing(f"attachment {name} is not in the export")
+
+
+@dataclass(frozen=True, slots=True)
+class ZipExport:
+    """An export in a ZIP; nothing is ever unpacked by the names in it, they are only looked up."""
+
+    archive: zipfile.ZipFile
+    lines: str
+    media: dict[str, str] = field(repr=False)
+    limits: GunzipLimits = field(default_factory=GunzipLimits)
+
+    @classmethod
+    def read(cls, source: BinaryIO, *, limits: GunzipLimits | None = None) -> Self:
+        """Read the list of what is in a ZIP."""
+        try:
+            archive = zipfile.ZipFile(source)
+        except ZIP_ERRORS as error:
+            raise UnreadableBackup("this is a ZIP, but its list of files cannot be read") from error
+        names = archive.namelist()
+        lines = sorted(
+            (name for name in names if name.rpartition("/")[2] == LINES), key=lambda name: name.count("/")
+        )
+        if not lines:
+            raise UnreadableBackup(f"this is a ZIP, but no export of a chat backup: it holds no {LINES}")
+        media = {match[1]: name for name in names if (match := MEDIUM.fullmatch(name))}
+        return cls(archive, lines[0], media, limits or GunzipLimits())
+
+    def open_lines(self) -> BinaryIO:
+        """Open the JSON Lines."""
+        return self._open(self.lines)
+
+    def open_medium(self, name: str) -> BinaryIO:
+        """Open a medium by its name, whatever its extension."""
+        entry = self.media.get(name)
+        if entry is None:
+            raise AttachmentMissing(f"attachment {name} is not in the export")
+        return self._open(entry)
+
+    def _open(self, entry: str) -> BinaryIO:
+        return as_file(self._content(entry))
+
+    def _content(self, entry: str) -> Iterator[bytes]:
+        opened = 0
+        packed = max(1, self.archive.getinfo(entry).compress_size)
+        with self._readable(entry) as source:
+            while True:
+                try:
+                    chunk = source.read(CHUNK)
+                except ZIP_ERRORS as error:
+                    raise DamagedBackup(f"{entry} in the ZIP is damaged", offset=opened, stream=entry) from error
+                if not chunk:
+                    return
+                opened += len(chunk)
+                self.limits.hold(opened, packed)
+                yield chunk
+
+    @contextmanager
+    def _readable(self, entry: str) -> Iterator[BinaryIO]:
+        try:
+            source = self.archive.open(entry)
+        except ZIP_ERRORS as error:
+            raise UnreadableBackup(f"{entry} in the ZIP cannot be opened: it is encrypted or damaged") from error
+        with source:
+            yield source  # type: ignore[misc]  # typed as IO[bytes], which is what BinaryIO is
+
+
+def find_export(path: Path) -> FolderExport | None:
+    """Find the export a folder stands for: itself, or, in early ones, the folder inside it."""
+    for place in (path, *(child for child in folders_in(path) if child.name.startswith("signal-"))):
+        if (place / LINES).is_file():
+            return FolderExport(place)
+    return None

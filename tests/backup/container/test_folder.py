@@ -1,0 +1,113 @@
+"""The folder of a phone is found wherever one points."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.container import GzipWriter, LocalMetadata, encrypt, write_manifest
+from holdfast.backup.container.folder import Snapshot, find_snapshots
+from holdfast.backup.container.keys import BackupId, BackupKey
+from holdfast.backup.errors import UnreadableBackup
+
+KEY = BackupKey(bytes(range(32)))
+ID = BackupId(bytes(range(16)))
+
+
+def make_snapshot(folder: Path, names: list[str] | None = None) -> Path:
+    """Write a snapshot as a phone does."""
+    folder.mkdir(parents=True)
+    keys = KEY.message_keys(ID)
+    with (folder / "main").open("wb") as target, encrypt(target, keys) as sealer, GzipWriter(sealer) as plain:
+        plain.write(b"content")
+    (folder / "metadata").write_bytes(LocalMetadata.seal(ID, KEY.local_metadata_key()).to_bytes())
+    if names is not None:
+        with (folder / "files").open("wb") as target:
+            write_manifest(target, names)
+    return folder
+
+
+@pytest.fixture
+def phone(tmp_path: Path) -> Path:
+    """Make what a phone leaves: two snapshots, one unfinished, the content store."""
+    home = tmp_path / "SignalBackups"
+    for name in ("signal-backup-2026-01-31-10-00-00", "signal-backup-2026-02-01-10-00-00"):
+        make_snapshot(home / name, ["ab" * 32])
+    make_snapshot(home / "signal-backup-2026-03-01-10-00-00-tmp")
+    (home / "files").mkdir()
+    (home / ".nomedia").write_text("")
+    return home
+
+
+def names(found: list[Snapshot]) -> list[str]:
+    """Name the snapshots."""
+    return [snapshot.path.name for snapshot in found]
+
+
+BOTH = ["signal-backup-2026-02-01-10-00-00", "signal-backup-2026-01-31-10-00-00"]
+
+
+def test_all_snapshots_are_found_newest_first_and_unfinished_ones_left_out(phone: Path) -> None:
+    """From the folder itself and from the one around it, under another name too."""
+    assert names(find_snapshots(phone)) == BOTH
+    assert names(find_snapshots(phone.parent)) == BOTH
+    renamed = phone.rename(phone.with_name("from my phone"))
+    assert names(find_snapshots(renamed.parent)) == BOTH
+
+
+def test_one_snapshot_can_be_pointed_at(phone: Path) -> None:
+    """Its content store is the one beside it."""
+    (found,) = find_snapshots(phone / BOTH[1])
+    assert found.path.name == BOTH[1]
+    assert found.store == phone / "files"
+
+
+def test_another_folder_is_no_backup(tmp_path: Path) -> None:
+    """Nothing is found, which the caller says in its own words."""
+    (tmp_path / "holiday").mkdir()
+    assert find_snapshots(tmp_path) == []
+
+
+def test_a_snapshot_gives_its_parts(phone: Path) -> None:
+    """The metadata leads to the backup id, the manifest to the attachment files."""
+    snapshot = find_snapshots(phone)[0]
+    assert snapshot.metadata().backup_id(KEY.local_metadata_key()) == ID
+    assert list(snapshot.manifest()) == ["ab" * 32]
+    with snapshot.open_main() as main:
+        assert len(main.read()) > 64
+
+
+def test_a_missing_manifest_names_nothing(tmp_path: Path) -> None:
+    """Some programs write none."""
+    (snapshot,) = find_snapshots(make_snapshot(tmp_path / "signal-backup-1"))
+    assert list(snapshot.manifest()) == []
+
+
+def test_missing_parts_are_said_to_be_missing(phone: Path) -> None:
+    """In words, with what that means."""
+    snapshot = find_snapshots(phone)[0]
+    (snapshot.path / "metadata").unlink()
+    assert names(find_snapshots(phone)) == BOTH
+    with pytest.raises(UnreadableBackup, match="no file metadata"):
+        snapshot.metadata()
+    (snapshot.path / "main").unlink()
+    with pytest.raises(UnreadableBackup, match="no file main"):
+        snapshot.open_main()
+
+
+def test_a_link_in_the_folder_does_not_lead_out(phone: Path, tmp_path: Path) -> None:
+    """A hostile folder cannot make us read another file."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"x" * 100)
+    snapshot = find_snapshots(phone)[0]
+    (snapshot.path / "main").unlink()
+    (snapshot.path / "main").symlink_to(secret)
+    with pytest.raises(UnreadableBackup, match="leads out"):
+        snapshot.open_main()
+
+
+def test_a_huge_metadata_file_is_refused(phone: Path) -> None:
+    """It is read no further than it can be what it says."""
+    snapshot = find_snapshots(phone)[0]
+    (snapshot.path / "metadata").write_bytes(bytes(1 << 20))
+    with pytest.raises(UnreadableBackup, match="far too large"):
+        snapshot.metadata()

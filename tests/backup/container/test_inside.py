@@ -1,0 +1,58 @@
+"""Only real files, and only inside the folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.container.inside import open_inside
+from holdfast.backup.errors import UnreadableBackup
+
+
+def test_a_file_and_a_link_that_stays_inside_are_opened(tmp_path: Path) -> None:
+    """People move folders and leave links behind."""
+    (tmp_path / "real").write_bytes(b"content")
+    (tmp_path / "link").symlink_to("real")
+    for name in ("real", "link"):
+        with open_inside(tmp_path, tmp_path / name) as source:
+            assert source.read() == b"content"
+
+
+def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
+    """Absolute, relative, and through a linked folder."""
+    (tmp_path / "secret").write_text("x")
+    root = tmp_path / "backup"
+    root.mkdir()
+    (root / "absolute").symlink_to(tmp_path / "secret")
+    (root / "relative").symlink_to("../secret")
+    (root / "folder").symlink_to("..")
+    for path in (root / "absolute", root / "relative", root / "folder" / "secret", root / ".." / "secret"):
+        with pytest.raises(UnreadableBackup, match="leads out"):
+            open_inside(root, path)
+
+
+def test_pipes_devices_and_folders_are_no_files(tmp_path: Path) -> None:
+    """Opening a pipe must not wait for a writer that never comes."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(UnreadableBackup, match="is not a file"):
+            open_inside(tmp_path, tmp_path / name)
+    with pytest.raises(UnreadableBackup, match="is not a file"):
+        open_inside(Path("/"), Path("/dev/zero"))
+
+
+def test_a_missing_file_is_no_surprise(tmp_path: Path) -> None:
+    """Callers decide what it means."""
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "none", tmp_path / "file" / "below"):
+        with pytest.raises(FileNotFoundError):
+            open_inside(tmp_path, path)
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    """It ends, with an error in words."""
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(UnreadableBackup):
+        open_inside(tmp_path, tmp_path / "a")

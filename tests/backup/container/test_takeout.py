@@ -1,0 +1,104 @@
+"""The plaintext export, as a folder and as a ZIP."""
+
+import contextlib
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.container.gunzip import GunzipLimits
+from holdfast.backup.container.takeout import FolderExport, ZipExport, find_export
+from holdfast.backup.errors import AttachmentMissing, BackupError, OversizedBackup, UnreadableBackup
+
+NAME = "ab" * 32
+LINES = b'{"version":"1"}\n{}\n'
+
+
+def zipped(**entries: bytes) -> io.BytesIO:
+    """Make a ZIP."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return out
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make an export in a folder."""
+    home = tmp_path / "signal-export-2026-01-31-10-00-00"
+    (home / "files" / "ab").mkdir(parents=True)
+    (home / "main.jsonl").write_bytes(LINES)
+    (home / "files" / "ab" / f"{NAME}.jpeg").write_bytes(b"picture")
+    return home
+
+
+def test_an_export_in_a_folder_gives_its_lines_and_media(folder: Path) -> None:
+    """A medium is found whatever its extension."""
+    export = find_export(folder)
+    assert export is not None
+    with export.open_lines() as lines:
+        assert lines.read() == LINES
+    with export.open_medium(NAME) as medium:
+        assert medium.read() == b"picture"
+    with pytest.raises(AttachmentMissing):
+        export.open_medium("cd" * 32)
+
+
+def test_an_early_export_lies_one_folder_deeper(tmp_path: Path) -> None:
+    """It is found from the outside."""
+    inner = tmp_path / "signal-backup-1"
+    inner.mkdir()
+    (inner / "main.jsonl").write_bytes(LINES)
+    assert find_export(tmp_path) == FolderExport(inner)
+    assert find_export(inner / "..") is not None
+    (inner / "main.jsonl").unlink()
+    assert find_export(tmp_path) is None
+
+
+def test_a_zip_gives_its_lines_and_media() -> None:
+    """Also when everything lies in a folder inside it."""
+    for prefix in ("", "export/"):
+        entries = {
+            f"{prefix}main.jsonl": LINES,
+            f"{prefix}files/ab/{NAME}.jpg": b"picture",
+            "metadata.json": b"{}",
+        }
+        export = ZipExport.read(zipped(**entries))
+        assert export.open_lines().read() == LINES
+        assert export.open_medium(NAME).read() == b"picture"
+        with pytest.raises(AttachmentMissing):
+            export.open_medium("cd" * 32)
+
+
+def test_names_that_climb_out_are_only_names() -> None:
+    """Nothing is unpacked by its name, so `..` leads nowhere."""
+    export = ZipExport.read(zipped(**{"main.jsonl": LINES, "../../etc/passwd": b"x", f"../files/ab/{NAME}": b"y"}))
+    assert export.open_lines().read() == LINES
+    assert export.open_medium(NAME).read() == b"y"
+
+
+def test_a_zip_without_lines_is_no_export() -> None:
+    """It is said what was looked for."""
+    with pytest.raises(UnreadableBackup, match=r"no main\.jsonl"):
+        ZipExport.read(zipped(**{"readme.txt": b"x"}))
+
+
+def test_a_zip_bomb_stops_early() -> None:
+    """A few kilobytes that open to a gigabyte are refused long before."""
+    export = ZipExport.read(
+        zipped(**{"main.jsonl": bytes(50 << 20)}),
+        limits=GunzipLimits(output=1 << 30, ratio=100, ratio_after=4 << 20),
+    )
+    with pytest.raises(OversizedBackup):
+        export.open_lines().read()
+
+
+@pytest.mark.parametrize("at", range(0, 200, 7))
+def test_a_damaged_zip_is_an_error_in_words(at: int) -> None:
+    """Wherever the damage is, no other exception comes out."""
+    data = bytearray(zipped(**{"main.jsonl": LINES * 20, f"files/ab/{NAME}": b"x" * 50}).getvalue())
+    for broken in (bytes(data[: -at - 1]), bytes(data[:at]) + bytes([data[at] ^ 0xFF]) + bytes(data[at + 1 :])):
+        with contextlib.suppress(BackupError):
+            assert ZipExport.read(io.BytesIO(broken)).open_lines().read() == LINES * 20
