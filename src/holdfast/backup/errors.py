@@ -4,6 +4,7 @@ BackupError
 ├── UnreadableBackup          the file cannot be opened, or is not a backup in any form we know
 ├── DamagedBackup             it is a backup, but its bytes break the format at a known place
 ├── OversizedBackup           it opens to more than is allowed
+├── UnwritableBackup          the target cannot be written
 ├── WrongKey                  the key does not fit the file
 ├── KeyRefused                what was given as a key cannot be one
 ├── KeyIncomplete             this file needs more than the keys that were given
@@ -30,6 +31,7 @@ __all__ = [
     "KeyRefused",
     "OversizedBackup",
     "UnreadableBackup",
+    "UnwritableBackup",
     "WrongKey",
 ]
 
@@ -61,6 +63,10 @@ class DamagedBackup(BackupError):
 
 class OversizedBackup(BackupError):
     """The file opens to more than is allowed, which honest backups do not."""
+
+
+class UnwritableBackup(BackupError):
+    """The target cannot be written: no such folder, no room, no permission."""
 
 
 class WrongKey(BackupError):
