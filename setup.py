@@ -1,6 +1,7 @@
 """Compiles the hot core; everything else about the package is in pyproject.toml.
 
-`optional=True` is what lets an install without a C compiler succeed: the same source then runs interpreted.
+Compiling is optional: an install without a C compiler succeeds, and the same source then runs interpreted.
+`initializedcheck` may be off because `boundscheck` is on: a memory view that was never set has no bounds to be in.
 """
 
 from Cython.Build import cythonize
@@ -8,7 +9,15 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
-CORE = ["holdfast.backup.wire.frames"]
+CORE = [
+    "holdfast.backup.wire.cursor",
+    "holdfast.backup.wire.frames",
+    "holdfast.backup.wire.walk",
+    "holdfast.backup.wire.collect",
+    "holdfast.backup.wire.unknown",
+    "holdfast.backup.wire.render",
+    "holdfast.backup.wire.tojson",
+]
 
 
 class BuildCore(build_ext):  # type: ignore[misc]  # setuptools exports no types
@@ -25,7 +34,12 @@ extensions: list[Extension] = cythonize(  # type: ignore[no-untyped-call]  # Cyt
     [Extension(name, [f"src/{name.replace('.', '/')}.py"]) for name in CORE],
     language_level=3,
     build_dir="build/cython",
-    compiler_directives={"boundscheck": True, "wraparound": False, "embedsignature": True},
+    compiler_directives={
+        "boundscheck": True,
+        "wraparound": False,
+        "embedsignature": True,
+        "initializedcheck": False,
+    },
 )
 for extension in extensions:
     extension.optional = True  # said here, because cythonize makes extensions of its own

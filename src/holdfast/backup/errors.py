@@ -3,8 +3,11 @@
 BackupError
 ├── UnreadableBackup          the file cannot be opened, or is not a backup in any form we know
 ├── DamagedBackup             it is a backup, but its bytes break the format at a known place
+├── DamagedRecord             the bytes of one record, on its own, break the format
+├── UnfitJson                 a JSON object does not describe a record of the format
 ├── OversizedBackup           it opens to more than is allowed
 ├── UnwritableBackup          the target cannot be written
+├── OrderBroken               a frame was written against the ordering rules
 ├── WrongKey                  the key does not fit the file
 ├── KeyRefused                what was given as a key cannot be one
 ├── KeyIncomplete             this file needs more than the keys that were given
@@ -15,6 +18,8 @@ BackupError
     ├── AttachmentTooShort    its file is whole, but holds less than the backup says
     └── AttachmentMismatch    its file is whole, but is not the one the backup means
 """
+
+from typing import Final
 
 from holdfast.errors import HoldfastError
 
@@ -27,13 +32,19 @@ __all__ = [
     "AttachmentTruncated",
     "BackupError",
     "DamagedBackup",
+    "DamagedRecord",
     "KeyIncomplete",
     "KeyRefused",
+    "OrderBroken",
     "OversizedBackup",
+    "UnfitJson",
     "UnreadableBackup",
     "UnwritableBackup",
     "WrongKey",
 ]
+
+
+LONGEST_PATH: Final = 120
 
 
 class BackupError(HoldfastError):
@@ -49,16 +60,46 @@ class DamagedBackup(BackupError):
 
     Inside the plain stream `frame` counts from 0, which is the header, and `offset` is the byte of that stream
     where the record or its length begins. Damage outside of it has no frame; `offset` then counts in what
-    `stream` names.
+    `stream` names: bytes, or what else `unit` says.
     """
 
-    def __init__(self, problem: str, *, offset: int, frame: int | None = None, stream: str = "file") -> None:
-        place = f"byte {offset} of the {stream}" if frame is None else f"frame {frame}, byte {offset}"
+    def __init__(
+        self, problem: str, *, offset: int, frame: int | None = None, stream: str = "file", unit: str = "byte"
+    ) -> None:
+        place = f"{unit} {offset} of the {stream}" if frame is None else f"frame {frame}, byte {offset}"
         super().__init__(f"{problem} ({place})")
         self.problem = problem
         self.frame = frame
         self.offset = offset
         self.stream = stream if frame is None else "plain stream"
+        self.unit = unit
+
+
+class DamagedRecord(BackupError):
+    """The bytes of one record break the format; `offset` counts from its first byte."""
+
+    def __init__(self, problem: str, *, offset: int) -> None:
+        super().__init__(f"{problem} (byte {offset} of the record)")
+        self.problem = problem
+        self.offset = offset
+
+
+class UnfitJson(BackupError):
+    """A JSON object does not describe a record of the format.
+
+    `path` leads to the place, as in `chatItem.revisions[0].dateSent`, and is empty for the object itself. What
+    stands there is never part of the message: it may be what somebody wrote.
+    """
+
+    def __init__(self, problem: str, *, path: str) -> None:
+        # Keys are names of the format, or anything that stands in their place.
+        place = (
+            path if len(path) <= LONGEST_PATH else f"{path[: LONGEST_PATH // 2]}...{path[-LONGEST_PATH // 2 :]}"
+        )
+        place = "".join(sign if sign.isprintable() else "?" for sign in place)
+        super().__init__(f"{place or 'the object'} {problem}")
+        self.problem = problem
+        self.path = path
 
 
 class OversizedBackup(BackupError):
@@ -67,6 +108,15 @@ class OversizedBackup(BackupError):
 
 class UnwritableBackup(BackupError):
     """The target cannot be written: no such folder, no room, no permission."""
+
+
+class OrderBroken(BackupError):
+    """A frame was written against the ordering rules; `rule` names the rule, `frame` the frame."""
+
+    def __init__(self, rule: str, problem: str, frame: int) -> None:
+        super().__init__(f"{problem} (frame {frame}, rule {rule})")
+        self.rule = rule
+        self.frame = frame
 
 
 class WrongKey(BackupError):

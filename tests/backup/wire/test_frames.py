@@ -1,157 +1,87 @@
-"""The core splits and walks records, and refuses what protobuf refuses."""
-
-from array import array
-from types import ModuleType
+"""Buffers are split into records, and records told apart by what they hold."""
 
 import pytest
-from google.protobuf.message import DecodeError
-from hypothesis import given
-from hypothesis import strategies as st
 
-from holdfast.backup.schema import Frame
-from holdfast.backup.wire import COMPILED
+from holdfast.backup.wire import faults
+from tests.backup.wire.core import Core
+from tests.backup.wire.encoding import delimited, group, number, varint
+from tests.backup.wire.random_frames import random_frames
 
-CAP = 1 << 20
-
-
-def varint(value: int) -> bytes:
-    """Write a number as protobuf does."""
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
+CAP = 1 << 28
 
 
-def record(raw: bytes) -> bytes:
-    """Prefix a record with its length."""
-    return varint(len(raw)) + raw
+def stream(*records: bytes) -> bytes:
+    """Put records behind each other."""
+    return b"".join(varint(len(record)) + record for record in records)
 
 
-def test_the_core_is_compiled_where_it_can_be(compiler: str) -> None:
-    """A build that failed silently would run forty times slower; with a compiler there, that is a failure."""
-    assert COMPILED, f"there is a compiler ({compiler}), but the interpreted core is running"
+def test_records_are_found_with_their_spans(core: Core) -> None:
+    """A span is the body of a record without its length; an empty record is one too."""
+    data = stream(b"abc", b"", b"x" * 300)
+    assert core.frames.split(data, 0, CAP) == ([(1, 4), (5, 5), (7, 307)], 307, 0, 0)
+    assert core.frames.split(b"", 0, CAP) == ([], 0, 0, 0)
 
 
-def test_the_interpreted_core_says_so(core: ModuleType) -> None:
-    """The flag tells the two apart."""
-    assert core.COMPILED is (COMPILED and not core.__name__.startswith("interpreted"))
+def test_splitting_can_start_anywhere(core: Core) -> None:
+    """A buffer is read from the given place on."""
+    assert core.frames.split(stream(b"abc", b"de"), 4, CAP) == ([(5, 7)], 7, 0, 0)
+    with pytest.raises(IndexError, match="inside its buffer"):
+        core.frames.split(b"abc", 4, CAP)
 
 
-@given(records=st.lists(st.binary(max_size=300), max_size=20), cut=st.integers(0, 400))
-def test_split_finds_every_whole_record_and_where_the_next_begins(
-    core: ModuleType, records: list[bytes], cut: int
-) -> None:
-    """Whatever is cut off the end, the whole records before it are found, and nothing else."""
-    data = b"".join(map(record, records))
-    data = data[: max(0, len(data) - cut)]
-    spans, rest, needed, fault = core.split(data, 0, CAP)
-    found = [data[begin:end] for begin, end in spans]
-    assert found == records[: len(found)]
-    assert sum(len(record(raw)) for raw in found) == rest
-    assert fault == 0
-    assert needed == 0 or needed > len(data)
+@pytest.mark.parametrize("cut", range(1, 8))
+def test_a_record_that_is_not_whole_is_left(core: Core, cut: int) -> None:
+    """What is missing is said, so that more can be read."""
+    data = stream(b"ab", b"x" * 300)[: 3 + cut]
+    spans, rest, needed, fault = core.frames.split(data, 0, CAP)
+    assert (spans, rest, fault) == ([(1, 3)], 3, 0)
+    assert needed == (0 if cut == 1 else 305)
 
 
-@pytest.mark.parametrize(
-    ("data", "fault"),
-    [
-        (varint(CAP + 1), "longer than is allowed"),
-        (varint(1 << 31), "longer than is allowed"),
-        (varint(1 << 63), "longer than is allowed"),
-        (b"\x80" * 10 + b"\x00", "does not end"),
-        (b"\xff" * 11, "does not end"),
-    ],
-)
-def test_a_length_that_cannot_be_is_refused_before_anything_is_read(
-    core: ModuleType, data: bytes, fault: str
-) -> None:
-    """A claimed length is compared with the cap, never allocated."""
-    spans, rest, needed, code = core.split(data, 0, CAP)
-    assert (spans, rest, needed) == ([], 0, 0)
-    assert fault in core.FAULTS[code]
+def test_a_length_over_the_cap_is_a_fault(core: Core) -> None:
+    """The cap is what keeps a length prefix from making the reader wait for two gigabytes."""
+    data = varint(1 << 31) + b"x"
+    assert core.frames.split(data, 0, CAP) == ([], 0, 0, faults.TOO_LONG)
+    assert core.frames.split(data, 0, 1 << 31) == ([], 0, 5 + (1 << 31), 0)
+    assert core.frames.split(varint((1 << 64) - 1), 0, CAP)[3] == faults.TOO_LONG
 
 
-def test_a_length_may_be_written_longer_than_needed(core: ModuleType) -> None:
-    """Padding a varint with empty groups is legal."""
-    assert core.split(b"\x83\x80\x00abc", 0, CAP) == ([(3, 6)], 6, 0, 0)
+def test_a_length_may_be_padded_to_ten_bytes(core: Core) -> None:
+    """Ten bytes are a length, eleven are none."""
+    assert core.frames.split(varint(1, size=10) + b"x", 0, CAP) == ([(10, 11)], 11, 0, 0)
+    assert core.frames.split(varint(1, size=11) + b"x", 0, CAP)[3] == faults.LONG_VARINT
 
 
-@pytest.mark.parametrize("number", range(1, 9))
-def test_a_frame_is_known_by_the_record_it_holds(core: ModuleType, number: int) -> None:
-    """The field number of the oneof member is the kind."""
-    assert core.kind_of(varint(number << 3 | 2) + b"\x00") == (number, 0, 2)
+def test_kinds_are_the_numbers_of_records(core: Core) -> None:
+    """Every record is told by its number; what is not a record is none."""
+    for kind in range(1, 9):
+        assert core.frames.kind_of(delimited(kind, b"\x08\x01")) == (kind, 0, 4)
+    assert core.frames.kind_of(b"") == (0, 0, 0)
+    assert core.frames.kind_of(delimited(9, b"abc") + number(4, 1)) == (0, 0, 7)
 
 
-def test_the_last_record_of_a_frame_wins(core: ModuleType) -> None:
-    """Two members of one oneof: the later one counts, as in protobuf."""
-    assert core.kind_of(b"\x0a\x00\x12\x00")[0] == 2
+def test_malformed_frames_are_of_no_kind(core: Core) -> None:
+    """The fault and its place are told instead."""
+    assert core.frames.kind_of(number(0, 1))[1:] == (faults.BAD_TAG, 1)
+    assert core.frames.kind_of(delimited(4, b"") + b"\x80")[1:] == (faults.CUT, 3)
+    assert core.frames.kind_of(delimited(4, b"") + b"\x0f")[1:] == (faults.BAD_WIRE_TYPE, 3)
 
 
-@pytest.mark.parametrize("raw", [b"", b"\x4a\x00", b"\x08\x01", b"\x0b\x0c", b"\x53\x08\x01\x54"])
-def test_a_frame_without_a_record_is_kind_zero(core: ModuleType, raw: bytes) -> None:
-    """Nothing, an unknown field, a known number with another wire type and groups are all no record."""
-    assert core.kind_of(raw) == (0, 0, len(raw))
-    assert Frame.FromString(raw).WhichOneof("item") is None
+def test_the_last_record_of_a_frame_counts(core: Core) -> None:
+    """Records share a oneof, so a later one takes the place of an earlier one, wherever unknown fields stand."""
+    raw = delimited(4, b"x" * 200) + group(99, number(0, 1)) + delimited(2, b"") + number(77, 5)
+    assert core.frames.kind_of(raw)[:2] == (2, 0)
 
 
-def nested_groups(depth: int) -> bytes:
-    """Write groups inside each other."""
-    return b"\x53" * depth + b"\x54" * depth
+def test_measuring_counts_what_splitting_finds(core: Core) -> None:
+    """The number of whole records, and the same rest, whatever is cut off and whatever is wrong."""
+    data = stream(*random_frames(50, seed=3))
+    for buffer in (data, data[:-1], data + b"\x80", data + varint(CAP + 1), b""):
+        spans, *rest = core.frames.split(buffer, 0, CAP)
+        assert core.frames.measure(buffer, 0, CAP) == (len(spans), *rest)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"\x00\x00",  # field number 0
-        b"\x0a",  # a length that is missing
-        b"\x0a\x05abc",  # a body that is cut off
-        b"\x0a\xff\xff\xff\xff\x0f",  # a length over 31 bits
-        b"\x0e\x00",  # wire type 6
-        b"\x0f\x00",  # wire type 7
-        b"\x0c",  # the end of a group that never began
-        b"\x53\x5c",  # a group closed with another number
-        b"\x53",  # a group that never ends
-        b"\x4d\x00\x00",  # a fixed32 that is cut off
-        b"\x49\x00",  # a fixed64 that is cut off
-        b"\x48" + b"\x80" * 10 + b"\x01",  # a varint that does not end
-        b"\xff\xff\xff\xff\x7f\x00",  # a tag over 32 bits
-        nested_groups(10_000),
-    ],
-)
-def test_what_protobuf_refuses_is_refused(core: ModuleType, raw: bytes) -> None:
-    """The core and protobuf agree on what is no frame, and the core says what is wrong."""
-    with pytest.raises(DecodeError):
-        Frame.FromString(raw)
-    _kind, fault, at = core.kind_of(raw)
-    assert core.FAULTS[fault]
-    assert 0 <= at <= len(raw)
-
-
-@given(records=st.lists(st.integers(0, 8), max_size=40), cut=st.integers(0, 3))
-def test_tally_counts_what_kind_of_says(core: ModuleType, records: list[int], cut: int) -> None:
-    """Counting a buffer in one go gives the same as looking at each frame."""
-    data = b"".join(record(varint(kind << 3 | 2) + b"\x00" if kind else b"") for kind in records)
-    data = data[: len(data) - cut] if cut < len(data) else data
-    counts = array("Q", bytes(72))
-    whole, rest, _needed, fault, _at = core.tally(data, 0, CAP, counts)
-    spans, expected_rest, *_ = core.split(data, 0, CAP)
-    kinds = [core.kind_of(data[begin:end])[0] for begin, end in spans]
-    assert [kinds.count(kind) for kind in range(9)] == list(counts)
-    assert (len(spans), expected_rest, 0) == (whole, rest, fault)
-
-
-@given(st.binary(max_size=400))
-def test_no_bytes_make_the_core_fail(core: ModuleType, data: bytes) -> None:
-    """Any bytes give an answer that lies inside the buffer."""
-    counts = array("Q", bytes(72))
-    _whole, rest, _needed, fault, at = core.tally(data, 0, CAP, counts)
-    assert 0 <= rest <= len(data)
-    assert 0 <= at <= len(data)
-    assert fault == 0 or core.FAULTS[fault]
-
-
-def test_a_cursor_outside_its_buffer_is_refused(core: ModuleType) -> None:
-    """A wrong start is a mistake of the caller, not a read beyond the end."""
-    with pytest.raises(IndexError):
-        core.split(b"abc", 4, CAP)
+def test_every_fault_has_words() -> None:
+    """A fault can be named to a person."""
+    numbers = [value for name, value in vars(faults).items() if name.isupper() and isinstance(value, int)]
+    assert sorted(numbers) == sorted(faults.FAULTS) == list(range(1, 10))

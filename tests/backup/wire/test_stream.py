@@ -8,11 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup
-from holdfast.backup.wire import FrameStream, Limits, stream
-from tests.backup.wire.test_frames import record, varint
+from holdfast.backup.schema.backup_pb2 import AccountData, Recipient
+from holdfast.backup.schema.backup_pb2 import Frame as FrameMessage
+from holdfast.backup.wire import Block, FrameStream, Limits, stream
+from holdfast.backup.wire.faults import CUT
+from holdfast.backup.wire.varint import encode_varint
+from tests.backup.streams import record
 
 HEADER = b"\x08\x01"
 ACCOUNT = b"\x0a\x00"
+FRAMES = st.lists(
+    st.sampled_from([ACCOUNT, b"", b"\x22\x03\x08\x01\x48", b"\x4a" + record(b"x" * 500)]), max_size=30
+)
 
 
 class Dripping(io.RawIOBase):
@@ -29,22 +36,50 @@ class Dripping(io.RawIOBase):
         return out
 
 
-@given(
-    frames=st.lists(
-        st.sampled_from([ACCOUNT, b"", b"\x22\x03\x08\x01\x48", b"\x4a" + record(b"x" * 500)]), max_size=30
-    ),
-    step=st.integers(1, 700),
-)
+@given(frames=FRAMES, step=st.integers(1, 700))
 def test_frames_come_back_as_written_however_they_arrive(frames: list[bytes], step: int) -> None:
-    """Index, offset and bytes are right whatever the sizes of the reads."""
+    """Index, offset, body and bytes are right whatever the sizes of the reads."""
     data = b"".join(map(record, [HEADER, *frames]))
     reader = FrameStream(Dripping(data, step))  # type: ignore[arg-type]  # only read() is used
     assert reader.header == HEADER
     for index, (frame, raw) in enumerate(zip(reader, frames, strict=True), start=1):
         assert (frame.index, frame.raw) == (index, raw)
         assert data[frame.offset :].startswith(record(raw))
-    tally = FrameStream(io.BytesIO(data)).tally()
-    assert (tally.frames, tally.bytes) == (len(frames), len(data))
+        assert data[frame.body : frame.body + len(raw)] == raw
+    assert reader.offset == len(data)
+
+
+@given(frames=FRAMES, step=st.integers(1, 700))
+def test_blocks_hold_the_same_frames(frames: list[bytes], step: int) -> None:
+    """However the reads fall, the blocks put together are the stream, and each counts its frames."""
+    data = b"".join(map(record, [HEADER, *frames]))
+    blocks = list(FrameStream(Dripping(data, step)).blocks())  # type: ignore[arg-type]  # only read() is used
+    assert record(HEADER) + b"".join(block.data for block in blocks) == data
+    assert [frame.raw for block in blocks for frame in block] == frames
+    index, offset = 1, len(record(HEADER))
+    for block in blocks:
+        assert (block.index, block.offset) == (index, offset)
+        assert block.count == len(list(block))
+        index += block.count
+        offset += len(block.data)
+
+
+@given(frames=FRAMES.filter(bool))
+def test_a_block_finds_the_frame_of_a_place(frames: list[bytes]) -> None:
+    """Every byte of a frame's body, and the place behind an empty one, leads to that frame."""
+    block = Block(7, 1000, b"".join(map(record, frames)))
+    finder = block.finder()
+    for frame in block:
+        for at in {frame.body, frame.body + max(0, len(frame.raw) - 1)}:
+            assert finder(at - 1000) == frame.index
+            assert block.frame_at(at - 1000) == frame
+
+
+def test_a_block_names_a_fault_by_its_place_in_the_stream() -> None:
+    """The core counts from the block, people from the file."""
+    damage = Block(7, 1000, b"").damaged(CUT, 3, 25)
+    assert (damage.frame, damage.offset) == (10, 1025)
+    assert "ends in the middle of a field" in str(damage)
 
 
 def test_an_empty_file_is_said_to_be_empty() -> None:
@@ -53,28 +88,63 @@ def test_an_empty_file_is_said_to_be_empty() -> None:
         FrameStream(io.BytesIO())
 
 
+def test_a_header_alone_is_a_stream_without_frames() -> None:
+    """The end at a record's boundary is the end."""
+    reader = FrameStream(io.BytesIO(record(HEADER)))
+    assert list(reader) == []
+    assert reader.offset == 3
+
+
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_a_truncated_stream_is_damaged_where_it_ends(cut: int) -> None:
     """Cut anywhere inside a record: the error names the frame and where it begins."""
     whole = record(HEADER) + record(ACCOUNT)
     data = whole + record(b"\x22" + record(b"message"))[:-cut]
     if len(data) == len(whole):
-        assert FrameStream(io.BytesIO(data)).tally().frames == 1
+        assert len(list(FrameStream(io.BytesIO(data)))) == 1
         return
-    for take in (list, FrameStream.tally):
+    for take in (list, lambda reader: list(reader.blocks())):
         with pytest.raises(DamagedBackup, match="ends in the middle") as caught:
             take(FrameStream(io.BytesIO(data)))
         assert (caught.value.frame, caught.value.offset) == (2, len(whole))
 
 
+@pytest.mark.parametrize("length", [b"", b"\x80", b"\xff\xff", b"\x05\x08"])
+def test_a_truncated_header_is_frame_zero(length: bytes) -> None:
+    """The header may be cut in its length or in its body."""
+    if not length:
+        return
+    with pytest.raises(DamagedBackup, match=r"middle of a record \(frame 0, byte 0\)"):
+        FrameStream(io.BytesIO(length))
+
+
 def test_a_malformed_frame_is_located() -> None:
-    """A frame whose inside is broken is named by number and byte."""
+    """A frame whose inside is broken is handed out, and named by number and byte when it is looked into."""
     data = record(HEADER) + record(ACCOUNT) + record(b"\x22\x05abc")
-    with pytest.raises(DamagedBackup, match=r"middle of a field \(frame 2, byte 9\)"):
-        FrameStream(io.BytesIO(data)).tally()
     frames = list(FrameStream(io.BytesIO(data)))
-    with pytest.raises(DamagedBackup, match=r"\(frame 2, byte 9\)"):
-        _ = frames[1].kind
+    for look in (lambda: frames[1].kind, lambda: frames[1].message):
+        with pytest.raises(DamagedBackup, match=r"middle of a field \(frame 2, byte [79]\)") as caught:
+            look()
+        assert caught.value.frame == 2
+
+
+def test_what_is_wrong_deep_inside_is_located() -> None:
+    """Only the message object asks for text to be UTF-8; the error names the byte all the same."""
+    frame = FrameMessage(account=AccountData(givenName="Anna")).SerializeToString().replace(b"Anna", b"An\xffa")
+    data = record(HEADER) + record(frame)
+    (found,) = FrameStream(io.BytesIO(data))
+    assert found.kind == 1
+    with pytest.raises(DamagedBackup, match=r"not UTF-8 \(frame 1, byte \d+\)") as caught:
+        _ = found.message
+    assert found.body <= caught.value.offset <= len(data)
+
+
+def test_a_frame_gives_its_message() -> None:
+    """Parsed on demand, and equal each time."""
+    message = FrameMessage(recipient=Recipient(id=5))
+    (found,) = FrameStream(io.BytesIO(record(HEADER) + record(message.SerializeToString())))
+    assert found.message == found.message == message
+    assert found.kind == 2
 
 
 def test_a_frame_over_the_limit_is_refused() -> None:
@@ -82,15 +152,24 @@ def test_a_frame_over_the_limit_is_refused() -> None:
     data = record(HEADER) + record(b"\x22" + record(bytes(100)))
     with pytest.raises(DamagedBackup, match=r"longer than is allowed \(frame 1, byte 3\)"):
         list(FrameStream(io.BytesIO(data), limits=Limits(frame_bytes=100)))
+    assert len(list(FrameStream(io.BytesIO(data), limits=Limits(frame_bytes=102)))) == 1
+
+
+def test_frames_before_the_damage_are_given_out() -> None:
+    """What is whole is not lost to what is not."""
+    reader = iter(FrameStream(io.BytesIO(record(HEADER) + record(ACCOUNT) * 3 + b"\xff" * 11)))
+    assert [next(reader).raw for _ in range(3)] == [ACCOUNT] * 3
+    with pytest.raises(DamagedBackup, match=r"does not end within ten bytes \(frame 4, byte 12\)"):
+        next(reader)
 
 
 def test_memory_does_not_follow_a_claimed_length() -> None:
     """A prefix that claims 200 MB costs no more than the bytes that are there."""
-    data = record(HEADER) + varint(200 << 20) + b"abc"
+    data = record(HEADER) + encode_varint(200 << 20) + b"abc"
     tracemalloc.start()
     try:
         with pytest.raises(DamagedBackup):
-            FrameStream(io.BytesIO(data)).tally()
+            list(FrameStream(io.BytesIO(data)))
         _now, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -108,6 +187,6 @@ def test_progress_counts_up_to_the_size() -> None:
     """The last call tells the whole size."""
     data = record(HEADER) + record(ACCOUNT) * 10
     seen: list[int] = []
-    FrameStream(io.BytesIO(data), progress=seen.append).tally()
+    list(FrameStream(io.BytesIO(data), progress=seen.append))
     assert seen == sorted(seen)
     assert seen[-1] == len(data)

@@ -1,10 +1,37 @@
 """The hot core: frame streams taken apart without building message objects.
 
-`frames` is compiled where a C compiler was found at install, and runs as plain Python where not; everything else
-in this room is ordinary Python around it.
+cursor      a place in a buffer, and the steps by which it moves
+frames      splits a buffer into records
+walk        follows every field of a record against the schema, and counts
+collect     picks chosen fields out of a record
+unknown     names what the schema does not know
+render      writes a record as JSON text
+tojson      records to JSON
+fromjson    and back
+tables      the schema as flat arrays, which all of these index
+stream      reads a file, a buffer at a time
+
+All but `tables`, `stream` and `fromjson` are compiled where a C compiler was found at install, and run as plain
+Python where not.
 """
 
 from holdfast.backup.wire.frames import COMPILED
-from holdfast.backup.wire.stream import Frame, FrameStream, Limits, Tally
+from holdfast.backup.wire.fromjson import frame_from_json, header_from_json
+from holdfast.backup.wire.names import Names
+from holdfast.backup.wire.stream import Block, Frame, FrameStream, Limits
+from holdfast.backup.wire.tojson import Lines, frame_to_json, header_to_json, to_json_lines
 
-__all__ = ["COMPILED", "Frame", "FrameStream", "Limits", "Tally"]
+__all__ = [
+    "COMPILED",
+    "Block",
+    "Frame",
+    "FrameStream",
+    "Limits",
+    "Lines",
+    "Names",
+    "frame_from_json",
+    "frame_to_json",
+    "header_from_json",
+    "header_to_json",
+    "to_json_lines",
+]

@@ -2,19 +2,30 @@
 
 A stream is a sequence of records, each a varint length and that many bytes. The first record is the header, every
 further one a frame. There is no magic, no checksum and no trailer: the end of the file ends the stream.
+
+Frames are read in blocks of about a megabyte, which the core takes apart in one call; whoever wants them one by
+one iterates over a block.
 """
 
-from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from holdfast.backup.errors import DamagedBackup, UnreadableBackup
-from holdfast.backup.wire import frames
+from google.protobuf.message import DecodeError
 
-__all__ = ["Frame", "FrameStream", "Limits", "Tally"]
+from holdfast.backup import schema
+from holdfast.backup.errors import DamagedBackup, UnreadableBackup
+from holdfast.backup.wire import frames, walk
+from holdfast.backup.wire.faults import FAULTS
+
+__all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "Limits", "damaged"]
 
 CHUNK: Final = 1 << 20
+# The most bytes the length of a record can take.
+LENGTH: Final = 10
+# Lengths inside a block were held to the cap when it was read.
+NO_CAP: Final = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +56,63 @@ class Frame:
             raise damaged(fault, self.index, self.body + at)
         return kind
 
+    @property
+    def message(self) -> schema.Frame:
+        """The frame as a message object, made each time it is asked for."""
+        try:
+            return schema.Frame.FromString(self.raw)
+        except DecodeError:
+            fault, at, *_counts = walk.look(self.raw)
+            raise damaged(fault, self.index, self.body + at) from None
+
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How many frames a stream has for each record, and how many bytes they and the header take."""
+class Block:
+    """Some frames in a row, whole, each with its length before it.
 
-    by_kind: tuple[int, ...]
-    bytes: int
+    `index` is that of the first frame, `offset` where the block begins in the stream.
+    """
+
+    index: int
+    offset: int
+    data: bytes
+
+    def __iter__(self) -> Iterator[Frame]:
+        spans, _rest, _needed, _fault = frames.split(self.data, 0, NO_CAP)
+        start = 0
+        for index, (begin, end) in enumerate(spans, self.index):
+            yield Frame(index, self.offset + start, self.offset + begin, self.data[begin:end])
+            start = end
 
     @property
-    def frames(self) -> int:
-        """The number of frames, without the header."""
-        return sum(self.by_kind)
+    def count(self) -> int:
+        """How many frames it holds."""
+        return frames.measure(self.data, 0, NO_CAP)[0]
+
+    def finder(self) -> Callable[[int], int]:
+        """Return a function that tells the index of the frame a place in the data belongs to."""
+        spans, _rest, _needed, _fault = frames.split(self.data, 0, NO_CAP)
+        return lambda at: self.index + bisect_right(spans, (at, NO_CAP)) - 1
+
+    def frame_at(self, at: int) -> Frame:
+        """Return the frame a place in the data belongs to."""
+        index = self.finder()(at)
+        return next(frame for frame in self if frame.index == index)
+
+    def damaged(self, fault: int, frames_before: int, at: int) -> DamagedBackup:
+        """Name a fault the core found in this block, `at` being a place in its data."""
+        return damaged(fault, self.index + frames_before, self.offset + at)
 
 
 def damaged(fault: int, index: int, offset: int) -> DamagedBackup:
     """Name a fault of the core in words."""
-    return DamagedBackup(f"the record {frames.FAULTS[fault]}", frame=index, offset=offset)
+    return DamagedBackup(f"the record {FAULTS[fault]}", frame=index, offset=offset)
 
 
 class FrameStream:
     """The records of one stream, read once and in order; memory does not grow with their number.
 
-    Taking the stream apart is either iteration (each `Frame` with its bytes) or `tally` (only counts, many times
-    faster). `progress` is called with the number of bytes read so far.
+    `blocks` and iteration take the same frames. `progress` is called with the number of bytes read so far.
     """
 
     def __init__(
@@ -87,35 +131,36 @@ class FrameStream:
         self._ended = False
         self.header = self._read_header()
 
+    @property
+    def offset(self) -> int:
+        """How many bytes of the stream were taken apart so far; at the end, its size."""
+        return self._base
+
     def __iter__(self) -> Iterator[Frame]:
+        for block in self.blocks():
+            yield from block
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the frames in blocks; wrong lengths are found here, what is wrong inside a frame is not."""
         while True:
-            spans, rest, needed, fault = frames.split(self._buffer, 0, self._cap)
-            start = 0
-            for begin, end in spans:
-                yield Frame(self._next, self._base + start, self._base + begin, self._buffer[begin:end])
-                self._next += 1
-                start = end
+            count, rest, needed, fault = frames.measure(self._buffer, 0, self._cap)
+            if count:
+                block = Block(self._next, self._base, self._buffer[:rest])
+                self._next += count
+                yield block
             if fault:
                 raise damaged(fault, self._next, self._base + rest)
             if not self._refill(rest, needed):
                 return
 
-    def tally(self) -> Tally:
-        """Count what is left of the stream by record."""
-        counts = array("Q", bytes(9 * 8))
-        while True:
-            whole, rest, needed, fault, at = frames.tally(self._buffer, 0, self._cap, counts)
-            self._next += whole
-            if fault:
-                raise damaged(fault, self._next, self._base + at)
-            if not self._refill(rest, needed):
-                return Tally(tuple(counts), self._base)
-
     def _read_header(self) -> bytes:
         if not self._refill(0, 0):
             raise UnreadableBackup("the file is empty: a frame stream has at least a header")
         while True:
-            spans, rest, needed, fault = frames.split(self._buffer, 0, self._cap)
+            # Only the first record is asked for: a megabyte may hold a million of them.
+            spans, rest, needed, fault = frames.split(self._buffer[:LENGTH], 0, self._cap)
+            if LENGTH < needed <= len(self._buffer):
+                spans, rest, needed, fault = frames.split(self._buffer[:needed], 0, self._cap)
             if spans:
                 begin, end = spans[0]
                 header = self._buffer[begin:end]

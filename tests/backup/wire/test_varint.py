@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.backup.container.varint import encode_varint, read_varint
 from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.wire.varint import encode_varint, read_varint
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0, "00"), (5, "05"), (7, "07"), (127, "7f"), (256, "8002")])

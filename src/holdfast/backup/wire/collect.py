@@ -1,0 +1,181 @@
+"""Picks chosen fields out of frames, at whatever depth they stand, without building objects of the rest.
+
+What a summary, a reference check or a search for attachments needs of a frame is a handful of fields. A
+`Selection` names them; `collect` walks only the messages that lead to one of them.
+"""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import cython
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.schema import backup_pb2
+from holdfast.backup.wire import cursor, faults, tables
+from holdfast.backup.wire.cursor import Cursor
+
+__all__ = ["Found", "Selection", "collect", "collect_block"]
+
+CUT = cython.declare(cython.int, faults.CUT)
+TOO_DEEP = cython.declare(cython.int, faults.TOO_DEEP)
+MAX_DEPTH = cython.declare(cython.int, cursor.MAX_DEPTH)
+WIRE_TYPE = cython.declare(cython.uint, tables.WIRE_TYPE)
+KIND = cython.declare(cython.uint, tables.KIND)
+MESSAGE = cython.declare(cython.uint, tables.MESSAGE)
+PACKABLE = cython.declare(cython.uint, tables.PACKABLE)
+BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
+LIMITS = cython.declare(cython.const[cython.uint][::1], tables.LIMITS)
+SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
+TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
+
+
+# One chosen field: its slot, how deep its message lies (0: the frame itself), and its value. Of a number, the
+# value and -1; of anything with a length, where it begins and ends. A plain tuple, since millions are made.
+Found: TypeAlias = tuple[int, int, int, int]
+
+
+class Selection:
+    """Fields to pick, each written as `Message.field` with the schema's names, as in `ChatItem.chatId`."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.slots = {name: slot_of(name) for name in names}
+        wanted = bytearray(tables.SLOTS)
+        for slot in self.slots.values():
+            wanted[slot] = 1
+        self.wanted = bytes(wanted)
+        self.leads = bytes(leading(wanted))
+
+
+def slot_of(name: str) -> int:
+    """Find the slot of a field."""
+    message, _, field = name.rpartition(".")
+    full = f"{backup_pb2.DESCRIPTOR.package}.{message}"
+    for slot, descriptor in tables.FIELDS.items():
+        if (descriptor.name, parent_of(descriptor).full_name) == (field, full):
+            return slot
+    raise KeyError(f"the schema has no field {name}")
+
+
+def name_of(field: FieldDescriptor) -> str:
+    """Write the name of a field as a selection takes it."""
+    return f"{parent_of(field).full_name}.{field.name}".removeprefix(f"{backup_pb2.DESCRIPTOR.package}.")
+
+
+def parent_of(field: FieldDescriptor) -> Descriptor:
+    """Return the message a field belongs to."""
+    parent = field.containing_type
+    assert parent is not None  # noqa: S101  # only extensions, which the schema has none of, have no message
+    return parent
+
+
+def leading(wanted: bytearray) -> bytearray:
+    """Mark the messages in which a chosen field can stand, directly or further down."""
+    marked = bytearray(len(tables.MESSAGES))
+    changed = True
+    while changed:
+        changed = False
+        for slot, field in tables.FIELDS.items():
+            message = tables.MESSAGES.index(parent_of(field))
+            below = field.message_type is not None and marked[tables.TARGETS[slot]]
+            if not marked[message] and (wanted[slot] or below):
+                marked[message] = changed = True
+    return marked
+
+
+class Collector(Cursor):
+    """A cursor that keeps what it was told to look for."""
+
+    def __init__(
+        self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t, selection: Selection
+    ) -> None:
+        super().__init__(data, pos, end)
+        self.found: list[Found] = []
+        self.wanted = selection.wanted
+        self.leads = selection.leads
+
+    def message(self, message: cython.uint, depth: cython.int) -> cython.void:
+        """Search one message up to `end`."""
+        base: cython.Py_ssize_t = BASES[message]
+        limit: cython.uint = LIMITS[message]
+        outer: cython.Py_ssize_t = self.end
+        tag: cython.uint
+        shape: cython.uint
+        slot: cython.Py_ssize_t
+        size: cython.Py_ssize_t
+        if depth > MAX_DEPTH:
+            self.fault = TOO_DEEP
+            return
+        while self.pos < outer:
+            # Most tags and lengths take one byte, which is read here without a call into another module.
+            tag = self.data[self.pos]
+            if 8 <= tag < 0x80:
+                self.pos += 1
+            else:
+                tag = self.tag()
+                if self.fault:
+                    return
+            slot = base + (tag >> 3) if tag >> 3 < limit else 0
+            shape = SHAPES[slot]
+            if tag & 7 != shape & WIRE_TYPE and (tag & 7 != 2 or not shape & PACKABLE):
+                self.skip(tag, depth)
+            elif tag & 7 == 2:
+                if self.pos < outer and self.data[self.pos] < 0x80:
+                    size = self.data[self.pos]
+                    self.pos += 1
+                    if size > outer - self.pos:
+                        self.fault = CUT
+                else:
+                    size = self.length()
+                if self.fault:
+                    return
+                self.end = self.pos + size
+                if shape & PACKABLE:
+                    if self.wanted[slot]:
+                        self.numbers(slot, depth)
+                elif self.wanted[slot]:
+                    self.found.append((slot, depth, self.pos, self.end))
+                size = self.end
+                if shape & KIND == MESSAGE and self.leads[TARGETS[slot]]:
+                    self.message(TARGETS[slot], depth + 1)
+                if self.fault:
+                    return
+                self.pos = size
+                self.end = outer
+            elif self.wanted[slot] and tag & 7 == 0:
+                self.found.append((slot, depth, self.varint(), -1))
+            else:
+                self.skip(tag, depth)
+            if self.fault:
+                return
+
+    def numbers(self, slot: cython.Py_ssize_t, depth: cython.int) -> cython.void:
+        """Keep every number of a packed list up to `end`."""
+        while self.pos < self.end and not self.fault:
+            self.found.append((slot, depth, self.varint(), -1))
+
+
+def collect(raw: bytes | memoryview, selection: Selection, root: cython.uint = tables.FRAME) -> list[Found]:
+    """Pick the chosen fields out of one record, in the order they are written."""
+    collector: Collector = Collector(raw, 0, len(raw), selection)
+    collector.message(root, 0)
+    if collector.fault:
+        raise DamagedRecord(f"the record {faults.FAULTS[collector.fault]}", offset=collector.pos)
+    return collector.found
+
+
+def collect_block(
+    data: bytes | memoryview, cap: cython.Py_ssize_t, selection: Selection
+) -> tuple[list[Found], int, int, int]:
+    """Pick the chosen fields out of all frames of a block.
+
+    Return them in the order they are written, how many frames were whole, the fault found (0: none) and where.
+    """
+    collector: Collector = Collector(data, 0, len(data), selection)
+    frames: cython.Py_ssize_t = 0
+    while collector.enter(cap):
+        collector.message(0, 0)
+        if collector.fault:
+            break
+        frames += 1
+    return collector.found, frames, collector.fault, collector.pos

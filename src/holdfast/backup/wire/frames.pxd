@@ -1,0 +1,3 @@
+from holdfast.backup.wire.cursor cimport Cursor
+
+cdef unsigned int kind(Cursor cursor) noexcept nogil

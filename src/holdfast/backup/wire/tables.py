@@ -1,0 +1,185 @@
+"""The schema as flat arrays, so that the core finds a field by one addition and never touches an object.
+
+Every field of every message has a *slot*: the base of its message plus its own number. Slot 0 stands for all
+fields the schema does not know. Every field name and every enum value has a *text*: its bytes as JSON wants them,
+quoted, a name with a comma before and a colon behind it. A field's text has the index of its slot, those of enum
+values follow, and then come all of them again in the other spelling, `TEXTS` further on.
+"""
+
+from array import array
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Final
+
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire.names import SPELLINGS, Names, field_name, value_name
+
+__all__ = [
+    "BACKUP_INFO",
+    "BASES",
+    "BOOL",
+    "BYTES",
+    "CLASHES",
+    "ENUM",
+    "ENUMS",
+    "FALSE",
+    "FIELDS",
+    "FIXED32",
+    "FLOAT",
+    "FRAME",
+    "KEPT",
+    "KIND",
+    "KINDS",
+    "LIMITS",
+    "MESSAGE",
+    "MESSAGES",
+    "PACKABLE",
+    "RAW",
+    "REPEATED",
+    "SHAPES",
+    "SLOTS",
+    "STRING",
+    "TARGETS",
+    "TEXT",
+    "TEXTS",
+    "TEXT_AT",
+    "TRUE",
+    "UINT32",
+    "UINT64",
+    "UNKNOWN",
+    "VALUE_BASES",
+    "VALUE_LIMITS",
+    "WIRE_TYPE",
+]
+
+# A shape is what the core must know of a field in one number: the wire type in the lowest four bits, the kind in
+# the next four, then flags.
+WIRE_TYPE: Final = 15
+KIND: Final = 15 << 4
+MESSAGE: Final = 1 << 4
+STRING: Final = 2 << 4
+BYTES: Final = 3 << 4
+UINT64: Final = 4 << 4
+UINT32: Final = 5 << 4
+BOOL: Final = 6 << 4
+ENUM: Final = 7 << 4
+FIXED32: Final = 8 << 4
+FLOAT: Final = 9 << 4
+REPEATED: Final = 1 << 8
+PACKABLE: Final = 1 << 9  # a list of numbers: canonically one length-delimited field
+KEPT: Final = 1 << 10  # written even when it has its default value
+
+# The wire type of the unknown slot is one that no tag can have, not even a wrong one.
+UNKNOWN: Final = 15
+
+KINDS: Final = {
+    FieldDescriptor.TYPE_MESSAGE: MESSAGE | 2,
+    FieldDescriptor.TYPE_STRING: STRING | 2,
+    FieldDescriptor.TYPE_BYTES: BYTES | 2,
+    FieldDescriptor.TYPE_UINT64: UINT64 | 0,
+    FieldDescriptor.TYPE_UINT32: UINT32 | 0,
+    FieldDescriptor.TYPE_BOOL: BOOL | 0,
+    FieldDescriptor.TYPE_ENUM: ENUM | 0,
+    FieldDescriptor.TYPE_FIXED32: FIXED32 | 5,
+    FieldDescriptor.TYPE_FLOAT: FLOAT | 5,
+}
+
+
+def reach(*roots: Descriptor) -> Iterator[Descriptor]:
+    """Yield the messages that records can hold, the records themselves first, each once."""
+    waiting = list(roots)
+    met: set[str] = set()
+    while waiting:
+        message = waiting.pop(0)
+        if message.full_name not in met:
+            met.add(message.full_name)
+            yield message
+            waiting += [field.message_type for field in message.fields if field.message_type is not None]
+
+
+def shape_of(field: FieldDescriptor) -> int:
+    """Put what the core must know of a field into one number."""
+    shape = KINDS[field.type]
+    if field.is_repeated:
+        return shape | REPEATED | KEPT | (0 if shape & WIRE_TYPE == 2 else PACKABLE)
+    return shape | (KEPT if field.has_presence else 0)
+
+
+def clash_of(field: FieldDescriptor) -> int:
+    """Set the bit of every field number after which this field cannot be taken as it stands."""
+    oneof = field.containing_oneof
+    return sum(1 << other.number for other in ([field] if oneof is None else oneof.fields))
+
+
+# Records are messages 0 and 1.
+FRAME: Final = 0
+BACKUP_INFO: Final = 1
+MESSAGES: Final[tuple[Descriptor, ...]] = tuple(reach(Frame.DESCRIPTOR, BackupInfo.DESCRIPTOR))
+ENUMS: Final[tuple[EnumDescriptor, ...]] = tuple(
+    {
+        field.enum_type.full_name: field.enum_type
+        for message in MESSAGES
+        for field in message.fields
+        if field.enum_type is not None
+    }.values()
+)
+
+# By message: its base, and the first field number past its last.
+LIMITS: Final = array(
+    "I", [max((field.number for field in message.fields), default=0) + 1 for message in MESSAGES]
+)
+BASES: Final = array("I", accumulate(LIMITS[:-1], initial=1))
+SLOTS: Final = 1 + sum(LIMITS)
+
+FIELDS: Final[dict[int, FieldDescriptor]] = {
+    BASES[index] + field.number: field for index, message in enumerate(MESSAGES) for field in message.fields
+}
+
+
+def target_of(field: FieldDescriptor) -> int:
+    """Find the index of the message or enum a field leads to, 0 where it leads to neither."""
+    if field.message_type is not None:
+        return MESSAGES.index(field.message_type)
+    return 0 if field.enum_type is None else ENUMS.index(field.enum_type)
+
+
+def by_slot(typecode: str, values: dict[int, int], missing: int) -> "array[int]":
+    """Lay values out by slot."""
+    return array(typecode, [values.get(slot, missing) for slot in range(SLOTS)])
+
+
+# By slot: the shape, the message or enum it leads to, and a set of field numbers. A field number over 63 would not
+# fit into the set, and fails here.
+SHAPES: Final = by_slot("I", {slot: shape_of(field) for slot, field in FIELDS.items()}, UNKNOWN)
+TARGETS: Final = by_slot("I", {slot: target_of(field) for slot, field in FIELDS.items()}, 0)
+CLASHES: Final = by_slot("Q", {slot: clash_of(field) for slot, field in FIELDS.items()}, 0)
+
+# By enum: the text of its value 0, and the first number past its last. No enum has a value below 0.
+VALUE_LIMITS: Final = array("I", [max(enum.values_by_number) + 1 for enum in ENUMS])
+VALUE_BASES: Final = array("I", accumulate(VALUE_LIMITS[:-1], initial=SLOTS))
+
+# Texts of JSON itself.
+TRUE: Final = SLOTS + sum(VALUE_LIMITS)
+FALSE: Final = TRUE + 1
+RAW: Final = TRUE + 2
+TEXTS: Final = TRUE + 3
+
+
+def texts(names: Names) -> Iterator[bytes]:
+    """Yield every text in one spelling, empty where there is nothing to name."""
+    for slot in range(SLOTS):
+        yield f',"{field_name(FIELDS[slot], names)}":'.encode() if slot in FIELDS else b""
+    for enum, limit in zip(ENUMS, VALUE_LIMITS, strict=True):
+        for number in range(limit):
+            name = value_name(enum, number, names)
+            yield f'"{name}"'.encode() if name else b""
+    yield from (b"true", b"false", b',"@raw":')
+
+
+_ALL_TEXTS = [text for names in SPELLINGS for text in texts(names)]
+
+# By text: where it begins in TEXT; it ends where the next one begins.
+TEXT: Final = b"".join(_ALL_TEXTS)
+TEXT_AT: Final = array("I", accumulate(map(len, _ALL_TEXTS), initial=0))

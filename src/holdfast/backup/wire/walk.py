@@ -1,0 +1,325 @@
+"""Follows every field of a record, at every depth, against the schema.
+
+What the walk accepts is what `protobuf` accepts: a known field of another wire type is an unknown field, lists of
+numbers may be packed or not, text must be UTF-8, and the rest is in `cursor`. What it calls canonical is what
+`protobuf` would write back byte for byte and knows all of.
+"""
+
+from typing import NamedTuple
+
+import cython
+
+from holdfast.backup.wire import cursor, faults, tables
+from holdfast.backup.wire.cursor import Cursor
+
+__all__ = ["Look", "Walk", "Walker", "look", "walk"]
+
+CUT = cython.declare(cython.int, faults.CUT)
+BAD_TAG = cython.declare(cython.int, faults.BAD_TAG)
+TOO_DEEP = cython.declare(cython.int, faults.TOO_DEEP)
+BAD_TEXT = cython.declare(cython.int, faults.BAD_TEXT)
+BAD_LIST = cython.declare(cython.int, faults.BAD_LIST)
+MAX_DEPTH = cython.declare(cython.int, cursor.MAX_DEPTH)
+
+WIRE_TYPE = cython.declare(cython.uint, tables.WIRE_TYPE)
+KIND = cython.declare(cython.uint, tables.KIND)
+MESSAGE = cython.declare(cython.uint, tables.MESSAGE)
+STRING = cython.declare(cython.uint, tables.STRING)
+BYTES = cython.declare(cython.uint, tables.BYTES)
+UINT32 = cython.declare(cython.uint, tables.UINT32)
+BOOL = cython.declare(cython.uint, tables.BOOL)
+ENUM = cython.declare(cython.uint, tables.ENUM)
+FLOAT = cython.declare(cython.uint, tables.FLOAT)
+REPEATED = cython.declare(cython.uint, tables.REPEATED)
+PACKABLE = cython.declare(cython.uint, tables.PACKABLE)
+KEPT = cython.declare(cython.uint, tables.KEPT)
+
+BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
+LIMITS = cython.declare(cython.const[cython.uint][::1], tables.LIMITS)
+SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
+TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
+CLASHES = cython.declare(cython.const[cython.ulonglong][::1], tables.CLASHES)
+VALUE_BASES = cython.declare(cython.const[cython.uint][::1], tables.VALUE_BASES)
+VALUE_LIMITS = cython.declare(cython.const[cython.uint][::1], tables.VALUE_LIMITS)
+TEXT_AT = cython.declare(cython.const[cython.uint][::1], tables.TEXT_AT)
+
+ONE = cython.declare(cython.ulonglong, 1)
+LOW_32 = cython.declare(cython.ulonglong, (1 << 32) - 1)
+# The upper bits of a number below 0, which takes ten bytes on the wire.
+MINUS = cython.declare(cython.ulonglong, (1 << 33) - 1)
+# The one bit pattern that JSON's "NaN" stands for.
+NAN = cython.declare(cython.uint, 0x7FC00000)
+
+
+class Look(NamedTuple):
+    """What one record is made of; `fault` is 0 when nothing is wrong, and `at` is where it was found."""
+
+    fault: int
+    at: int
+    fields: int
+    unknown_fields: int
+    unknown_values: int
+    canonical: bool
+
+
+class Walk(NamedTuple):
+    """What the whole frames of a buffer are made of.
+
+    `rest` is where the first record that is not whole begins, and `needed` how many bytes the buffer would need to
+    hold it (0: its length is cut off too). With a `fault`, `rest` is where the faulty record begins, and `at` the
+    place of the fault; the record is in none of the counts but that of its fields.
+    """
+
+    frames: int
+    canonical: int
+    fields: int
+    unknown_fields: int
+    unknown_values: int
+    rest: int
+    needed: int
+    fault: int
+    at: int
+
+
+class Walker(Cursor):
+    """A cursor that follows every field, and counts.
+
+    shuffled   fields do not stand in the order of their numbers, which JSON keeps as the order of its keys
+    odd        something else is not as protobuf would write it, and JSON would lose that
+    knotted    a field stands twice, apart from its list or beside another of its oneof, or a list is empty: only
+               protobuf says what that adds up to
+    lossy      JSON would lose the bits of a NaN
+    """
+
+    def __init__(self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t) -> None:
+        super().__init__(data, pos, end)
+        self.fields = 0
+        self.unknown = 0
+        self.unnamed = 0
+        self.shuffled = False
+        self.odd = False
+        self.knotted = False
+        self.lossy = False
+
+    def body(self, root: cython.uint) -> cython.void:
+        """Walk one record up to `end`."""
+        self.padded = False
+        self.shuffled = False
+        self.odd = False
+        self.knotted = False
+        self.lossy = False
+        self.message(root, 0)
+        if self.padded:
+            self.odd = True
+
+    def message(self, message: cython.uint, depth: cython.int) -> cython.void:
+        """Walk one message up to `end`, `depth` levels below the record."""
+        base: cython.Py_ssize_t = BASES[message]
+        limit: cython.uint = LIMITS[message]
+        seen: cython.ulonglong = 0
+        last: cython.uint = 0
+        tag: cython.uint
+        number: cython.uint
+        wire_type: cython.uint
+        slot: cython.Py_ssize_t
+        shape: cython.uint
+        if depth > MAX_DEPTH:
+            self.fault = TOO_DEEP
+            return
+        while self.pos < self.end:
+            tag = self.quick_tag(limit)
+            if self.fault:
+                return
+            self.fields += 1
+            number = tag >> 3
+            wire_type = tag & 7
+            slot = base + number if number < limit else 0
+            shape = SHAPES[slot]
+            if wire_type != shape & WIRE_TYPE and (wire_type != 2 or not shape & PACKABLE):
+                self.unknown += 1
+                self.odd = True
+                self.skip(tag, depth)
+            else:
+                if number < last:
+                    self.shuffled = True
+                elif number == last and shape & PACKABLE:
+                    self.odd = True
+                if seen & CLASHES[slot] and (number != last or not shape & REPEATED):
+                    self.odd = True
+                    self.knotted = True
+                seen |= ONE << number
+                last = number
+                if wire_type == 2:
+                    self.delimited(slot, shape, depth)
+                else:
+                    self.single(slot, shape)
+            if self.fault:
+                return
+
+    def single(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
+        """Walk a known number that stands alone."""
+        if shape & PACKABLE:
+            self.odd = True
+        if shape & WIRE_TYPE == 0:
+            self.number(slot, shape)
+        else:
+            self.quad(shape)
+
+    def delimited(self, slot: cython.Py_ssize_t, shape: cython.uint, depth: cython.int) -> cython.void:
+        """Walk a known field that has a length."""
+        outer: cython.Py_ssize_t = self.end
+        kind: cython.uint = shape & KIND
+        size: cython.Py_ssize_t = self.quick_length()
+        if self.fault:
+            return
+        if kind == MESSAGE:
+            self.end = self.pos + size
+            self.message(TARGETS[slot], depth + 1)
+            self.end = outer
+        elif kind in (STRING, BYTES):
+            if size == 0 and not shape & KEPT:
+                self.odd = True
+            if kind == STRING:
+                self.text(self.pos + size)
+            else:
+                self.pos += size
+        else:
+            self.end = self.pos + size
+            self.packed(slot, shape, size)
+            self.end = outer
+
+    def packed(self, slot: cython.Py_ssize_t, shape: cython.uint, size: cython.Py_ssize_t) -> cython.void:
+        """Walk a packed list of numbers up to `end`."""
+        if size == 0:
+            self.odd = True
+            self.knotted = True
+        if shape & WIRE_TYPE == 5 and size & 3:
+            self.fault = BAD_LIST
+        while self.pos < self.end and not self.fault:
+            if shape & WIRE_TYPE == 5:
+                self.quad(shape)
+            else:
+                self.number(slot, shape)
+
+    def number(self, slot: cython.Py_ssize_t, shape: cython.uint) -> cython.void:
+        """Walk a number of variable size."""
+        kind: cython.uint = shape & KIND
+        value: cython.ulonglong = self.quick_varint()
+        low: cython.uint
+        enum: cython.Py_ssize_t
+        text: cython.Py_ssize_t
+        if value == 0 and not shape & KEPT:
+            self.odd = True
+        if kind == ENUM:
+            low = cython.cast(cython.uint, value & LOW_32)
+            if value >> 31 and value >> 31 != MINUS:
+                self.odd = True
+            enum = TARGETS[slot]
+            text = VALUE_BASES[enum]
+            if low >= VALUE_LIMITS[enum] or TEXT_AT[text + low] == TEXT_AT[text + low + 1]:
+                self.unnamed += 1
+        elif (kind == UINT32 and value >> 32) or (kind == BOOL and value > 1):
+            self.odd = True
+
+    def quad(self, shape: cython.uint) -> cython.void:
+        """Walk a number of four bytes."""
+        value: cython.uint = self.fixed32()
+        if value == 0 and not shape & KEPT:
+            self.odd = True
+        if shape & KIND == FLOAT and value >> 23 & 255 == 255 and value << 9 & LOW_32 and value != NAN:
+            self.lossy = True
+
+    def text(self, end: cython.Py_ssize_t) -> cython.void:
+        """Walk text up to `end`: no stray, missing or overlong bytes, no surrogates, nothing over U+10FFFF."""
+        pos: cython.Py_ssize_t = self.pos
+        lead: cython.uchar
+        second: cython.uchar
+        more: cython.Py_ssize_t
+        while pos < end:
+            lead = self.data[pos]
+            if lead < 0x80:
+                pos += 1
+                continue
+            more = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
+            if lead < 0xC2 or lead > 0xF4 or more >= end - pos:
+                self.fault = BAD_TEXT
+                break
+            second = self.data[pos + 1]
+            if (
+                second & 0xC0 != 0x80
+                or (lead == 0xE0 and second < 0xA0)
+                or (lead == 0xED and second > 0x9F)
+                or (lead == 0xF0 and second < 0x90)
+                or (lead == 0xF4 and second > 0x8F)
+                or (more > 1 and self.data[pos + 2] & 0xC0 != 0x80)
+                or (more > 2 and self.data[pos + 3] & 0xC0 != 0x80)
+            ):
+                self.fault = BAD_TEXT
+                break
+            pos += 1 + more
+        self.pos = pos
+
+    def quick_tag(self, limit: cython.uint) -> cython.uint:
+        """Read a tag; most take one byte, which is read here without a call into another module."""
+        tag: cython.uint = self.data[self.pos]
+        if 8 <= tag < 0x80:
+            self.pos += 1
+            return tag
+        tag = self.any_tag()
+        # protobuf lets a message that has no fields of its own hold one with the number 0.
+        if tag < 8 and limit > 1 and not self.fault:
+            self.fault = BAD_TAG
+        return tag
+
+    def quick_varint(self) -> cython.ulonglong:
+        """Read a number, in the same way."""
+        if self.pos < self.end and self.data[self.pos] < 0x80:
+            self.pos += 1
+            return self.data[self.pos - 1]
+        return self.varint()
+
+    def quick_length(self) -> cython.Py_ssize_t:
+        """Read the length of a field, in the same way."""
+        size: cython.Py_ssize_t
+        if self.pos < self.end and self.data[self.pos] < 0x80:
+            size = self.data[self.pos]
+            self.pos += 1
+            if size > self.end - self.pos:
+                self.fault = CUT
+            return size
+        return self.length()
+
+
+def look(raw: bytes | memoryview, root: cython.uint = tables.FRAME) -> Look:
+    """Walk one record, a frame or (with `tables.BACKUP_INFO`) a header."""
+    walker: Walker = Walker(raw, 0, len(raw))
+    with cython.nogil:
+        walker.body(root)
+    canonical = not (walker.fault or walker.odd or walker.shuffled)
+    return Look(walker.fault, walker.pos, walker.fields, walker.unknown, walker.unnamed, canonical)
+
+
+def walk(data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t) -> Walk:
+    """Walk the whole frames of a buffer; other threads run meanwhile."""
+    walker: Walker = Walker(data, start, len(data))
+    frames: cython.Py_ssize_t = 0
+    canonical: cython.Py_ssize_t = 0
+    with cython.nogil:
+        while walker.enter(cap):
+            walker.body(0)
+            if walker.fault:
+                break
+            frames += 1
+            if not (walker.odd or walker.shuffled):
+                canonical += 1
+    return Walk(
+        frames,
+        canonical,
+        walker.fields,
+        walker.unknown,
+        walker.unnamed,
+        walker.begin,
+        walker.needed,
+        walker.fault,
+        walker.pos,
+    )

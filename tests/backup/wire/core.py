@@ -1,0 +1,73 @@
+"""The core twice: as it is installed, and from the same source interpreted."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[3]
+
+
+def core_modules() -> list[str]:
+    """Read the names of the compiled modules from setup.py, in an order in which they can be imported."""
+    for node in ast.parse((ROOT / "setup.py").read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CORE":
+            return [str(name) for name in ast.literal_eval(node.value)]
+    raise AssertionError("setup.py no longer says what is compiled")
+
+
+@dataclass(frozen=True)
+class Core:
+    """The modules of the core, all compiled or all interpreted."""
+
+    name: str
+    frames: ModuleType
+    walk: ModuleType
+    collect: ModuleType
+    unknown: ModuleType
+    render: ModuleType
+    tojson: ModuleType
+
+
+def gather(name: str, modules: dict[str, ModuleType]) -> Core:
+    """Put the modules of one kind together."""
+    short = {full.rpartition(".")[2]: module for full, module in modules.items()}
+    names = ("frames", "walk", "collect", "unknown", "render", "tojson")
+    return Core(name, *(short[module] for module in names))
+
+
+def installed() -> Core:
+    """Import the core the way everybody does."""
+    return gather("installed", {name: import_module(name) for name in core_modules()})
+
+
+def interpreted() -> Core:
+    """Load the source of every module again, under another name, so that they find each other."""
+    installed()
+    modules: dict[str, ModuleType] = {}
+    with modules_replaced(core_modules()):
+        for name in core_modules():
+            path = ROOT / "src" / f"{name.replace('.', '/')}.py"
+            # A name inside the package, so that coverage counts what runs.
+            loader = SourceFileLoader(f"{name}_interpreted", str(path))
+            spec = spec_from_loader(loader.name, loader)
+            assert spec is not None
+            modules[name] = sys.modules[name] = module_from_spec(spec)
+            loader.exec_module(modules[name])
+    return gather("interpreted", modules)
+
+
+@contextmanager
+def modules_replaced(names: list[str]) -> Iterator[None]:
+    """Put the imported modules back afterwards."""
+    before = {name: sys.modules[name] for name in names}
+    try:
+        yield
+    finally:
+        sys.modules.update(before)

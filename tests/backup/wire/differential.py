@@ -1,0 +1,81 @@
+"""Holds the core against protobuf on frames that are damaged, odd, or both.
+
+`python -m tests.backup.wire.differential 500000` runs longer than the tests do.
+"""
+
+import json
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.protobuf.json_format import MessageToJson
+from google.protobuf.message import DecodeError
+
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.schema import RECORDS, Frame
+from holdfast.backup.wire.fromjson import frame_from_json
+from tests.backup.wire.core import Core, installed
+from tests.backup.wire.mutations import mutate
+from tests.backup.wire.random_frames import random_frames
+
+__all__ = ["Score", "check", "compare"]
+
+
+@dataclass
+class Score:
+    """How many of the frames protobuf accepts, how many of those it would write back unchanged."""
+
+    frames: int = 0
+    accepted: int = 0
+    canonical: int = 0
+
+
+def compare(core: Core, count: int, seed: int, *, originals: Sequence[bytes] = (), round_trips: int = 1) -> Score:
+    """Check so many frames made from `originals`, or from random ones."""
+    rng = random.Random(seed)
+    pool = originals or random_frames(2_000, seed)
+    score = Score()
+    for _ in range(count):
+        check(core, mutate(rng, rng.choice(pool)), score, round_trips)
+    return score
+
+
+def check(core: Core, raw: bytes, score: Score, round_trips: int = 1) -> None:
+    """Check one frame: is it accepted, is it canonical, what is its JSON and, for one in so many, the way back."""
+    score.frames += 1
+    look = core.walk.look(raw)
+    try:
+        message = Frame.FromString(raw)
+    except DecodeError:
+        assert look.fault, f"accepted, but protobuf refuses {raw.hex()}"
+        assert 0 <= look.at <= len(raw)
+        assert not look.canonical
+        assert refuses(core, raw)
+        return
+    assert not look.fault, f"refused for {look.fault}, but protobuf accepts {raw.hex()}"
+    score.accepted += 1
+    again = message.SerializeToString()
+    expected = json.loads(MessageToJson(message, preserving_proto_field_name=True))
+    assert (message.WhichOneof("item") or "empty") == RECORDS[core.frames.kind_of(raw)[0]]
+    message.DiscardUnknownFields()
+    complete = message.SerializeToString() == again
+    assert look.canonical == (complete and again == raw), f"canonical is {look.canonical} for {raw.hex()}"
+    assert complete or look.unknown_fields, f"has unknown fields that were not counted: {raw.hex()}"
+    score.canonical += look.canonical
+    assert expected == json.loads(core.tojson.frame_to_json(raw, lossless=False)), f"other JSON for {raw.hex()}"
+    if score.accepted % round_trips == 0:
+        assert frame_from_json(core.tojson.frame_to_json(raw)) == raw, f"does not come back: {raw.hex()}"
+
+
+def refuses(core: Core, raw: bytes) -> bool:
+    """Say whether a frame has no JSON."""
+    try:
+        core.tojson.frame_to_json(raw)
+    except DamagedRecord:
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{compare(installed(), int(sys.argv[1]), seed=1)}\n")

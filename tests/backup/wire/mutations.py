@@ -1,0 +1,177 @@
+"""Ways to damage a frame, and ways to write the same frame differently."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from google.protobuf.descriptor import Descriptor
+
+from holdfast.backup.schema import Frame
+from tests.backup.wire.encoding import tag, varint
+
+__all__ = ["mutate"]
+
+
+@dataclass
+class Field:
+    """One field of a record taken apart: a value, or the fields of a message."""
+
+    number: int
+    wire_type: int
+    body: bytes = b""
+    inner: list["Field"] | None = None
+    tag_size: int = 1
+    length_size: int = 1
+
+    def encode(self) -> bytes:
+        """Write the field again."""
+        body = self.body if self.inner is None else encode(self.inner)
+        length = varint(len(body), size=self.length_size) if self.wire_type == 2 else b""
+        return varint(self.number << 3 | self.wire_type, size=self.tag_size) + length + body
+
+
+def encode(fields: list[Field]) -> bytes:
+    """Write a message again."""
+    return b"".join(one.encode() for one in fields)
+
+
+@dataclass
+class Reader:
+    """Takes apart what protobuf wrote; it need not cope with anything else."""
+
+    data: bytes
+    pos: int = field(default=0)
+
+    def number(self) -> int:
+        """Read a number."""
+        value = shift = 0
+        while True:
+            byte = self.data[self.pos]
+            self.pos += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def take(self, size: int) -> bytes:
+        """Read so many bytes."""
+        self.pos += size
+        return self.data[self.pos - size : self.pos]
+
+    def fields(self, message: Descriptor) -> list[Field]:
+        """Read a message."""
+        found = []
+        while self.pos < len(self.data):
+            number, wire_type = divmod(self.number(), 8)
+            one = Field(number, wire_type)
+            if wire_type == 0:
+                start = self.pos
+                self.number()
+                one.body = self.data[start : self.pos]
+            else:
+                one.body = self.take({1: 8, 5: 4}[wire_type] if wire_type != 2 else self.number())
+            known = message.fields_by_number.get(number)
+            if known is not None and known.message_type is not None:
+                one.inner = Reader(one.body).fields(known.message_type)
+            found.append(one)
+        return found
+
+
+def messages_in(fields: list[Field]) -> list[list[Field]]:
+    """Find all messages of a record, itself first."""
+    found = [fields]
+    for one in fields:
+        if one.inner is not None:
+            found += messages_in(one.inner)
+    return found
+
+
+def random_unknown(rng: random.Random) -> Field:
+    """Make a field that may or may not be known where it will stand."""
+    number = rng.choice((rng.randrange(1, 40), rng.randrange(1, 8), 99, 5000, (1 << 29) - 1))
+    wire_type = rng.choice((0, 1, 2, 3, 5))
+    body = {
+        0: varint(rng.choice((0, 1, 2, 300, rng.getrandbits(64)))),
+        1: rng.randbytes(8),
+        2: rng.choice((b"", b"abc", b"\xff\xfe", varint(5) + varint(300), rng.randbytes(8))),
+        3: rng.choice((b"", tag(0, 0) + b"\x01", tag(7, 3) + tag(7, 4), tag(1, 2) + b"\x01\xff")) + tag(number, 4),
+        5: rng.randbytes(4),
+    }[wire_type]
+    return Field(number, wire_type, body)
+
+
+def rewrite(rng: random.Random, fields: list[Field]) -> None:
+    """Change one message of a record so that it stays well-formed, or nearly."""
+    chosen = rng.choice(messages_in(fields))
+    at = rng.randrange(len(chosen) + 1)
+    if not chosen or rng.random() < 0.2:
+        chosen.insert(at, random_unknown(rng))
+        return
+    match rng.randrange(6):
+        case 0:
+            rng.shuffle(chosen)
+        case 1:
+            chosen.insert(at, rng.choice(chosen))
+        case 2:
+            chosen.remove(rng.choice(chosen))
+        case _:
+            reshape(rng, rng.choice(chosen))
+
+
+def reshape(rng: random.Random, one: Field) -> None:
+    """Write one field differently."""
+    match rng.randrange(6):
+        case 0:
+            one.tag_size = rng.randrange(1, 7)
+        case 1:
+            one.length_size = rng.randrange(1, 7)
+        case 2:
+            one.number = rng.randrange(40)
+        case 3:
+            one.wire_type = rng.randrange(8)
+        case 4 if one.wire_type == 0:
+            one.body = rng.choice(
+                (b"\0", b"\x80\0", b"\x80" * 9 + b"\x02", b"\xff" * 9 + b"\x01", varint(1 << 32))
+            )
+        case 4 if one.inner is None:
+            one.body = rng.choice((b"", one.body + one.body, one.body[:-1], b"\x80\x00" + one.body))
+        case 5 if one.wire_type == 0:
+            one.wire_type = 2  # a number, or several, as a packed list
+        case 5 if one.wire_type == 2 and one.inner is None:
+            one.wire_type = 5 if len(one.body) == 4 else 0  # a packed list as one number
+
+
+def scramble(rng: random.Random, raw: bytes) -> bytes:
+    """Change bytes without regard to what they mean."""
+    data = bytearray(raw or b"\0")
+    at = rng.randrange(len(data))
+    match rng.randrange(6):
+        case 0:
+            data[at] ^= 1 << rng.randrange(8)
+        case 1:
+            data[at] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, 3, 4, rng.randrange(256)))
+        case 2:
+            del data[at : at + rng.randrange(1, 4)]
+        case 3:
+            data[at:at] = rng.randbytes(rng.randrange(1, 4))
+        case 4:
+            del data[at:]
+        case 5:
+            start = rng.randrange(len(data))
+            data[at:at] = data[start : start + rng.randrange(1, 20)]
+    return bytes(data)
+
+
+def mutate(rng: random.Random, raw: bytes) -> bytes:
+    """Damage or rewrite a frame that protobuf wrote; now and then it stays as it is."""
+    steps: list[Callable[[], None]] = []
+    fields = Reader(raw).fields(Frame.DESCRIPTOR)
+    if rng.random() < 0.6:
+        steps += [lambda: rewrite(rng, fields)] * rng.choice((1, 1, 2, 4))
+    for step in steps:
+        step()
+    made = encode(fields)
+    if rng.random() < 0.5:
+        for _ in range(rng.choice((1, 1, 2))):
+            made = scramble(rng, made)
+    return made

@@ -1,0 +1,186 @@
+"""Chosen fields are found wherever they stand, and what protobuf would find is what is found."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.info import PICKED as OF_INFO
+from holdfast.backup.media import PICKED as OF_MEDIA
+from holdfast.backup.order import PICKED as OF_ORDER
+from holdfast.backup.schema import BackupInfo
+from holdfast.backup.schema import Frame as FrameMessage
+from holdfast.backup.wire import tables, walk
+from holdfast.backup.wire.collect import Selection
+from holdfast.backup.wire.varint import encode_varint
+from tests.backup.streams import record, sample
+from tests.backup.wire.core import Core
+
+CAP = (1 << 32) - 1
+
+
+def expected(message: Message, slots: dict[int, str], depth: int = 0) -> Iterator[tuple[int, int, object]]:
+    """Pick fields out of a message object: slot, depth, and the number or the bytes."""
+    names = {name: slot for slot, name in slots.items()}
+    for descriptor, content in message.ListFields():
+        parent = descriptor.containing_type
+        assert parent is not None
+        name = f"{parent.full_name.removeprefix('holdfast.backup.')}.{descriptor.name}"
+        for value in content if descriptor.is_repeated else (content,):
+            if name in names:
+                yield names[name], depth, plain(value)
+            if isinstance(value, Message):
+                yield from expected(value, slots, depth + 1)
+
+
+def plain(value: object) -> object:
+    """Make a value comparable: messages and texts by their bytes, numbers by themselves."""
+    if isinstance(value, Message):
+        return value.SerializeToString()
+    if isinstance(value, str):
+        return value.encode()
+    return int(value) if isinstance(value, int) else value
+
+
+def found_in(core: Core, raw: bytes, selection: Selection) -> Counter[tuple[int, int, object]]:
+    """Collect from one record, with bytes in place of spans."""
+    return Counter(
+        (slot, depth, start if end == -1 else raw[start:end])
+        for slot, depth, start, end in core.collect.collect(raw, selection)
+    )
+
+
+def by_slot(selection: Selection) -> dict[int, str]:
+    """Turn the names of a selection round."""
+    return {slot: name for name, slot in selection.slots.items()}
+
+
+@pytest.mark.parametrize("selection", [OF_INFO, OF_MEDIA, OF_ORDER], ids=["info", "media", "order"])
+def test_what_protobuf_finds_in_a_sample_is_found(core: Core, selection: Selection) -> None:
+    """For every selection the program uses, on every kind of record."""
+    wanted = core.collect.Selection(selection.slots)
+    for raw in sample(450)[1:]:
+        message = FrameMessage.FromString(raw)
+        assert Counter(expected(message, by_slot(selection))) == found_in(core, raw, wanted)
+
+
+def test_a_block_gives_what_its_frames_give(core: Core) -> None:
+    """Places count from the start of the block."""
+    raws = sample(60)[1:]
+    data = b"".join(map(record, raws))
+    wanted = core.collect.Selection(OF_ORDER.slots)
+    found, frames, fault, at = core.collect.collect_block(data, CAP, wanted)
+    each = [item for raw in raws for item in found_in(core, raw, wanted).elements()]
+    together = [(slot, depth, start if end == -1 else data[start:end]) for slot, depth, start, end in found]
+    assert Counter(each) == Counter(together)
+    assert (frames, fault, at) == (len(raws), 0, len(data))
+
+
+def test_a_block_says_which_frame_is_broken(core: Core) -> None:
+    """The frames before it are counted, and the place lies inside it."""
+    data = record(b"\x0a\x00") * 2 + record(b"\x22\x05abc") + record(b"\x0a\x00")
+    _found, frames, fault, at = core.collect.collect_block(data, CAP, core.collect.Selection(["Frame.chatItem"]))
+    assert (frames, fault != 0) == (2, True)
+    assert 6 <= at <= 12
+
+
+def test_unpacked_and_packed_numbers_are_the_same(core: Core) -> None:
+    """A list of numbers may be written either way, or in both."""
+    wanted = core.collect.Selection(["DistributionList.memberRecipientIds"])
+    numbers = FrameMessage()
+    numbers.recipient.distributionList.distributionList.memberRecipientIds.extend([1, 300, 7])
+    packed = numbers.SerializeToString()
+    field = next(iter(wanted.slots))
+    number = tables.FIELDS[wanted.slots[field]].number
+    inner = b"".join(encode_varint(number << 3) + encode_varint(value) for value in (1, 300, 7))
+    unpacked = wrapped(FrameMessage.DESCRIPTOR, ("recipient", "distributionList", "distributionList"), inner)
+    assert FrameMessage.FromString(unpacked) == FrameMessage.FromString(packed)
+    assert found_in(core, packed, wanted) == found_in(core, unpacked, wanted)
+    assert [value for _slot, _depth, value, _end in core.collect.collect(unpacked, wanted)] == [1, 300, 7]
+
+
+def wrapped(message: Descriptor, path: tuple[str, ...], body: bytes) -> bytes:
+    """Put bytes into the messages a path leads through."""
+    if not path:
+        return body
+    field: FieldDescriptor = message.fields_by_name[path[0]]
+    assert field.message_type is not None
+    return encode_varint(field.number << 3 | 2) + record(wrapped(field.message_type, path[1:], body))
+
+
+def test_a_header_can_be_searched_too(core: Core) -> None:
+    """The root is a parameter."""
+    raw = BackupInfo(version=3, currentAppVersion="x").SerializeToString()
+    wanted = core.collect.Selection(["BackupInfo.version", "BackupInfo.currentAppVersion"])
+    found = core.collect.collect(raw, wanted, tables.BACKUP_INFO)
+    assert [(raw[start:end] if end >= 0 else start) for _slot, _depth, start, end in found] == [3, b"x"]
+
+
+def test_a_name_the_schema_does_not_have_is_refused(core: Core) -> None:
+    """A typing error is found where it is made."""
+    with pytest.raises(KeyError, match=r"no field ChatItem\.chatID"):
+        core.collect.Selection(["ChatItem.chatID"])
+
+
+@pytest.mark.parametrize("levels", [99, 100, 101, 10_000])
+def test_nesting_is_bounded(core: Core, levels: int) -> None:
+    """Revisions inside revisions end where protobuf ends."""
+    raw = b""
+    for _ in range(levels):
+        raw = b"\x32" + record(raw)
+    raw = b"\x22" + record(raw)
+    wanted = core.collect.Selection(["ChatItem.chatId"])
+    try:
+        FrameMessage.FromString(raw)
+    except DecodeError:
+        with pytest.raises(DamagedRecord, match="nested too deep"):
+            core.collect.collect(raw, wanted)
+    else:
+        assert core.collect.collect(raw, wanted) == []
+
+
+def test_no_damage_brings_out_anything_but_an_error_in_words(core: Core) -> None:
+    """What protobuf reads is read alike; what it refuses is refused or searched no deeper, and never crashes.
+
+    Fields that stand twice are left out of the comparison: protobuf merges them, and a collector lists both.
+    """
+    rng = random.Random(5)
+    raws = sample(450)[1:]
+    wanted = core.collect.Selection(OF_ORDER.slots)
+    compared = 0
+    for _ in range(3000):
+        raw = mutated(rng, rng.choice(raws))
+        try:
+            message = FrameMessage.FromString(raw)
+        except DecodeError:
+            message = None
+        try:
+            found = found_in(core, raw, wanted)
+        except DamagedRecord:
+            assert message is None
+            continue
+        if message is not None and walk.look(raw).canonical:
+            compared += 1
+            assert Counter(expected(message, by_slot(OF_ORDER))) == found
+    assert compared > 50
+
+
+def mutated(rng: random.Random, raw: bytes) -> bytes:
+    """Change a few bytes."""
+    data = bytearray(raw)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        at = rng.randrange(len(data) + 1)
+        match rng.randrange(4):
+            case 0 if at < len(data):
+                data[at] ^= 1 << rng.randrange(8)
+            case 1:
+                del data[at : at + rng.randrange(1, 4)]
+            case 2:
+                data[at:at] = rng.randbytes(rng.randrange(1, 4))
+            case _:
+                del data[at:]
+    return bytes(data)

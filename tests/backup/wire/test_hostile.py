@@ -1,0 +1,155 @@
+"""Whatever the bytes are, the core answers: no crash, no hang, no memory for what is only claimed."""
+
+import random
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.wire import faults
+from tests.backup.wire.core import Core
+from tests.backup.wire.differential import Score, check
+from tests.backup.wire.encoding import delimited, nested_items, number, tag, varint
+from tests.backup.wire.random_frames import random_frames
+
+CAP = 1 << 28
+
+# A frame with something of everything: lists, text, bytes, floats, an unknown field and a group.
+RICH = (
+    delimited(1, delimited(9, delimited(19, delimited(3, delimited(2, b"abcd") + delimited(3, b"\0\0\x80?")))))
+    + nested_items(
+        3, number(3, 1_700_000_000_000) + delimited(11, delimited(2, delimited(1, "Grüße 😀".encode())))
+    )
+    + delimited(7, delimited(7, varint(300) + varint(1)) + delimited(12, bytes(16)))
+    + tag(99, 3)
+    + number(1, 5)
+    + tag(99, 4)
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(raw=st.binary(max_size=200))
+@example(raw=b"")
+def test_any_bytes_are_judged_as_protobuf_judges_them(core: Core, raw: bytes) -> None:
+    """Bytes that were never a frame."""
+    check(core, raw, Score())
+
+
+def test_a_frame_may_be_cut_anywhere(core: Core) -> None:
+    """Every beginning of a frame is judged as protobuf judges it."""
+    for raw in (RICH, *random_frames(20, seed=37)):
+        for end in range(len(raw) + 1):
+            check(core, raw[:end], Score())
+
+
+def test_any_bit_may_be_flipped(core: Core) -> None:
+    """Every frame that is one bit off is judged as protobuf judges it."""
+    for at in range(len(RICH)):
+        for bit in range(8):
+            damaged = bytearray(RICH)
+            damaged[at] ^= 1 << bit
+            check(core, bytes(damaged), Score())
+
+
+@pytest.mark.parametrize("levels", [101, 200, 10_000])
+def test_deep_messages_end_at_the_limit(core: Core, levels: int) -> None:
+    """The stack does not grow with the input."""
+    raw = nested_items(levels)
+    assert core.walk.look(raw).fault == faults.TOO_DEEP
+    with pytest.raises(DamagedRecord, match="nested too deep"):
+        core.tojson.frame_to_json(raw)
+    with pytest.raises(DamagedRecord, match="nested too deep"):
+        core.unknown.unknown_in(raw)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_deep_groups_end_at_the_limit(core: Core, closed: bool) -> None:  # noqa: FBT001
+    """Whether they are closed or not, inside a record or around it."""
+    groups = tag(99, 3) * 10_000 + (tag(99, 4) * 10_000 if closed else b"")
+    for raw in (groups, delimited(4, groups)):
+        assert core.walk.look(raw).fault == faults.TOO_DEEP
+        assert core.frames.kind_of(groups)[1] == faults.TOO_DEEP
+
+
+def test_numbers_that_never_end_are_left_after_ten_bytes(core: Core) -> None:
+    """As a tag, as a length, as a value, as the length of a record."""
+    endless = b"\xff" * 100_000
+    for raw in (endless, tag(4, 2) + endless, tag(99, 0) + endless, delimited(7, delimited(7, endless))):
+        look = core.walk.look(raw)
+        assert look.fault == faults.LONG_VARINT
+        assert look.at < 30
+    assert core.walk.walk(endless, 0, CAP).fault == faults.LONG_VARINT
+    assert core.tojson.to_json_lines(endless, 0, CAP).fault == faults.LONG_VARINT
+
+
+CLAIMS = [
+    varint((1 << 31) - 1),
+    varint(1 << 31),
+    varint((1 << 32) - 1),
+    varint((1 << 63) - 1),
+    varint((1 << 64) - 1),
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.hex() for claim in CLAIMS])
+def test_lengths_that_are_only_claimed_cost_no_memory(core: Core, claim: bytes) -> None:
+    """Two gigabytes are refused before they are asked for."""
+    record, field, deep = claim, tag(4, 2) + claim, delimited(7, tag(7, 2) + claim + b"abc")
+    calls: list[Callable[[], object]] = [
+        partial(core.frames.split, record, 0, CAP),
+        partial(core.walk.walk, record, 0, CAP),
+        partial(core.tojson.to_json_lines, record, 0, CAP),
+        partial(core.walk.look, field),
+        partial(core.walk.look, deep),
+        partial(core.frames.kind_of, field),
+        partial(core.tojson.to_json_lines, varint(len(deep)) + deep, 0, CAP),
+    ]
+    for call in calls:
+        call()
+    tracemalloc.start()
+    try:
+        for call in calls:
+            call()
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    assert core.walk.look(field).fault in (faults.TOO_LONG, faults.CUT)
+    assert core.walk.look(deep).fault in (faults.TOO_LONG, faults.CUT)
+
+
+def test_memory_is_bounded_by_a_multiple_of_the_input(core: Core) -> None:
+    """The frames that grow most on the way to JSON: the shortest fields with the longest names."""
+    raw = delimited(4, delimited(15, delimited(2, delimited(1, delimited(7, b"")) * 5_000)))
+    tracemalloc.start()
+    try:
+        text = core.tojson.frame_to_json(raw)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(text) < 20 * len(raw)
+    assert peak < 100 * len(raw)
+
+
+def test_a_stream_of_empty_records_is_walked(core: Core) -> None:
+    """A record of no length is a frame that holds nothing."""
+    walk = core.walk.walk(bytes(10_000), 0, CAP)
+    assert (walk.frames, walk.canonical, walk.fields) == (10_000, 10_000, 0)
+    assert core.tojson.to_json_lines(bytes(3), 0, CAP).text == b"{}\n{}\n{}\n"
+
+
+def test_random_bytes_as_a_stream_end_somewhere(core: Core) -> None:
+    """Each function stops at the same record, for the same reason."""
+    rng = random.Random(41)
+    for _ in range(300):
+        data = rng.randbytes(rng.randrange(60))
+        walk = core.walk.walk(data, 0, CAP)
+        lines = core.tojson.to_json_lines(data, 0, CAP)
+        assert (walk.frames, walk.rest, walk.needed, walk.fault, walk.at) == lines[1:]
+        assert lines.text.count(b"\n") == lines.frames
+        spans, rest, _, _ = core.frames.split(data, 0, CAP)
+        assert walk.frames <= len(spans)
+        assert walk.rest <= rest

@@ -1,0 +1,347 @@
+"""Records become the JSON that protobuf's own mapping gives, and lose nothing on the way."""
+
+import base64
+import json
+import random
+import struct
+from collections.abc import Sequence
+
+import pytest
+from google.protobuf.json_format import MessageToJson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire import faults
+from holdfast.backup.wire.fromjson import frame_from_json
+from tests.backup.wire.core import Core
+from tests.backup.wire.encoding import delimited, fixed32, group, nested_items, number, tag, varint
+from tests.backup.wire.random_frames import random_frames, random_header
+
+CAP = 1 << 28
+
+
+def expected(raw: bytes) -> object:
+    """Ask protobuf."""
+    return json.loads(MessageToJson(Frame.FromString(raw), preserving_proto_field_name=True))
+
+
+def rendered(core: Core, raw: bytes) -> object:
+    """Render a frame without its bytes."""
+    return json.loads(core.tojson.frame_to_json(raw, lossless=False))
+
+
+def test_the_text_is_compact_and_in_the_order_of_the_fields(core: Core) -> None:
+    """Numbers of 64 bits are text, enum values names, empty messages empty objects."""
+    frame = Frame()
+    item = frame.chatItem
+    item.chatId = 7
+    item.expiresInMs = 0
+    item.sms = True
+    item.outgoing.sendStatus.add(recipientId=1).pending.SetInParent()
+    item.standardMessage.text.body = "Grüße"
+    item.standardMessage.text.bodyRanges.add(start=1, length=2, style=1)
+    item.standardMessage.reactions.add(emoji="👍")
+    item.standardMessage.reactions.add(authorId=(1 << 64) - 1)
+    assert core.tojson.frame_to_json(frame.SerializeToString()).decode() == (
+        '{"chatItem":{"chatId":"7","expiresInMs":"0","sms":true,'
+        '"outgoing":{"sendStatus":[{"recipientId":"1","pending":{}}]},'
+        '"standardMessage":{"text":{"body":"Grüße","bodyRanges":[{"start":1,"length":2,"style":"BOLD"}]},'
+        '"reactions":[{"emoji":"👍"},{"authorId":"18446744073709551615"}]}}}'
+    )
+
+
+def test_every_kind_of_frame_is_as_protobuf_writes_it(core: Core) -> None:
+    """The two agree on random frames of every kind."""
+    for raw in random_frames(1_500, seed=17):
+        assert rendered(core, raw) == expected(raw)
+
+
+def test_a_header_is_as_protobuf_writes_it(core: Core) -> None:
+    """The header has its own names."""
+    for seed in range(100):
+        raw = random_header(random.Random(seed))
+        assert json.loads(core.tojson.header_to_json(raw)) == json.loads(MessageToJson(BackupInfo.FromString(raw)))
+
+
+def test_an_empty_frame_is_an_empty_object(core: Core) -> None:
+    """As in the plain exports of the format's clients."""
+    assert core.tojson.frame_to_json(b"") == b"{}"
+    assert core.tojson.header_to_json(b"") == b"{}"
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(st.characters(codec="utf-8") | st.sampled_from('\u2028\u2029\u2027\u202a\0\x1f"\\/\x7f')))
+def test_any_text_is_a_valid_string(core: Core, text: str) -> None:
+    """It reads back as it was, and holds no control character and no end of line that a reader could trip over."""
+    written = core.tojson.frame_to_json(delimited(8, delimited(1, text.encode()))).decode()
+    assert json.loads(written) == {"chatFolder": {"name": text} if text else {}} | json.loads(written)
+    assert not any(ord(character) < 32 or character in "\u2028\u2029" for character in written)
+
+
+def test_only_what_must_be_escaped_is(core: Core) -> None:
+    """Everything else stays as it is, to be read and searched for."""
+    raw = delimited(8, delimited(1, '"\\/\b\f\n\r\t\x01\x7f\u2027\u2028\u2029é😀'.encode()))
+    assert core.tojson.frame_to_json(raw).decode() == (
+        '{"chatFolder":{"name":"\\"\\\\/\\b\\f\\n\\r\\t\\u0001\x7f\u2027\\u2028\\u2029é😀"}}'
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=st.binary(max_size=40))
+def test_bytes_are_base64(core: Core, value: bytes) -> None:
+    """In the standard alphabet, with padding."""
+    raw = delimited(5, delimited(1, value))
+    found = json.loads(core.tojson.frame_to_json(raw, lossless=False))["stickerPack"].get("packId", "")
+    assert found == base64.b64encode(value).decode()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    value=st.integers(0, (1 << 64) - 1)
+    | st.sampled_from([10**size - back for size in range(20) for back in (0, 1)])
+)
+def test_numbers_have_all_their_digits(core: Core, value: int) -> None:
+    """From one digit to twenty."""
+    raw = delimited(3, number(6, value))
+    assert core.tojson.frame_to_json(raw) == b'{"chat":{"muteUntilMs":"%d"}}' % value
+
+
+def gradient(body: bytes) -> bytes:
+    """Write a frame that holds a gradient."""
+    return delimited(1, delimited(9, delimited(19, delimited(3, body))))
+
+
+@settings(max_examples=500, deadline=None)
+@given(bits=st.integers(0, (1 << 32) - 1))
+def test_floats_have_the_fewest_digits(core: Core, bits: int) -> None:
+    """The text is the one protobuf finds, and gives back the same four bytes."""
+    raw = gradient(delimited(3, struct.pack("<I", bits)))
+    assert rendered(core, raw) == expected(raw)
+
+
+@pytest.mark.parametrize(
+    ("bits", "text"),
+    [
+        (0x3E4CCCCD, "0.2"),
+        (0x3F800000, "1.0"),
+        (0x80000000, "-0.0"),
+        (0x7F7FFFFF, "3.4028235e+38"),
+        (0x00000001, "1.4013e-45"),
+        (0x7F800000, '"Infinity"'),
+        (0xFF800000, '"-Infinity"'),
+        (0x7FC00000, '"NaN"'),
+    ],
+)
+def test_a_float_is_written_plainly(core: Core, bits: int, text: str) -> None:
+    """What is not finite has a name."""
+    raw = gradient(delimited(3, struct.pack("<I", bits)))
+    assert core.tojson.frame_to_json(raw).decode().endswith(f'"positions":[{text}]}}}}]}}}}}}')
+
+
+def test_an_enum_value_without_a_name_is_a_number(core: Core) -> None:
+    """Also below 0, in lists, and cut to 32 bits."""
+    raw = delimited(7, delimited(11, varint(3) + varint(99) + varint((1 << 64) - 1) + varint(1 << 63 | 1 << 31)))
+    assert rendered(core, raw) == expected(raw)
+    assert rendered(core, raw) == {
+        "notificationProfile": {"scheduleDaysEnabled": ["WEDNESDAY", 99, -1, -(1 << 31)]}
+    }
+
+
+RENAMED = {
+    "platformASpecificSettings": ("androidSpecificSettings", delimited(1, delimited(12, b""))),
+    "announcements_only": ("announcementsOnly", delimited(2, delimited(3, delimited(5, number(12, 1))))),
+    "members_banned": ("membersBanned", delimited(2, delimited(3, delimited(5, delimited(13, b""))))),
+    "amountCoin": ("amountMob", delimited(4, delimited(16, delimited(1, b"1")))),
+    "feeCoin": ("feeMob", delimited(4, delimited(16, delimited(2, b"1")))),
+    "coinIdentification": (
+        "mobileCoinIdentification",
+        delimited(4, delimited(16, delimited(4, delimited(1, delimited(2, b""))))),
+    ),
+    "JOINED_SERVICE": ("JOINED_SIGNAL", delimited(4, delimited(15, delimited(1, number(1, 1))))),
+}
+
+
+@pytest.mark.parametrize("spec", RENAMED)
+def test_names_are_spelled_either_way(core: Core, spec: str) -> None:
+    """The specification's spelling is the default, Signal's is there for the asking."""
+    signal, raw = RENAMED[spec]
+    ours = core.tojson.frame_to_json(raw).decode()
+    assert f'"{spec}"' in ours
+    assert core.tojson.frame_to_json(raw, "signal").decode() == ours.replace(spec, signal)
+
+
+KNOTTED = {
+    "a number twice": delimited(3, number(1, 1) + number(1, 2)),
+    "a text twice": delimited(8, delimited(1, b"a") + number(2, 1) + delimited(1, b"b")),
+    "a message twice": delimited(3, delimited(9, number(1, 1)) + delimited(9, number(7, 1))),
+    "a record twice": delimited(3, number(1, 1)) + delimited(3, number(2, 2)),
+    "two records": delimited(3, number(1, 1)) + delimited(2, number(1, 5)),
+    "two of a oneof, out of order": delimited(4, delimited(21, number(3, 1) + number(2, 1))),
+    "two of a oneof, in order": delimited(4, delimited(21, number(2, 1) + number(3, 1))),
+    "a list in two places": nested_items(1, delimited(6, b"") + number(1, 1) + delimited(6, number(1, 2))),
+    "a packed list in two places": delimited(7, delimited(7, b"\x01") + number(5, 1) + delimited(7, b"\x02")),
+    "an empty packed list": delimited(7, delimited(7, b"")),
+    "a list twice, once empty": delimited(7, delimited(7, b"\x01") + delimited(7, b"")),
+    "a field twice and an unknown one": delimited(3, number(1, 1) + number(99, 1) + number(1, 2)),
+    "a field twice as deep as can be": nested_items(100, number(1, 1) + number(1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", KNOTTED)
+def test_fields_that_must_be_merged_are_merged_by_protobuf(core: Core, name: str) -> None:
+    """The last of a field counts, messages merge, lists grow; the bytes are kept beside it."""
+    raw = KNOTTED[name]
+    assert rendered(core, raw) == expected(raw)
+    kept = json.loads(core.tojson.frame_to_json(raw))
+    assert base64.b64decode(kept.pop("@raw")) == raw
+    assert kept == expected(raw)
+
+
+def test_a_header_is_merged_too(core: Core) -> None:
+    """Its last version counts."""
+    raw = number(1, 1) + number(1, 2)
+    assert json.loads(core.tojson.header_to_json(raw, lossless=False)) == {"version": "2"}
+    assert base64.b64decode(json.loads(core.tojson.header_to_json(raw))["@raw"]) == raw
+
+
+ODD = {
+    "an unknown field": delimited(3, number(1, 1) + number(99, 1)),
+    "an unknown field inside a list": nested_items(1, delimited(6, b"") + number(99, 1) + delimited(6, b"")),
+    "a group": delimited(3, group(99, number(1, 1))) + group(50, b""),
+    "another wire type": delimited(3, delimited(1, b"x") + number(2, 1)),
+    "a list that is not packed": delimited(7, number(7, 1) + number(7, 2)),
+    "a list half packed": delimited(7, number(7, 1) + delimited(7, b"\x02\x03") + number(7, 4)),
+    "four bytes that are not packed": gradient(fixed32(2, b"abcd") + fixed32(3, b"\0\0\x80?")),
+    "padded numbers": delimited(3, varint(8, size=3) + varint(7, size=4) + tag(9, 2) + varint(0, size=3)),
+    "a number over 32 bits": delimited(3, number(4, 1 << 32)),
+    "a default number over 32 bits": delimited(3, number(10, 1 << 32)),
+    "a truth of 256": delimited(3, number(3, 256)),
+    "defaults": delimited(3, number(1, 0) + number(3, 0)) + number(90, 0),
+    "an empty text": delimited(8, delimited(1, b"") + number(2, 1)),
+    "nothing but an unknown field": number(99, 1),
+}
+
+
+def test_fields_out_of_order_are_keys_in_that_order(core: Core) -> None:
+    """Clients differ in the order in which they write fields; JSON keeps it without further ado."""
+    raw = delimited(2, delimited(2, number(10, 1) + number(5, 1)) + number(1, 5))
+    assert (
+        core.tojson.frame_to_json(raw)
+        == b'{"recipient":{"contact":{"profileSharing":true,"blocked":true},"id":"5"}}'
+    )
+    assert frame_from_json(core.tojson.frame_to_json(raw)) == raw
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_frames_carry_their_bytes(core: Core, name: str) -> None:
+    """Beside what protobuf would say stands "@raw"; without `lossless` it does not."""
+    raw = ODD[name]
+    assert rendered(core, raw) == expected(raw)
+    kept = json.loads(core.tojson.frame_to_json(raw))
+    assert base64.b64decode(kept.pop("@raw")) == raw
+    assert kept == expected(raw)
+
+
+def test_a_nan_json_has_no_word_for_keeps_its_bytes(core: Core) -> None:
+    """There are many NaNs and JSON has one, so a frame can be canonical and still not come back."""
+    plain = gradient(delimited(3, bytes.fromhex("0000c07f")))
+    assert b"@raw" not in core.tojson.frame_to_json(plain)
+    for bits in ("0100c07f", "0000c0ff", "0100807f"):
+        raw = gradient(delimited(3, bytes.fromhex(bits)))
+        assert core.walk.look(raw).canonical
+        assert b"@raw" in core.tojson.frame_to_json(raw)
+
+
+def test_canonical_frames_carry_nothing_extra(core: Core) -> None:
+    """What protobuf writes comes back from what is shown."""
+    for raw in random_frames(200, seed=19):
+        if b"\xc0" not in raw and b"\x80" not in raw:
+            assert b"@raw" not in core.tojson.frame_to_json(raw)
+
+
+def test_a_malformed_record_has_no_json(core: Core) -> None:
+    """The error says what is wrong and where, and nothing of what the record holds."""
+    with pytest.raises(DamagedRecord, match="ends in the middle of a field") as caught:
+        core.tojson.frame_to_json(delimited(8, delimited(1, b"secret") + b"\x4a"))
+    assert caught.value.offset == 11
+    assert "secret" not in str(caught.value)
+    with pytest.raises(DamagedRecord, match="not UTF-8"):
+        core.tojson.header_to_json(delimited(4, b"\xff"))
+
+
+def stream(records: Sequence[bytes]) -> bytes:
+    """Put records behind each other."""
+    return b"".join(varint(len(record)) + record for record in records)
+
+
+@pytest.mark.parametrize("names", ["spec", "signal"])
+@pytest.mark.parametrize("lossless", [True, False])
+def test_lines_are_what_single_frames_are(core: Core, names: str, lossless: bool) -> None:  # noqa: FBT001
+    """One line for each frame, whatever way it has to take."""
+    raws = [*random_frames(100, seed=23), *KNOTTED.values(), *ODD.values(), b""]
+    random.Random(1).shuffle(raws)
+    data = b"xx" + stream(raws)
+    lines = core.tojson.to_json_lines(data, 2, CAP, names, lossless=lossless)
+    assert lines[1:] == (len(raws), len(data), 0, 0, len(data))
+    assert lines.text == b"".join(core.tojson.frame_to_json(raw, names, lossless=lossless) + b"\n" for raw in raws)
+
+
+def test_lines_stop_at_a_fault_and_at_what_is_not_whole(core: Core) -> None:
+    """As the walk does; the lines before are there, also right behind a frame that had to be merged."""
+    for before in ([delimited(3, b"")], [KNOTTED["a number twice"]]):
+        head = stream(before)
+        broken = head + stream([delimited(3, b"\x08")])
+        lines = core.tojson.to_json_lines(broken, 0, CAP, lossless=False)
+        assert lines.text.count(b"\n") == lines.frames == 1
+        assert (lines.rest, lines.fault, lines.at) == (len(head), faults.CUT, len(broken))
+        cut = head + stream([delimited(3, b"\x08\x01")])
+        lines = core.tojson.to_json_lines(cut[:-1], 0, CAP)
+        assert (lines.frames, lines.rest, lines.needed, lines.fault) == (1, len(head), len(cut), 0)
+    assert core.tojson.to_json_lines(b"", 0, CAP) == (b"", 0, 0, 0, 0, 0)
+
+
+def test_a_frame_with_a_fault_and_a_knot_is_a_fault(core: Core) -> None:
+    """Protobuf is not asked about bytes that are not well-formed."""
+    data = stream([delimited(3, number(1, 1) + number(1, 2)) + b"\x80"])
+    lines = core.tojson.to_json_lines(data, 0, CAP)
+    assert (lines.text, lines.frames, lines.fault) == (b"", 0, faults.CUT)
+
+
+LONG = {
+    "escapes": delimited(8, delimited(1, b"\x01" * 5_000)),
+    "separators": delimited(8, delimited(1, "\u2028".encode() * 3_000)),
+    "plain text": delimited(8, delimited(1, b"x" * 5_000)),
+    "bytes": delimited(5, delimited(1, bytes(5_000))),
+    "empty messages": delimited(4, delimited(9, delimited(1, b"") * 2_000)),
+    "names": delimited(4, delimited(15, delimited(2, delimited(1, delimited(33, b"")) * 500))),
+    "truths": delimited(7, delimited(11, b"\x03" * 3_000)),
+    "floats": gradient(delimited(3, b"\x01\x00\x00\x00" * 300)),
+    "knots": nested_items(1, delimited(6, b"\x08\x01" * 2) * 300),
+    "a knot and escapes": delimited(8, number(2, 1) * 2 + delimited(1, b"\x01" * 5_000)),
+    "deep": nested_items(100, number(1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_the_page_grows_as_needed(core: Core, name: str) -> None:
+    """However much longer the text is than the bytes, alone, first and behind others."""
+    raw = LONG[name]
+    assert rendered(core, raw) == expected(raw)
+    raws = [delimited(3, b""), raw, delimited(3, b""), raw]
+    lines = core.tojson.to_json_lines(stream(raws), 0, CAP, lossless=False).text.splitlines()
+    assert [json.loads(line) for line in lines] == [expected(each) for each in raws]
+
+
+@pytest.mark.parametrize("size", range(0, 400, 7))
+def test_a_page_may_be_full_anywhere(core: Core, size: int) -> None:
+    """Text that is longer and longer than its bytes comes out the same wherever the first page ends."""
+    tail = number(2, 1) + number(6, 2) + delimited(7, varint((1 << 64) - 1)) + delimited(9, b"12345")
+    for text in (b"\x01" * size, "\u2028".encode() * (size // 3), b"x" * size):
+        raw = delimited(8, delimited(1, text) + tail + tail[2:4] * size)
+        assert rendered(core, raw) == expected(raw)
+        raw = nested_items(
+            1, delimited(9, delimited(1, b"") * size) + delimited(11, delimited(2, delimited(1, text)))
+        )
+        assert rendered(core, raw) == expected(raw)

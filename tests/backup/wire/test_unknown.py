@@ -1,0 +1,76 @@
+"""What the schema does not know is named with the way to it."""
+
+import pytest
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from holdfast.backup.errors import DamagedRecord
+from holdfast.backup.schema import Frame
+from holdfast.backup.wire import tables
+from tests.backup.wire.core import Core
+from tests.backup.wire.encoding import delimited, fixed32, group, nested_items, number, tag, varint
+from tests.backup.wire.random_frames import random_frames
+
+
+def test_a_frame_that_is_known_has_none(core: Core) -> None:
+    """Nothing is found where nothing is unknown."""
+    for raw in random_frames(100, seed=11):
+        assert all(found.is_value for found in core.unknown.unknown_in(raw))
+    assert core.unknown.unknown_in(b"") == []
+
+
+def test_an_unknown_field_is_found_at_any_depth(core: Core) -> None:
+    """The path leads to the message around it, lists with an index; the span is the whole field."""
+    odd = fixed32(99, b"abcd")
+    raw = nested_items(1, delimited(6, b"") + delimited(6, delimited(11, odd)) + number(500, 1)) + group(77, b"")
+    found = core.unknown.unknown_in(raw)
+    assert [(one.path, one.is_value, one.number) for one in found] == [
+        ("chatItem.revisions[1].standardMessage", False, 99),
+        ("chatItem", False, 500),
+        ("", False, 77),
+    ]
+    assert [raw[one.start : one.end] for one in found] == [odd, number(500, 1), group(77, b"")]
+
+
+def test_a_known_field_of_another_wire_type_is_unknown(core: Core) -> None:
+    """That is how protobuf reads it."""
+    raw = delimited(3, delimited(1, b"x"))
+    assert core.unknown.unknown_in(raw) == [core.unknown.Unknown("chat", False, 1, 2, 5)]
+    assert len(UnknownFieldSet(Frame.FromString(raw).chat)) == 1
+
+
+def test_unknown_values_are_found_in_packed_and_single_fields(core: Core) -> None:
+    """The path leads to the field, in lists with an index; a number below 0 is one."""
+    raw = delimited(7, number(11, 77) + delimited(11, varint(1) + varint((1 << 64) - 5)))
+    assert [(one.path, one.is_value, one.number) for one in core.unknown.unknown_in(raw)] == [
+        ("notificationProfile.scheduleDaysEnabled[0]", True, 77),
+        ("notificationProfile.scheduleDaysEnabled[2]", True, -5),
+    ]
+    single = delimited(8, number(6, 9))
+    assert core.unknown.unknown_in(single) == [core.unknown.Unknown("chatFolder.folderType", True, 9, 2, 4)]
+
+
+def test_an_empty_list_holds_no_unknown_value(core: Core) -> None:
+    """The search does not read past it."""
+    raw = delimited(7, delimited(11, b"") + number(99, 1))
+    assert [one.number for one in core.unknown.unknown_in(raw)] == [99]
+
+
+def test_as_many_are_found_as_the_walk_counts(core: Core) -> None:
+    """The two ways of looking agree."""
+    for raw in random_frames(300, seed=13):
+        odd = raw + number(99, 1)
+        look = core.walk.look(odd)
+        found = core.unknown.unknown_in(odd)
+        assert sum(not one.is_value for one in found) == look.unknown_fields
+        assert sum(one.is_value for one in found) == look.unknown_values
+
+
+def test_a_header_is_searched_too(core: Core) -> None:
+    """With the record type of a header."""
+    assert core.unknown.unknown_in(number(9, 1), tables.BACKUP_INFO)[0].number == 9
+
+
+def test_a_malformed_record_is_refused(core: Core) -> None:
+    """Nothing is searched in bytes that cannot be trusted."""
+    with pytest.raises(DamagedRecord, match="wire type that does not exist"):
+        core.unknown.unknown_in(number(99, 1) + tag(1, 6))

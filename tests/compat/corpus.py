@@ -1,0 +1,17 @@
+"""Where test data from elsewhere is: beside the checkout, or where HOLDFAST_CORPUS says."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(os.environ.get("HOLDFAST_CORPUS", Path(__file__).parents[2].parent / "shared" / "corpus"))
+ABSENT = f"no corpus at {FOLDER}: set HOLDFAST_CORPUS to the folder that holds chat-backups/"
+
+
+def chat_backups(folder: str, pattern: str) -> list[Path]:
+    """List files of the chat backup corpus; skip the module that asks when there are none."""
+    found = sorted((FOLDER / "chat-backups" / folder).glob(pattern))
+    if not found:
+        pytest.skip(ABSENT, allow_module_level=True)
+    return found

@@ -1,0 +1,69 @@
+"""Frames that other clients wrote go through the core unharmed."""
+
+import json
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from google.protobuf.json_format import MessageToJson
+
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire import (
+    FrameStream,
+    frame_from_json,
+    header_from_json,
+    header_to_json,
+    to_json_lines,
+    walk,
+)
+from tests.backup.wire.core import Core, installed
+from tests.backup.wire.differential import Score, check, compare
+from tests.compat.corpus import chat_backups
+
+FILES = chat_backups("valid", "*.binproto")
+CAP = 1 << 28
+
+
+def read(path: Path) -> tuple[bytes, list[bytes]]:
+    """Take a file apart."""
+    with path.open("rb") as source:
+        stream = FrameStream(source)
+        return stream.header, [frame.raw for frame in stream]
+
+
+@pytest.fixture(scope="module")
+def core() -> Core:
+    """Give the core as it is installed."""
+    return installed()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_frame_is_as_protobuf_sees_it(core: Core, path: Path) -> None:
+    """Well-formed, the same JSON, and back to the same bytes."""
+    header, raws = read(path)
+    expected = json.loads(MessageToJson(BackupInfo.FromString(header), preserving_proto_field_name=True))
+    assert json.loads(header_to_json(header, lossless=False)) == expected
+    assert header_from_json(header_to_json(header)) == header
+    for raw in raws:
+        check(core, raw, Score())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_whole_file_becomes_lines_and_comes_back(path: Path) -> None:
+    """One line for each frame, in Signal's spelling, and nothing unknown among them."""
+    header, raws = read(path)
+    data = path.read_bytes()
+    start = data.index(header) + len(header)
+    walked = walk.walk(data, start, CAP)
+    assert (walked.frames, walked.fault, walked.unknown_fields) == (len(raws), 0, 0)
+    lines = to_json_lines(data, start, CAP, "signal")
+    assert lines.rest == len(data)
+    assert [frame_from_json(line) for line in lines.text.splitlines()] == raws
+
+
+def test_damaged_frames_are_judged_as_protobuf_judges_them(core: Core) -> None:
+    """Frames of the corpus, mutated; they were not all written by protobuf, so it writes them first."""
+    frames = chain.from_iterable(read(path)[1] for path in FILES)
+    originals = sorted({Frame.FromString(raw).SerializeToString() for raw in frames if len(raw) < 2_000})
+    assert len(originals) > 100
+    assert compare(core, 10_000, seed=47, originals=originals).accepted > 3_000
