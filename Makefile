@@ -9,6 +9,7 @@ HOST   ?= 127.0.0.1
 DATA   ?= data
 DEMO   ?= true
 EXTRAS ?=
+SECONDS ?= 120
 
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -18,10 +19,10 @@ CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.wire\.[a-z_]*\)",*$$/\1/p' s
 CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test bench lint format types imports docs docs-check schema lock changelog clean
+.PHONY: help serve test bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 # Each stamp stands for one finished step, so that the second run skips it.
 $(RUNTIME): $(LOCKS)
@@ -31,7 +32,7 @@ $(RUNTIME): $(LOCKS)
 	touch $@
 
 # One compiled extension per core module, beside its source: a stale one would hide an edit, so edits rebuild.
-$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES)
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(CORE_SOURCES:.py=.pxd)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -54,6 +55,17 @@ test: $(VENV)/.dev ## set everything up and run every test, with coverage of bot
 
 bench: $(VENV)/.dev ## measure every promise of the README
 	$(BIN)/python -m bench
+
+# The fuzzer comes as a binary for some platforms only, so it has a lock of its own and no other target needs it.
+$(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt
+	$(PIP) --require-hashes -r requirements/fuzz.txt
+	touch $@
+
+fuzz: $(VENV)/.fuzz ## search for input that breaks the reader (SECONDS=120)
+	$(BIN)/python -m fuzz $(SECONDS)
+
+differential: $(VENV)/.dev ## hold the core against protobuf on half a million damaged frames
+	$(BIN)/python -m tests.backup.wire.differential 500000
 
 lint: $(VENV)/.dev ## ruff, formatting, strict types, import rules
 	$(BIN)/ruff check

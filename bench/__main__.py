@@ -7,7 +7,7 @@ from importlib import import_module
 from bench.harness import Figure
 from holdfast import backup
 
-BENCHMARKS = ("info",)
+BENCHMARKS = ("wire", "info", "container", "memory")
 
 
 def main() -> int:

@@ -14,22 +14,26 @@ __all__ = ["Figure", "medians"]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of a benchmark; `least` is the promise it must keep, None when there is none."""
+    """One number of a benchmark; `least` and `most` are the promises it must keep, where there are any."""
 
     name: str
     value: float
     unit: str
     least: float | None = None
+    most: float | None = None
 
     @property
     def kept(self) -> bool:
-        """Whether the promise is kept."""
-        return self.least is None or self.value >= self.least
+        """Whether the promises are kept."""
+        return (self.least is None or self.value >= self.least) and (self.most is None or self.value <= self.most)
 
     def line(self) -> str:
         """Write it for people."""
-        promise = "" if self.least is None else f"promised {self.least:g}: {'kept' if self.kept else 'BROKEN'}"
-        return f"  {self.name:<58} {self.value:>12,.2f} {self.unit:<14} {promise}"
+        bounds = [
+            f"{word} {bound:g}" for word, bound in (("at least", self.least), ("at most", self.most)) if bound
+        ]
+        promise = f"promised {' and '.join(bounds)}: {'kept' if self.kept else 'BROKEN'}" if bounds else ""
+        return f"  {self.name:<58} {self.value:>12,.2f} {self.unit:<10} {promise}"
 
 
 def medians(cases: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:

@@ -1,47 +1,29 @@
-"""Looking into a backup: the core against protobuf's own parser on the same frames."""
-
-import io
-import random
+"""Looking into a backup, and making one up."""
 
 from bench.harness import Figure, medians
+from bench.streams import MESSAGES, sample_stream
 from holdfast import backup
-from holdfast.backup.schema import BackupInfo, Frame
-from holdfast.backup.wire import FrameStream
+from holdfast.backup.sample import sample_records
 
-FRAMES = 200_000
-
-
-def stream() -> bytes:
-    """Write a stream of short messages, about 170 bytes each."""
-    random_bytes = random.Random(1)
-    header = BackupInfo(version=1, backupTimeMs=1_700_000_000_000).SerializeToString()
-    out = io.BytesIO()
-    out.write(bytes([len(header)]) + header)
-    for number in range(FRAMES):
-        frame = Frame()
-        item = frame.chatItem
-        item.chatId, item.authorId, item.dateSent = number % 50 + 1, number % 90 + 1, 1_600_000_000_000 + number
-        item.incoming.dateReceived, item.incoming.read = item.dateSent + 900, True
-        item.standardMessage.text.body = "x" * random_bytes.randrange(20, 240)
-        raw = frame.SerializeToString()
-        size = len(raw)
-        out.write((bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + raw)
-    return out.getvalue()
+FEW = 50_000
 
 
 def figures() -> list[Figure]:
     """Measure."""
-    data = stream()
-    raws = [frame.raw for frame in FrameStream(io.BytesIO(data))]
-    taken = medians(
-        {
-            "info": lambda: backup.info(io.BytesIO(data)),
-            "frames": lambda: sum(1 for _ in FrameStream(io.BytesIO(data))),
-            "protobuf": lambda: [Frame.FromString(raw) for raw in raws],
-        }
-    )
+    path = sample_stream()
+
+    def iterate() -> None:
+        with backup.open(path) as source:
+            for _frame in source:
+                pass
+
+    def make_up() -> None:
+        for _record in sample_records(FEW):
+            pass
+
+    taken = medians({"info": lambda: backup.info(path), "iterate": iterate, "make up": make_up}, rounds=3)
     return [
-        Figure("backup.info, frames a second", FRAMES / taken["info"], "frames/s"),
-        Figure("backup.info, times protobuf parsing the same frames", taken["protobuf"] / taken["info"], "x", 2),
-        Figure("iterating frames, frames a second", FRAMES / taken["frames"], "frames/s"),
+        Figure("info, messages a second", MESSAGES / taken["info"], "messages/s"),
+        Figure("iterating frames, messages a second", MESSAGES / taken["iterate"], "messages/s"),
+        Figure("making up a history, seconds for a million messages", taken["make up"] * 1e6 / FEW, "s", most=60),
     ]

@@ -14,13 +14,14 @@ FILES: dict[str, list[str]] = {
     "runtime": [],
     "postgres": ["--extra", "postgres"],
     "s3": ["--extra", "s3"],
+    "fuzz": [],
 }
 
 
 def lock(folder: Path, name: str, choice: list[str]) -> None:
     """Write one lock file."""
     target = folder / f"{name}.txt"
-    source = ["--group", "pyproject.toml:build"] if name == "build" else ["pyproject.toml", *choice]
+    source = ["--group", f"pyproject.toml:{name}"] if name in {"build", "fuzz"} else ["pyproject.toml", *choice]
     constraint = [] if name == "dev" else ["--constraint", str(folder / "dev.txt")]
     subprocess.run(
         [

@@ -1,0 +1,1 @@
+"""Longer searches for input that breaks the reader: `make fuzz`."""
