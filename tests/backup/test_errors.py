@@ -5,7 +5,7 @@ import re
 import pytest
 
 from holdfast.backup import errors
-from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete
+from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, UnfitJson
 
 
 def family(root: type[BackupError], depth: int = 0) -> dict[str, int]:
@@ -50,3 +50,20 @@ def test_damage_around_the_plain_stream_names_what_it_counts_in() -> None:
 def test_a_missing_key_can_be_asked_for() -> None:
     """What is missing is there as a list too, for who wants to ask for it."""
     assert KeyIncomplete("it needs more", missing=("the account id",)).missing == ("the account id",)
+
+
+def test_damage_in_json_is_counted_in_lines_or_records() -> None:
+    """Nobody counts the bytes of a text."""
+    damage = DamagedBackup("it is odd", offset=3, unit="line")
+    assert str(damage) == "it is odd (line 3 of the file)"
+    assert (damage.unit, damage.offset, damage.frame) == ("line", 3, None)
+
+
+def test_a_path_in_json_is_shown_in_bounds() -> None:
+    """Its keys may be anything, of any length."""
+    assert str(UnfitJson("is wrong", path="")) == "the object is wrong"
+    assert str(UnfitJson("is wrong", path="a\x1b[31m.b")) == "a?[31m.b is wrong"
+    long = UnfitJson("is wrong", path="begin." + "x" * 100_000 + ".end")
+    assert len(str(long)) < 200
+    assert str(long).startswith("begin.")
+    assert str(long).endswith(".end is wrong")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.backup.test_info import HEADER, frame
-from tests.backup.wire.test_frames import record
+from tests.backup.streams import HEADER, record
+from tests.backup.streams import empty_frame as frame
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
@@ -18,7 +18,9 @@ def test_a_person_logs_in_sees_the_backups_and_logs_out(
     (folder / "holiday.binproto").write_bytes(
         record(HEADER) + frame(1) + frame(2) * 7 + frame(3) * 3 + frame(4) * 2468
     )
-    (folder / "damaged-and-with-a-rather-long-file-name-that-has-to-break-somewhere.binproto").write_bytes(b"\x80")
+    (folder / "damaged-and-with-a-rather-long-file-name-that-has-to-break-somewhere.binproto").write_bytes(
+        record(HEADER) + b"\x80"
+    )
 
     page.goto(site.url)
     expect(page.get_by_role("heading", level=1)).to_be_visible()

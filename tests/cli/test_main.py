@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.cli import main as cli_main
 from holdfast.cli.exits import Exit
-from tests.backup.test_info import HEADER, frame
-from tests.backup.wire.test_frames import record
+from tests.backup.streams import HEADER, record
+from tests.backup.streams import empty_frame as frame
 from tests.cli.conftest import Run
 
 
@@ -50,7 +50,7 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
     def broken(*_words: object, **_options: object) -> None:
         raise ZeroDivisionError("private words")
 
-    monkeypatch.setattr("holdfast.backup.info", broken)
+    monkeypatch.setattr("holdfast.backup.open", broken)
     ran = run("backup", "info", "-")
     assert ran.status == Exit.BUG
     assert ran.err.count("\n") == 1
@@ -64,7 +64,7 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     def stopped(*_words: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("holdfast.backup.info", stopped)
+    monkeypatch.setattr("holdfast.backup.open", stopped)
     ran = run("backup", "info", "-")
     assert (ran.status, ran.err) == (Exit.INTERRUPTED, "")
 

@@ -1,11 +1,13 @@
 """Printing for people and for programs."""
 
 import json
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from holdfast.cli.output import byte_progress, print_error, print_json
+from holdfast.cli.output import byte_progress, count_progress, print_error, print_json, print_note
 
 
 @dataclass(frozen=True)
@@ -49,4 +51,37 @@ def test_a_terminal_sees_a_bar_for_big_input(
     with byte_progress("a pipe of unknown size", None) as progress:
         assert progress is not None
         progress(5)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_path_is_text_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also one whose name is not UTF-8; what has no form in JSON is a mistake of ours."""
+    print_json([Path("a/ü"), Path(os.fsdecode(b"\xff"))])
+    assert json.loads(capsys.readouterr().out) == ["a/ü", "\\xff"]
+    with pytest.raises(NotImplementedError, match="object"):
+        print_json([object()])
+
+
+def test_what_others_wrote_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Names and paths are part of messages; emoji stay whole."""
+    print_error("cannot read a\x1b[31m\u202eb\x07 👨\u200d👩\u200d👧")
+    print_note("note: a\x1b]0;x\x07b [bold]c[/bold]")
+    assert capsys.readouterr().err == "error: cannot read a[31mb 👨\u200d👩\u200d👧\nnote: a]0;xb [bold]c[/bold]\n"
+
+
+def test_things_pass_through_a_counter_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe nothing is shown."""
+    with count_progress("things") as progress:
+        assert [progress(thing) for thing in range(1000)] == list(range(1000))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_terminal_sees_the_count(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """On standard error, also while a bar for bytes is there."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    with byte_progress("bytes", None) as outer, count_progress("things") as progress:
+        assert outer is not None
+        outer(5)
+        assert [progress(thing) for thing in range(1000)] == list(range(1000))
     assert capsys.readouterr().out == ""

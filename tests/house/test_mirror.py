@@ -5,12 +5,16 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "holdfast"
-# What is exercised by running it: the entry point, the migrations, and the actors of a made-up history, who are
-# judged by the history they make.
+# What is exercised by running it: the entry point, the migrations, the actors of a made-up history, who are judged
+# by the history they make, and the parts of the core that cannot be called from Python once they are compiled.
 ELSEWHERE = {
     Path("__main__.py"): "cli/test_main.py",
     Path("hosting/store/migrations"): "hosting/store/test_migrate.py",
     Path("backup/sample"): "backup/sample/test_coverage.py",
+    Path("backup/wire/cursor.py"): "backup/wire/test_hostile.py",
+    Path("backup/wire/faults.py"): "backup/wire/test_frames.py",
+    Path("backup/wire/names.py"): "backup/wire/test_tables.py",
+    Path("backup/wire/render.py"): "backup/wire/test_tojson.py",
 }
 
 

@@ -2,8 +2,8 @@
 
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
-from tests.backup.test_info import HEADER, frame
-from tests.backup.wire.test_frames import record
+from tests.backup.streams import HEADER, record
+from tests.backup.streams import empty_frame as frame
 from tests.conftest import Service
 
 
@@ -23,7 +23,7 @@ def test_the_administrator_sees_the_backups_with_their_counts(service: Service) 
     folder = service.settings.data / "backups"
     folder.mkdir(parents=True)
     (folder / "mine.binproto").write_bytes(record(HEADER) + frame(1) + frame(4) * 1234)
-    (folder / "<b>broken").write_bytes(b"\x80")
+    (folder / "<b>broken").write_bytes(record(HEADER) + b"\x80")
     with service.logged_in() as client:
         page = client.get("/").text
     for words in ("mine.binproto", "14 November 2023", "App 2.0", "1,234", "ends in the middle of a record"):

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from holdfast.web.shelf import look
-from tests.backup.test_info import HEADER, frame
-from tests.backup.wire.test_frames import record
+from tests.backup.streams import HEADER, record
+from tests.backup.streams import empty_frame as frame
 
 
 def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:

@@ -8,19 +8,33 @@ A backup is a header and an ordered stream of frames; each frame holds one recor
 so what is written back is what was read, and memory does not grow with the number of messages.
 """
 
-from holdfast.backup.errors import BackupError, DamagedBackup, UnreadableBackup
+from holdfast.backup.container import GunzipLimits, KeyMaterial
+from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, UnreadableBackup, WrongKey
 from holdfast.backup.info import Header, Info, info
-from holdfast.backup.wire import COMPILED, Frame, FrameStream, Limits
+from holdfast.backup.media import extract
+from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
+from holdfast.backup.wire import COMPILED, Block, Frame, FrameStream, Limits
 
 __all__ = [
     "COMPILED",
+    "Backup",
     "BackupError",
+    "Block",
     "DamagedBackup",
+    "Form",
     "Frame",
     "FrameStream",
+    "GunzipLimits",
     "Header",
     "Info",
+    "KeyIncomplete",
+    "KeyMaterial",
     "Limits",
     "UnreadableBackup",
+    "WrongKey",
+    "extract",
     "info",
+    "open",
+    "read_keys",
 ]

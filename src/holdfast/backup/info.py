@@ -1,22 +1,41 @@
-"""What is in a backup, at a glance: its header, and how many records of each type."""
+"""What is in a backup, at a glance: what people recognise of it."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from os import PathLike
-from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from google.protobuf.message import DecodeError
 
-from holdfast.backup.errors import UnreadableBackup
-from holdfast.backup.schema import RECORDS, BackupInfo
-from holdfast.backup.wire import FrameStream, Limits
+from holdfast.backup import opening
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.dates import moment
+from holdfast.backup.media import MediaCheck, check_media, pointers_of
+from holdfast.backup.names import account_name, recipient_name
+from holdfast.backup.opening import Backup
+from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
+from holdfast.backup.wire import Block, Limits
+from holdfast.backup.wire.collect import Selection, collect_block
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["Header", "Info", "info"]
+__all__ = ["ChatCount", "Header", "Info", "info"]
 
-LOOKED_FOR = "looked for a plain frame stream: a length, a header, then frames"
+LARGEST: Final = 10
+DAY: Final = 86_400_000
+# Beyond the calendar all days are one: they are said to be unknown, and must not fill the memory one by one.
+LAST_DAY: Final = 4_000_000
+MESSAGE_KINDS: Final = tuple(item.name for item in backup_pb2.ChatItem.DESCRIPTOR.oneofs_by_name["item"].fields)
+PICKED: Final = Selection(
+    [
+        *(f"Frame.{name}" for name in RECORDS[1:]),
+        *("ChatItem.chatId", "ChatItem.dateSent", "FilePointer.locatorInfo", "FilePointer.LocatorInfo.size"),
+        *(f"ChatItem.{name}" for name in MESSAGE_KINDS),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +50,42 @@ class Header:
     @property
     def made_at(self) -> datetime | None:
         """When it was made, or None when the header's number is no date."""
-        try:
-            return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.made_at_ms)
-        except OverflowError:
-            return None
+        return moment(self.made_at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCount:
+    """How many messages a chat has."""
+
+    name: str
+    messages: int
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """A backup at a glance; `counts` has every record type by its name, also those that do not occur."""
+    """A backup at a glance.
 
+    `counts` has every record type by its name, also those that do not occur; `recipients` and `messages` only the
+    kinds that do. `attachments` counts every file a message refers to, with the size its sender gave. `media` is
+    what was found of them where the backup has a place for them. `months` counts messages by month, as in
+    `2026-01`.
+    """
+
+    form: str
     header: Header
+    account: str
     counts: Mapping[str, int]
     empty_frames: int
     bytes: int
+    recipients: Mapping[str, int]
+    messages: Mapping[str, int]
+    first_ms: int | None
+    last_ms: int | None
+    attachments: int
+    attachment_bytes: int
+    media: MediaCheck | None
+    largest_chats: tuple[ChatCount, ...]
+    months: Mapping[str, int]
 
     @property
     def frames(self) -> int:
@@ -53,44 +94,147 @@ class Info:
 
 
 def info(
-    source: str | PathLike[str] | BinaryIO,
+    source: str | PathLike[str] | BinaryIO | Backup,
+    key: KeyMaterial | str | None = None,
     *,
     limits: Limits | None = None,
     progress: Callable[[int], None] | None = None,
+    verify_media: bool = False,
 ) -> Info:
-    """Read a plain frame stream, from a path or an open file, and say what is in it.
+    """Read a backup in any form `open` takes, and say what is in it.
 
-    `progress` is called with the number of bytes read so far.
+    With `verify_media` every attachment of a local folder or export is decrypted and compared with its hash,
+    instead of only being looked for.
     """
     with ExitStack() as stack:
-        if isinstance(source, str | PathLike):
-            source = stack.enter_context(open_file(Path(source)))
-        stream = FrameStream(source, limits=limits, progress=progress)
-        header = read_header(stream.header)
-        tally = stream.tally()
-    counts = dict(zip(RECORDS[1:], tally.by_kind[1:], strict=True))
-    return Info(header, counts, tally.by_kind[0], tally.bytes)
+        if not isinstance(source, Backup):
+            source = stack.enter_context(opening.open(source, key, limits=limits, progress=progress))
+        digest = Digest(source)
+        for block in source.blocks():
+            digest.add(block)
+        return digest.info(verify_media=verify_media)
 
 
-def open_file(path: Path) -> BinaryIO:
-    """Open a file, or say in words why that is not possible."""
-    try:
-        return path.open("rb")
-    except IsADirectoryError as error:
-        raise UnreadableBackup(f"{path} is a folder, not a file; {LOOKED_FOR}") from error
-    except OSError as error:
-        raise UnreadableBackup(f"{path} cannot be read: {error.strerror}") from error
+@dataclass
+class Digest:
+    """Adds frames up."""
+
+    backup: Backup
+    records: Counter[int] = field(default_factory=Counter)
+    frames: int = 0
+    account: str = ""
+    names: dict[int, str] = field(default_factory=dict)
+    chats: dict[int, int] = field(default_factory=dict)
+    recipients: Counter[str] = field(default_factory=Counter)
+    messages: Counter[int] = field(default_factory=Counter)
+    by_chat: Counter[int] = field(default_factory=Counter)
+    by_day: Counter[int] = field(default_factory=Counter)
+    first: int | None = None
+    last: int | None = None
+    attachments: int = 0
+    attachment_bytes: int = 0
+    pointers: set[tuple[bytes, bytes, int]] = field(default_factory=set)
+
+    def add(self, block: Block) -> None:
+        """Add the frames of a block."""
+        found, count, fault, at = collect_block(block.data, NO_CAP, PICKED)
+        if fault:
+            raise block.damaged(fault, count, at)
+        if sum(depth == 0 for _slot, depth, _start, _end in found) != count:
+            block = settled(block)
+            found, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
+        self.frames += count
+        slots = PICKED.slots
+        chat_id, date_sent = slots["ChatItem.chatId"], slots["ChatItem.dateSent"]
+        locator, size = slots["FilePointer.locatorInfo"], slots["FilePointer.LocatorInfo.size"]
+        records, messages, by_chat, by_day = self.records, self.messages, self.by_chat, self.by_day
+        dates: list[int] = []
+        for slot, depth, start, end in found:
+            if depth == 0:
+                records[slot] += 1
+                if slot in RARE:
+                    try:
+                        RARE[slot](self, block.data[start:end])
+                    except DecodeError:
+                        _ = block.frame_at(start).message  # raises, with the place
+                        raise
+            elif slot == locator:
+                if end > start:
+                    self.attachments += 1
+                    if self.backup.media is not None:
+                        self.pointers.update(pointers_of(block.data[start:end]))
+            elif slot == size:
+                self.attachment_bytes += start
+            elif depth > 1:
+                continue  # an older revision of the message around it
+            elif slot == chat_id:
+                by_chat[start] += 1
+            elif slot == date_sent:
+                dates.append(start)
+            else:
+                messages[slot] += 1
+        real = [date for date in dates if date]
+        if real:
+            self.first = min(real) if self.first is None else min(self.first, *real)
+            self.last = max(real) if self.last is None else max(self.last, *real)
+            by_day.update(min(date // DAY, LAST_DAY) for date in real)
+
+    def add_account(self, raw: bytes) -> None:
+        """Keep the owner's name."""
+        self.account = account_name(backup_pb2.AccountData.FromString(raw))
+
+    def add_recipient(self, raw: bytes) -> None:
+        """Keep a recipient's name."""
+        recipient = backup_pb2.Recipient.FromString(raw)
+        self.names[recipient.id] = recipient_name(recipient)
+        self.recipients[recipient.WhichOneof("destination") or "unknown"] += 1
+
+    def add_chat(self, raw: bytes) -> None:
+        """Keep who a chat is with."""
+        chat = backup_pb2.Chat.FromString(raw)
+        self.chats[chat.id] = chat.recipientId
+
+    def info(self, *, verify_media: bool) -> Info:
+        """Put it together."""
+        header = BackupInfo.FromString(self.backup.header)
+        counts = {name: self.records[PICKED.slots[f"Frame.{name}"]] for name in RECORDS[1:]}
+        messages = {name: self.messages[PICKED.slots[f"ChatItem.{name}"]] for name in MESSAGE_KINDS}
+        months: Counter[str] = Counter()
+        for day, count in self.by_day.items():
+            date = moment(day * DAY)
+            months[f"{date:%Y-%m}" if date else "unknown"] += count
+        media = self.backup.media
+        return Info(
+            form=self.backup.form.value,
+            header=Header(header.version, header.backupTimeMs, header.currentAppVersion, header.firstAppVersion),
+            account=self.account,
+            counts=counts,
+            empty_frames=self.frames - sum(counts.values()),
+            bytes=self.backup.size,
+            recipients=dict(self.recipients),
+            messages={name: count for name, count in messages.items() if count},
+            first_ms=self.first,
+            last_ms=self.last,
+            attachments=self.attachments,
+            attachment_bytes=self.attachment_bytes,
+            media=None if media is None else check_media(media, self.pointers, verify=verify_media),
+            largest_chats=tuple(
+                ChatCount(self.names.get(self.chats.get(chat, 0), "Unknown"), count)
+                for chat, count in self.by_chat.most_common(LARGEST)
+            ),
+            months=dict(sorted(months.items())),
+        )
 
 
-def read_header(raw: bytes) -> Header:
-    """Make sense of the first record.
+def settled(block: Block) -> Block:
+    """Write frames, some of which hold no record or more than one, the way protobuf understands them."""
+    raws = (frame.message.SerializeToString() for frame in block)
+    return Block(block.index, block.offset, b"".join(encode_varint(len(raw)) + raw for raw in raws))
 
-    Almost any bytes parse as some message, so a header that knows none of its fields is taken for no header.
-    """
-    try:
-        parsed = BackupInfo.FromString(raw)
-    except DecodeError as error:
-        raise UnreadableBackup(f"this is not a chat backup; {LOOKED_FOR}") from error
-    if not parsed.ListFields():
-        raise UnreadableBackup(f"this is not a chat backup: its first record is no header; {LOOKED_FOR}")
-    return Header(parsed.version, parsed.backupTimeMs, parsed.currentAppVersion, parsed.firstAppVersion)
+
+# Records that are parsed whole: there are few of them.
+RARE: Final = {
+    PICKED.slots["Frame.account"]: Digest.add_account,
+    PICKED.slots["Frame.recipient"]: Digest.add_recipient,
+    PICKED.slots["Frame.chat"]: Digest.add_chat,
+}

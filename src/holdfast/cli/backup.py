@@ -1,57 +1,221 @@
 """`holdfast backup`: what can be done with one chat backup."""
 
+import secrets
 import sys
+import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO, Literal, TypeVar
 
 import typer
-from rich.table import Table
 
 from holdfast import backup
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.convert import Conversion, To, convert, form_of
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.media import Extracted, extract
+from holdfast.backup.sample import sample_records
+from holdfast.backup.wire import Names
+from holdfast.cli import summary
+from holdfast.cli.exits import Exit
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
+from holdfast.cli.output import JsonOption, byte_progress, console, count_progress, print_json, print_note
+from holdfast.secret import Secret
 
 __all__ = ["group"]
 
-group = typer.Typer(no_args_is_help=True, help="Look into a chat backup.")
+group = typer.Typer(no_args_is_help=True, help="Read, write and convert chat backups.")
+
+SourceArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A backup in any form: a file, a phone's folder, an export; `-` reads standard input.",
+        show_default=False,
+    ),
+]
+Answer = TypeVar("Answer")
+# A screenful of problems is read; the rest is better counted.
+SHOWN = 20
 
 
 @group.callback()
 def root() -> None:
-    """Look into a chat backup."""
+    """Read, write and convert chat backups."""
+
+
+def opened(
+    path: Path,
+    keys: KeyMaterial | None,
+    work: Callable[[backup.Backup], Answer],
+    *,
+    edited: list[int] | None = None,
+) -> Answer:
+    """Open a backup, with a bar on a terminal while it is read, and do something with it."""
+    source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
+    size = size_of(path)
+    on_edited = None if edited is None else edited.append
+    with (
+        byte_progress(path.name, size) as progress,
+        backup.open(source, keys, progress=progress, on_edited=on_edited) as found,
+    ):
+        return work(found)
+
+
+def size_of(path: Path) -> int | None:
+    """Return the size of a file, None of anything else; opening it says what is wrong with it."""
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except OSError:
+        return None
 
 
 @group.command("info")
 def show_info(
-    file: Annotated[Path, typer.Argument(help="A plain frame stream; `-` reads standard input.")],
+    file: SourceArgument,
     *,
+    verify_media: Annotated[
+        bool, typer.Option("--verify-media", help="Decrypt every attachment and compare it with its hash.")
+    ] = False,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show when and by which app a backup was made, and how many records of each type it holds."""
-    if str(file) == "-":
-        with byte_progress("standard input", None) as progress:
-            answer = backup.info(sys.stdin.buffer, progress=progress)
-    else:
-        with byte_progress(file.name, file.stat().st_size if file.is_file() else None) as progress:
-            answer = backup.info(file, progress=progress)
+    """Show what is in a backup: when and by whom it was made, chats, people, messages, dates and media."""
+    answer = with_keys(
+        lambda keys: opened(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
+        key=key,
+        key_file=key_file,
+        account_id=account_id,
+    )
     if json:
         print_json(answer)
-        return
-    header, made = answer.header, answer.header.made_at
-    facts = Table.grid(padding=(0, 2))
-    facts.add_row("format version", str(header.version))
-    facts.add_row(
-        "made", f"{made:%Y-%m-%d %H:%M:%S} UTC" if made else f"unknown (the header says {header.made_at_ms})"
-    )
-    facts.add_row("by", header.app_version or "unknown")
-    facts.add_row("first by", header.first_app_version or "unknown")
-    facts.add_row("size", f"{answer.bytes:,} bytes in {answer.frames:,} frames")
-    console().print(facts)
-    counts = Table(box=None, pad_edge=False, header_style="bold")
-    counts.add_column("record")
-    counts.add_column("count", justify="right")
-    for record, count in answer.counts.items():
-        counts.add_row(record, f"{count:,}")
-    if answer.empty_frames:
-        counts.add_row("(empty frames)", f"{answer.empty_frames:,}")
-    console().print()
-    console().print(counts)
+    else:
+        summary.show(console(), answer)
+
+
+@group.command("convert")
+def convert_backup(
+    source: SourceArgument,
+    target: Annotated[
+        Path, typer.Argument(help="What to write: .binproto, .jsonl, .json, or see --to; `-` is standard output.")
+    ],
+    *,
+    to: Annotated[
+        To | None, typer.Option("--to", help="The form to write, where the name does not say it.")
+    ] = None,
+    names: Annotated[
+        Literal["spec", "signal"],
+        typer.Option(
+            "--names", help="The spelling of JSON names: as in the specification, or as Signal's programs."
+        ),
+    ] = "spec",
+    new_key_file: Annotated[
+        Path | None,
+        typer.Option("--new-key-file", help="The keys to encrypt with; without it those of the source."),
+    ] = None,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Turn a backup into another form: plain or encrypted, frames or JSON, file or folder."""
+    form = to or form_of(target)
+    if form is None:
+        raise typer.BadParameter(
+            f"the name {target} does not say which form to write; use --to", param_hint="--to"
+        )
+    edited: list[int] = []
+
+    def work(keys: KeyMaterial | None) -> Conversion:
+        new = (
+            keys
+            if new_key_file is None
+            else gather_keys({}, key=None, key_file=new_key_file, account_id=account_id)
+        )
+        to_where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
+        chosen: Names = names
+        return opened(
+            source, keys, lambda found: convert(found, to_where, form, keys=new, names=chosen), edited=edited
+        )
+
+    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    for number in dict.fromkeys(edited):
+        print_note(f"note: record {number} was edited; what it says was written, not its kept bytes")
+    for problem in done.problems:
+        print_note(f"note: {problem}")
+    if json:
+        print_json(done)
+    elif str(target) != "-":
+        media = f" and {done.attachments:,} attachments" if form is To.FOLDER else ""
+        console().print(f"{target}: {done.frames:,} frames{media}")
+
+
+@group.command("extract")
+def extract_media(
+    source: SourceArgument,
+    target: Annotated[Path, typer.Argument(help="The folder to write the attachments to.")],
+    *,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the attachments of a phone's folder or an export out as ordinary files, sorted by chat."""
+
+    def work(keys: KeyMaterial | None) -> list[Extracted]:
+        def run(found: backup.Backup) -> list[Extracted]:
+            with count_progress("attachments") as progress:
+                return [progress(item) for item in extract(found, target)]
+
+        return opened(source, keys, run)
+
+    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    failed = [item for item in done if item.problem]
+    if json:
+        print_json(done)
+    else:
+        for item in failed[:SHOWN]:
+            print_note(f"frame {item.frame}: {item.problem}")
+        if len(failed) > SHOWN:
+            print_note(f"... and {len(failed) - SHOWN:,} more; --json lists them all")
+        written = len(done) - len(failed)
+        size = summary.human_size(sum(item.bytes for item in done))
+        console().print(f"{written:,} attachments, {size}, in {target}; {len(failed):,} missing or damaged")
+    if failed:
+        raise typer.Exit(Exit.NO)
+
+
+@group.command("sample")
+def make_sample(
+    target: Annotated[Path, typer.Argument(help="The file to write; `-` is standard output.")],
+    *,
+    messages: Annotated[int, typer.Option("--messages", min=1, help="How many messages to make up.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed gives another history.")] = 1,
+    edition: Annotated[
+        Literal["spec", "current"],
+        typer.Option("--edition", help="Keep to the specification, or use what was added to the format since."),
+    ] = "current",
+    encrypt: Annotated[
+        bool, typer.Option("--encrypt", help="Write an encrypted backup and print its new key.")
+    ] = False,
+    folder: Annotated[
+        bool, typer.Option("--folder", help="Write a phone's folder with attachments, and print its new key.")
+    ] = False,
+) -> None:
+    """Make up a realistic history, valid under every rule, with every kind of record and message."""
+    to = To.FOLDER if folder else To.CONTAINER if encrypt else form_of(target) or To.STREAM
+    where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
+    keys = new_keys() if to in {To.FOLDER, To.CONTAINER} else None
+    with count_progress("frames") as progress:
+        records = (progress(record) for record in sample_records(messages, seed, edition=edition))
+        write_sample(records, where, to, seed=seed, keys=None if keys is None else read_keys(keys.reveal()))
+    if keys is not None:
+        sys.stderr.write(keys.reveal() + "\n")
+
+
+def new_keys() -> Secret:
+    """Invent an account's keys, written as a key file."""
+    pool = "".join(secrets.choice("abcdefghijklmnopqrstuvwxyz0123456789") for _ in range(64))
+    return Secret(f"recovery-key = {pool}\naccount-id = {uuid.uuid4()}")

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from holdfast.backup.container.varint import encode_varint
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.sample import sample_records
+from holdfast.backup.wire.varint import encode_varint
 from holdfast.settings import Settings
 
 __all__ = ["add_demo"]

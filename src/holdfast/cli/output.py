@@ -1,19 +1,43 @@
 """How commands print: for people on a terminal, plainly in a pipe, as JSON when asked."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Final
+from pathlib import PurePath
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.text import Text
 
-__all__ = ["JsonOption", "byte_progress", "console", "print_error", "print_json"]
+__all__ = [
+    "JsonOption",
+    "byte_progress",
+    "console",
+    "count_progress",
+    "print_error",
+    "print_json",
+    "print_note",
+    "printable",
+]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
+
+Item = TypeVar("Item")
+
+# Holds the parts of one emoji together.
+JOINER: Final = "\u200d"
 
 # A bar that appears and vanishes at once is only noise.
 PATIENCE_BYTES: Final = 64 << 20
@@ -26,14 +50,32 @@ def console(*, stderr: bool = False) -> Console:
 
 def print_error(message: str) -> None:
     """Say what went wrong in one line on standard error."""
-    line = Text.assemble(("error:", "bold red"), " ", " ".join(message.split()))
+    line = Text.assemble(("error:", "bold red"), " ", printable(message))
     console(stderr=True).print(line)
+
+
+def print_note(message: str) -> None:
+    """Say something worth knowing in one line on standard error."""
+    console(stderr=True).print(Text(printable(message)))
+
+
+def printable(text: str) -> str:
+    """Make one line of what somebody else wrote, without the signs that steer a terminal or turn a line round."""
+    line = " ".join(text.split())
+    return "".join(sign for sign in line if sign.isprintable() or sign == JOINER)
 
 
 def print_json(answer: object) -> None:
     """Print an answer as one JSON document."""
-    text = msgspec.json.format(msgspec.json.encode(answer), indent=2)
+    text = msgspec.json.format(msgspec.json.encode(answer, enc_hook=as_text), indent=2)
     sys.stdout.write(text.decode() + "\n")
+
+
+def as_text(value: object) -> str:
+    """Write a path in JSON; bytes of a name that are not UTF-8 are shown as such."""
+    if isinstance(value, PurePath):
+        return os.fsencode(value).decode(errors="backslashreplace")
+    raise NotImplementedError(f"JSON has no form for {type(value).__name__}")
 
 
 @contextmanager
@@ -52,3 +94,25 @@ def byte_progress(what: str, total: int | None) -> Iterator[Callable[[int], None
     with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
+    """Show how many things have passed, on a terminal; what is passed through comes back unchanged."""
+    if not sys.stderr.isatty():
+        yield lambda item: item
+        return
+    columns = (TextColumn("{task.completed:,.0f} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        passed = 0
+
+        def count(item: Item) -> Item:
+            nonlocal passed
+            passed += 1
+            # Telling the bar of each of a million things would take longer than making them.
+            if passed & 0xFF == 0:
+                progress.update(task, completed=passed)
+            return item
+
+        yield count

@@ -16,8 +16,8 @@ from holdfast.backup.container.keys import MessageKeys
 from holdfast.backup.container.metadata import FORWARD_SECRECY_LIMIT, ForwardSecrecy
 from holdfast.backup.container.padding import padded
 from holdfast.backup.container.sealed import BadPadding, Changed, Opened, Sealer, Span, authenticate, first_block
-from holdfast.backup.container.varint import encode_varint, read_varint
 from holdfast.backup.errors import DamagedBackup, WrongKey
+from holdfast.backup.wire.varint import encode_varint, read_varint
 
 __all__ = ["MAGIC", "Layout", "decrypt", "encrypt", "find_layout"]
 

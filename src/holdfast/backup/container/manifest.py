@@ -7,10 +7,10 @@ from typing import BinaryIO, Final
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.container.chunks import Sink
-from holdfast.backup.container.varint import encode_varint
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup
 from holdfast.backup.schema import local_pb2
 from holdfast.backup.wire import FrameStream, Limits
+from holdfast.backup.wire.varint import encode_varint
 
 __all__ = ["read_manifest", "write_manifest"]
 

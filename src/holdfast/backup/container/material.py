@@ -47,6 +47,15 @@ class KeyMaterial:
         """List the names of the fields that are set."""
         return tuple(field.name for field in fields(self) if getattr(self, field.name) is not None)
 
+    def root(self) -> BackupKey | None:
+        """Return the key everything else is derived from."""
+        return self.pool.backup_key() if self.pool is not None else self.backup_key
+
+    def own_backup_id(self) -> BackupId | None:
+        """Return the backup id as far as it can be known without a file."""
+        root = self.root()
+        return None if root is None else self._backup_id(root, None)
+
     def message_keys(self, *, modern: bool, local_metadata: LocalMetadata | None = None) -> MessageKeys:
         """Derive the keys of a container, or say what is missing for it.
 
@@ -55,7 +64,7 @@ class KeyMaterial:
         """
         if self.message is not None:
             return self.message
-        root = self.pool.backup_key() if self.pool is not None else self.backup_key
+        root = self.root()
         backup_id = None if root is None else self._backup_id(root, local_metadata)
         if root is None or backup_id is None or (modern and self.token is None):
             raise self._incomplete(modern=modern, local=local_metadata is not None)

@@ -1,0 +1,198 @@
+"""Records written as JSON, read as if they were a frame stream.
+
+    JSON Lines    the header on the first line, a frame on each further one
+    an array      [header, frame, frame, ...] in JSON or JSON5, as test tools write it
+
+Lines are read one at a time, and arrays one record at a time, so memory stays flat. Only what is JSON5 and not
+JSON (comments, bare keys, commas at the end) has to be read whole, and is held to a size.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final, Literal
+
+import json5
+
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.errors import DamagedBackup, UnfitJson, UnreadableBackup
+from holdfast.backup.wire import Block, Limits, frame_from_json, header_from_json
+from holdfast.backup.wire.fromjson import unique
+from holdfast.backup.wire.varint import encode_varint
+
+__all__ = ["JsonRecords", "array_items", "line_items"]
+
+BLOCK: Final = 1 << 20
+# JSON5 is parsed by plain Python, some twenty kilobytes a second; it is for files people write by hand.
+JSON5_LIMIT: Final = 1 << 20
+SPACE: Final = re.compile(r"[\s\ufeff]*")
+# JSON5 parsers take these for the end of a line even inside a text, where JSON allows them.
+LINE_ENDS: Final = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+DECODER: Final = json.JSONDecoder(object_pairs_hook=unique)
+END: Final = object()
+
+Item = tuple[int, str | dict[str, Any]]
+Where = Literal["lines", "array"]
+
+
+def damaged(problem: str, number: int, where: Where) -> DamagedBackup:
+    """Name the place of a record that is wrong, never what stands there."""
+    if where == "lines":
+        return DamagedBackup(problem, offset=number, unit="line")
+    return DamagedBackup(problem, offset=number, unit="record", stream="array")
+
+
+class JsonRecords:
+    """The records of a JSON source: the header at once, the frames in blocks while they are read.
+
+    `items` yields each record with its number: the line it stands on, or its place in the array. `on_edited` is
+    called with the number of a record that somebody edited although it carries its original bytes.
+    """
+
+    def __init__(
+        self, items: Iterator[Item], where: Where, *, on_edited: Callable[[int], None] | None = None
+    ) -> None:
+        self._items = items
+        self._where = where
+        self._on_edited = on_edited
+        first = next(items, None)
+        if first is None:
+            raise UnreadableBackup("the file holds no record: the first one must be the header")
+        self.header = self._encode(header_from_json, *first)
+        self.offset = len(encode_varint(len(self.header))) + len(self.header)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the frames as blocks of a frame stream."""
+        parts: list[bytes] = []
+        size = count = 0
+        index = 1
+        for number, item in self._items:
+            raw = self._encode(frame_from_json, number, item)
+            parts += (encode_varint(len(raw)), raw)
+            size += len(parts[-2]) + len(raw)
+            count += 1
+            if size >= BLOCK:
+                yield Block(index, self.offset, b"".join(parts))
+                self.offset += size
+                index += count
+                parts, size, count = [], 0, 0
+        if parts:
+            yield Block(index, self.offset, b"".join(parts))
+            self.offset += size
+
+    def _encode(self, encode: Callable[..., bytes], number: int, item: str | dict[str, Any]) -> bytes:
+        edited = self._on_edited
+        try:
+            return encode(item, on_edited=None if edited is None else lambda: edited(number))
+        except UnfitJson as error:
+            raise damaged(str(error), number, self._where) from None
+
+
+def line_items(source: BinaryIO, limits: Limits) -> Iterator[Item]:
+    """Yield the lines of JSON Lines; empty ones are passed over."""
+    number = 0
+    cap = limits.frame_bytes
+    while line := source.readline(cap + 1):
+        number += 1
+        if len(line) > cap:
+            raise damaged("the line is longer than is allowed", number, "lines")
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            raise damaged("the line is not UTF-8", number, "lines") from None
+        if text:
+            yield number, text
+
+
+def array_items(source: BinaryIO, limits: Limits) -> Iterator[Item]:
+    """Yield the records of an array: a small one may be JSON5, a large one must be JSON and is read bit by bit."""
+    head = source.read(JSON5_LIMIT + 1)
+    items = iter(small_array(head)) if len(head) <= JSON5_LIMIT else large_array(head, source, limits)
+    for number, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise damaged("the record is not an object", number, "array")
+        yield number, item
+
+
+def small_array(data: bytes) -> list[Any]:
+    """Parse a whole array."""
+    try:
+        text = data.decode("utf-8-sig")
+        try:
+            found = json.loads(text, object_pairs_hook=unique)
+        except json.JSONDecodeError:
+            found = json5.loads(text.translate(LINE_ENDS), allow_duplicate_keys=False)
+    except UnicodeDecodeError:
+        raise UnreadableBackup("the file is not UTF-8") from None
+    except RecursionError:
+        raise UnreadableBackup("the file is nested too deep") from None
+    except UnfitJson as error:
+        raise UnreadableBackup(f"the file cannot be read as an array of records: {error}") from None
+    except ValueError as error:
+        place = re.search(r"<string>:(\d+)", str(error))
+        where = f" at line {place[1]}" if place else ""
+        raise UnreadableBackup(f"the file begins like JSON, but is neither JSON nor JSON5{where}") from None
+    if not isinstance(found, list):
+        raise UnreadableBackup("the file holds JSON, but not an array of records")
+    return found
+
+
+def large_array(head: bytes, source: BinaryIO, limits: Limits) -> Iterator[Any]:
+    """Parse the records of an array one by one; the buffer never holds much more than one of them."""
+    utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+    buffer, at, number = decode(utf8, head), 0, 0
+    while True:
+        try:
+            item, at = next_item(buffer, at, "[" if number == 0 else ",")
+        except json.JSONDecodeError:
+            # Reading as much again as there is keeps the work in proportion to the length of a record.
+            left = len(buffer) - at
+            more = b"" if left > limits.frame_bytes else source.read(max(CHUNK, left))
+            if not more:
+                raise damaged("the array is not JSON here, or is cut off", number, "array") from None
+            buffer, at = buffer[at:] + decode(utf8, more), 0
+            continue
+        except RecursionError:
+            raise damaged("the record is nested too deep", number, "array") from None
+        except (UnfitJson, ValueError) as error:
+            problem = str(error) if isinstance(error, UnfitJson) else "the record holds a number of absurd length"
+            raise damaged(problem, number, "array") from None
+        if item is END:
+            if buffer[skip_space(buffer, at + 1) :] or source.read(CHUNK).strip():
+                raise damaged("something follows the array", number, "array")
+            return
+        yield item
+        number += 1
+
+
+def next_item(text: str, at: int, before: str) -> tuple[Any, int]:
+    """Parse one record and what must stand before it; END behind the last one.
+
+    Records are objects, which say themselves where they end, so one that is cut off is never taken for whole.
+    """
+    at = skip_space(text, at)
+    if before == "," and text.startswith("]", at):
+        return END, at
+    if not text.startswith(before, at):
+        raise json.JSONDecodeError("not an array", "", 0)
+    at = skip_space(text, at + 1)
+    if before == "[" and text.startswith("]", at):
+        return END, at
+    item: tuple[Any, int] = DECODER.raw_decode(text, at)
+    return item
+
+
+def skip_space(text: str, at: int) -> int:
+    """Find the next character that is not space."""
+    match = SPACE.match(text, at)
+    return at if match is None else match.end()
+
+
+def decode(decoder: codecs.IncrementalDecoder, data: bytes) -> str:
+    """Decode the next bytes."""
+    try:
+        return decoder.decode(data)
+    except UnicodeDecodeError:
+        raise UnreadableBackup("the file is not UTF-8") from None

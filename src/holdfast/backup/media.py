@@ -1,0 +1,304 @@
+"""The attachments a backup refers to: which there are, whether they are there, and writing them out as files."""
+
+import hashlib
+import mimetypes
+import re
+import shutil
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from google.protobuf.message import DecodeError
+
+from holdfast.backup.container.attachments import Attachment, LocalKey
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.media import Media
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.dates import moment
+from holdfast.backup.errors import (
+    AttachmentError,
+    AttachmentMissing,
+    KeyRefused,
+    UnreadableBackup,
+    UnwritableBackup,
+)
+from holdfast.backup.names import recipient_name
+from holdfast.backup.opening import Backup
+from holdfast.backup.schema import backup_pb2
+from holdfast.backup.wire import Block, tables
+from holdfast.backup.wire.collect import Selection, collect_block, name_of
+from holdfast.backup.wire.stream import NO_CAP
+
+__all__ = ["Extracted", "MediaCheck", "Pointer", "check_media", "extract", "kept", "pointers", "pointers_of"]
+
+FILE_POINTERS: Final = tuple(
+    name_of(field)
+    for field in tables.FIELDS.values()
+    if field.message_type is not None
+    and field.message_type.full_name == backup_pb2.FilePointer.DESCRIPTOR.full_name
+)
+PICKED: Final = Selection(
+    [*("Frame.chatItem", "Frame.recipient", "Frame.chat", "ChatItem.chatId", "ChatItem.dateSent"), *FILE_POINTERS]
+)
+# What file systems and shells choke on; a leading dot would hide the file.
+UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+WINDOWS_DEVICES: Final = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+LONGEST_NAME: Final = 100
+MAGICS: Final = (
+    (0, b"\x89PNG\r\n\x1a\n", ".png"),
+    (0, b"\xff\xd8\xff", ".jpg"),
+    (0, b"GIF8", ".gif"),
+    (8, b"WEBP", ".webp"),
+    (8, b"WAVE", ".wav"),
+    (4, b"ftyp", ".mp4"),
+    (0, b"%PDF-", ".pdf"),
+    (0, b"OggS", ".ogg"),
+    (0, b"ID3", ".mp3"),
+    (0, b"PK\x03\x04", ".zip"),
+)
+# The types the standard table lacks or spells oddly.
+EXTENSIONS: Final = {
+    "image/jpeg": ".jpg",
+    "image/webp": ".webp",
+    "image/heic": ".heic",
+    "audio/aac": ".aac",
+    "audio/mp4": ".m4a",
+    "audio/ogg": ".ogg",
+    "text/plain": ".txt",
+    "text/x-signal-plain": ".txt",
+    "video/quicktime": ".mov",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """One attachment a message refers to. `attachment` is None when the backup says it was not kept."""
+
+    frame: int
+    chat: int
+    sent_ms: int
+    content_type: str
+    file_name: str
+    attachment: Attachment | None
+
+
+@dataclass(frozen=True, slots=True)
+class MediaCheck:
+    """What was found of the attachments a backup keeps, each file counted once."""
+
+    files: int
+    present: int
+    missing: int
+    damaged: int
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What became of one attachment: the file it was written to, or the problem with it."""
+
+    frame: int
+    media_name: str
+    path: Path | None
+    bytes: int
+    problem: str
+
+
+def attachment_of(locator: backup_pb2.FilePointer.LocatorInfo) -> Attachment | None:
+    """Make what a local backup keeps of an attachment, if it keeps it."""
+    if not (locator.plaintextHash and locator.localKey):
+        return None
+    try:
+        return Attachment(LocalKey(locator.localKey), locator.plaintextHash, locator.size)
+    except (AttachmentError, KeyRefused):
+        return None
+
+
+def pointers_of(locator: bytes) -> Iterator[tuple[bytes, bytes, int]]:
+    """Yield hash, key and size of a kept attachment from the bytes of its locator."""
+    parsed = backup_pb2.FilePointer.LocatorInfo.FromString(locator)
+    if attachment_of(parsed) is not None:
+        yield parsed.plaintextHash, parsed.localKey, parsed.size
+
+
+def check_media(media: Media, found: Iterable[tuple[bytes, bytes, int]], *, verify: bool) -> MediaCheck:
+    """Look for every kept attachment; with `verify`, decrypt each and compare its hash."""
+    files = present = missing = damaged = 0
+    for plaintext_hash, local_key, size in sorted(found):
+        attachment = Attachment(LocalKey(local_key), plaintext_hash, size)
+        files += 1
+        try:
+            if verify:
+                with media.open(attachment) as source:
+                    while source.read(CHUNK):
+                        pass
+            else:
+                media.check(attachment)
+        except AttachmentMissing:
+            missing += 1
+        except AttachmentError:
+            damaged += 1
+        else:
+            present += 1
+    return MediaCheck(files, present, missing, damaged, verify)
+
+
+def pointers(backup: Backup) -> Iterator[Pointer]:
+    """Yield every attachment a backup refers to, in the order of its frames."""
+    slots = PICKED.slots
+    items = {slots["Frame.chatItem"], slots["Frame.recipient"], slots["Frame.chat"]}
+    for block in backup.blocks():
+        found, frames, fault, at = collect_block(block.data, NO_CAP, PICKED)
+        if fault:
+            raise block.damaged(fault, frames, at)
+        index_of = block.finder()
+        chat = sent = 0
+        for slot, depth, start, end in found:
+            if slot in items and depth == 0:
+                chat = sent = 0
+            elif slot == slots["ChatItem.chatId"]:
+                chat = chat if depth > 1 else start
+            elif slot == slots["ChatItem.dateSent"]:
+                sent = sent if depth > 1 else start
+            else:
+                pointer = parse(block, start, end)
+                yield Pointer(
+                    index_of(start),
+                    chat,
+                    sent,
+                    pointer.contentType,
+                    pointer.fileName,
+                    attachment_of(pointer.locatorInfo),
+                )
+
+
+def kept(backup: Backup) -> Iterator[tuple[Pointer, Attachment]]:
+    """Yield every attachment the backup keeps once, with the first pointer to it."""
+    seen: set[str] = set()
+    for pointer in pointers(backup):
+        attachment = pointer.attachment
+        if attachment is not None and attachment.name not in seen:
+            seen.add(attachment.name)
+            yield pointer, attachment
+
+
+def parse(block: Block, start: int, end: int) -> backup_pb2.FilePointer:
+    """Parse an attachment's record; the core has not looked into the texts of it."""
+    try:
+        return backup_pb2.FilePointer.FromString(block.data[start:end])
+    except DecodeError:
+        _ = block.frame_at(start).message  # raises, with the place
+        raise
+
+
+def chat_names(backup: Backup) -> dict[int, str]:
+    """Name every chat."""
+    people: dict[int, str] = {}
+    chats: dict[int, str] = {}
+    for frame in backup:
+        if frame.kind == 2:
+            recipient = frame.message.recipient
+            people[recipient.id] = recipient_name(recipient)
+        elif frame.kind == 3:
+            chat = frame.message.chat
+            chats[chat.id] = people.get(chat.recipientId, "Unknown")
+    return chats
+
+
+def extract(backup: Backup, folder: Path) -> Iterator[Extracted]:
+    """Write the attachments of a local folder or export out as ordinary files, each content once.
+
+    Each goes into a folder named after its chat, under its own name and the time it was sent. One that is missing
+    or damaged is reported and does not stop the others. What is already there is not written again.
+    """
+    media = backup.media
+    if media is None:
+        raise UnreadableBackup(f"{backup.name} is a {backup.form.value}, which has no attachments beside it")
+    chats = chat_names(backup)
+    taken: set[str] = set()
+    for pointer, attachment in kept(backup):
+        try:
+            with media.open(attachment) as source:
+                start = source.read(CHUNK)
+                path = place(folder, chats.get(pointer.chat, "Other"), pointer, start, taken)
+                if not holds(path, attachment):
+                    make_folder(path.parent)
+                    with write_whole(path) as target:
+                        target.write(start)
+                        shutil.copyfileobj(source, target, CHUNK)
+        except AttachmentError as error:
+            yield Extracted(pointer.frame, attachment.name, None, 0, str(error))
+        else:
+            taken.add(folded(path))
+            yield Extracted(pointer.frame, attachment.name, path, attachment.size, "")
+
+
+def place(folder: Path, chat: str, pointer: Pointer, start: bytes, taken: set[str]) -> Path:
+    """Choose where an attachment goes: never outside of the folder, never over another one.
+
+    Where neither its name nor its type gives an extension, what it begins with may.
+    """
+    date = moment(pointer.sent_ms) if pointer.sent_ms else None
+    when = f"{date:%Y-%m-%d %H.%M.%S}" if date else ""
+    given = Path(safe_name(pointer.file_name))
+    stem = " ".join(part for part in (when, given.stem) if part) or "attachment"
+    extension = given.suffix or extension_of(pointer.content_type) or sniffed(start)
+    home = folder / (safe_name(chat) or "Chat")
+    path = home / f"{stem}{extension}"
+    number = 2
+    while folded(path) in taken:
+        path = home / f"{stem} ({number}){extension}"
+        number += 1
+    return path
+
+
+def holds(path: Path, attachment: Attachment) -> bool:
+    """Tell whether a file is there already and is the attachment."""
+    if not path.is_file() or path.stat().st_size != attachment.size:
+        return False
+    with path.open("rb") as source:
+        return hashlib.file_digest(source, "sha256").digest() == attachment.plaintext_hash
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, where there is none yet."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableBackup(f"{path} cannot be made: {error.strerror}") from error
+
+
+def folded(path: Path) -> str:
+    """Write a path so that two that differ only by case, which some disks take for one, are the same."""
+    return str(path).casefold()
+
+
+def sniffed(start: bytes) -> str:
+    """Choose an extension by how content begins, empty for what nobody knows."""
+    for at, magic, extension in MAGICS:
+        if start[at : at + len(magic)] == magic:
+            return extension
+    return ""
+
+
+def safe_name(text: str) -> str:
+    """Make a file name of a text that somebody else chose; empty when nothing is left of it."""
+    name = UNSAFE.sub("_", unicodedata.normalize("NFC", text))
+    name = "".join(sign for sign in name if unicodedata.category(sign) not in {"Cf", "Cs", "Cc", "Zl", "Zp"})
+    name = name.strip(" .")
+    if WINDOWS_DEVICES.fullmatch(name):
+        name = f"_{name}"
+    if len(name.encode()) > LONGEST_NAME:
+        stem, dot, suffix = name.rpartition(".")
+        suffix = f".{suffix}" if dot and stem and len(suffix) <= 10 else ""
+        stem = (stem if suffix else name).encode()[: LONGEST_NAME - len(suffix.encode())].decode(errors="ignore")
+        name = f"{stem.strip()}{suffix}"
+    return name
+
+
+def extension_of(content_type: str) -> str:
+    """Choose an extension for a content type, empty for one nobody knows."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return EXTENSIONS.get(kind) or mimetypes.guess_extension(kind, strict=False) or ""

@@ -1,0 +1,392 @@
+"""The one door: opens a backup in whatever form it comes, by looking at its content and not at its name."""
+
+import codecs
+import io
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Protocol, Self
+
+from google.protobuf.message import DecodeError
+
+from holdfast.backup.container import GunzipLimits, KeyMaterial, LocalMetadata, decrypt, find_layout, gunzip
+from holdfast.backup.container.chunks import CHUNK, as_file, read_chunks
+from holdfast.backup.container.cipher import MAGIC
+from holdfast.backup.container.folder import MAIN, METADATA, Snapshot, find_snapshots
+from holdfast.backup.container.jsonrecords import JsonRecords, array_items, line_items
+from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.container.media import ExportMedia, FolderMedia, Media
+from holdfast.backup.container.takeout import ZipExport, find_export
+from holdfast.backup.errors import BackupError, UnreadableBackup
+from holdfast.backup.schema import BackupInfo
+from holdfast.backup.wire import Block, Frame, FrameStream, Limits
+
+__all__ = ["Backup", "Form", "open"]
+
+LOOK: Final = 1 << 16
+LOOKED_FOR: Final = (
+    "a frame stream (also gzipped), an encrypted backup, a local backup folder, "
+    "an export (main.jsonl, its folder or its ZIP), and an array of records in JSON"
+)
+TEXT_LOOK: Final = 32
+CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+# Where a gzip header has its flags, and the lowest value with one that means nothing.
+GZIP_FLAGS: Final = 3
+RESERVED_FLAGS: Final = 0x20
+# An encrypted file without magic has an iv, whole blocks and a MAC, and looks like nothing else.
+SMALLEST_SEALED: Final = 64
+
+
+class Form(StrEnum):
+    """The forms a backup comes in."""
+
+    STREAM = "frame stream"
+    GZIP = "gzipped frame stream"
+    CONTAINER = "encrypted backup"
+    FOLDER = "local backup folder"
+    LINES = "JSON Lines"
+    ARRAY = "JSON array"
+    EXPORT = "plaintext export"
+
+
+class Records(Protocol):
+    """A header and the frames after it, whatever they are read from."""
+
+    header: bytes
+
+    @property
+    def offset(self) -> int:
+        """How many bytes of the plain stream were read so far."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the frames."""
+
+
+class Backup:
+    """An opened backup: its header, and its frames each time they are asked for.
+
+    Frames are read lazily, and from the start again for each iteration, except from standard input, which can be
+    read once. `form` says what it was recognised as, `media` is where its attachments lie, if that is known.
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        name: str,
+        start: Callable[[], Records],
+        close: ExitStack,
+        *,
+        media: Media | None = None,
+        snapshot: Snapshot | None = None,
+        again: bool = True,
+    ) -> None:
+        self.form = form
+        self.name = name
+        self.media = media
+        self.snapshot = snapshot
+        self.size = 0
+        self._start = start
+        self._again = again
+        self._turn = 0
+        with close, reading(name):
+            self._records: Records | None = start()
+            self.header = self._records.header
+            check_header(self.header)
+            self._close = close.pop_all()
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the frames in blocks; `size` is that of the plain stream once all were read.
+
+        All iterations share one file, so a new one ends those that were begun before.
+        """
+        self._turn += 1
+        turn = self._turn
+        records, self._records = self._records, None
+        if records is None and not self._again:
+            raise UnreadableBackup(f"{self.name} can be read only once")
+        with reading(self.name):
+            records = records or self._start()
+            for block in records.blocks():
+                yield block
+                if turn != self._turn:
+                    raise UnreadableBackup(f"{self.name} was begun to be read anew before this reading was done")
+        self.size = records.offset
+
+    def __iter__(self) -> Iterator[Frame]:
+        for block in self.blocks():
+            yield from block
+
+    def close(self) -> None:
+        """Close whatever was opened."""
+        self._close.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """What opening needs to know besides the place."""
+
+    keys: KeyMaterial | None
+    limits: Limits
+    gunzip: GunzipLimits
+    progress: Callable[[int], None] | None
+    on_edited: Callable[[int], None] | None
+
+    def folder(self, path: Path) -> Backup:
+        """Open a folder."""
+        snapshots = find_snapshots(path)
+        if snapshots:
+            return self.snapshot(snapshots[0])
+        export = find_export(path)
+        if export is None:
+            raise UnreadableBackup(f"{path} is a folder, but no backup was found in it; looked for {LOOKED_FOR}")
+        with ExitStack() as stack:
+            source = stack.enter_context(export.open_lines())
+            form = Form.EXPORT
+            return Backup(form, str(path), self.lines(source), stack.pop_all(), media=ExportMedia(export))
+
+    def snapshot(self, snapshot: Snapshot) -> Backup:
+        """Open one snapshot of a local folder."""
+        with ExitStack() as stack:
+            source = stack.enter_context(snapshot.open_main())
+            start = self.sealed(source, snapshot.metadata)
+            media = FolderMedia(snapshot.store, snapshot.root)
+            name, form = str(snapshot.path), Form.FOLDER
+            return Backup(form, name, start, stack.pop_all(), media=media, snapshot=snapshot)
+
+    def file(self, source: BinaryIO, name: str, stack: ExitStack, beside: Path | None) -> Backup:
+        """Open a file by what it begins with; `beside` is the folder it lies in."""
+        again = source.seekable()
+        if again:
+            size: int | None = source.seek(0, io.SEEK_END)
+            source.seek(0)
+            head = source.read(LOOK)
+        else:
+            size = None
+            head, source = look(source)
+        form = recognise(head, size)
+        if not again and form in {Form.CONTAINER, Form.EXPORT}:
+            # These have to be read from the end, or twice.
+            spooled: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
+            shutil.copyfileobj(source, spooled)
+            source, again = spooled, True
+            form = recognise(head, source.tell())
+        media: Media | None = None
+        if form is Form.CONTAINER:
+            start = self.sealed(source, lambda: local_metadata(beside))
+        elif form is Form.EXPORT:
+            export = ZipExport.read(source, limits=self.gunzip)
+            media = ExportMedia(export)
+
+            def start() -> Records:
+                return JsonRecords(line_items(export.open_lines(), self.limits), "lines", on_edited=self.on_edited)
+
+        elif form is Form.GZIP:
+            start = self.gzipped(source)
+        elif form is Form.LINES:
+            start = self.lines(source)
+        elif form is Form.ARRAY:
+            start = self.array(source)
+        else:
+            start = self.stream(source)
+        return Backup(form, name, start, stack.pop_all(), media=media, again=again)
+
+    def stream(self, source: BinaryIO) -> Callable[[], Records]:
+        """Read a plain stream."""
+
+        def start() -> Records:
+            rewind(source)
+            return FrameStream(source, limits=self.limits, progress=self.progress)
+
+        return start
+
+    def lines(self, source: BinaryIO) -> Callable[[], Records]:
+        """Read JSON Lines."""
+
+        def start() -> Records:
+            rewind(source)
+            return JsonRecords(line_items(source, self.limits), "lines", on_edited=self.on_edited)
+
+        return start
+
+    def array(self, source: BinaryIO) -> Callable[[], Records]:
+        """Read an array of records."""
+
+        def start() -> Records:
+            rewind(source)
+            return JsonRecords(array_items(source, self.limits), "array", on_edited=self.on_edited)
+
+        return start
+
+    def gzipped(self, source: BinaryIO) -> Callable[[], Records]:
+        """Read what is gzipped: a stream, or JSON."""
+
+        def start() -> Records:
+            rewind(source)
+            head, plain = look(gunzip(source, limits=self.gunzip))
+            form = recognise(head, None)
+            if form is Form.LINES:
+                return self.lines(plain)()
+            return self.array(plain)() if form is Form.ARRAY else self.stream(plain)()
+
+        return start
+
+    def sealed(self, source: BinaryIO, metadata: Callable[[], LocalMetadata | None]) -> Callable[[], Records]:
+        """Read an encrypted container, whose MAC is compared each time before anything is decrypted."""
+
+        def start() -> Records:
+            layout = find_layout(source)
+            given = self.keys or KeyMaterial()
+            try:
+                beside = metadata()
+            except BackupError:
+                # Who has the account's id, or the keys themselves, can do without the file that is damaged.
+                if given.message is None and given.own_backup_id() is None:
+                    raise
+                beside = None
+            keys = given.message_keys(modern=layout.modern, local_metadata=beside)
+            plain = gunzip(decrypt(source, layout, keys), limits=self.gunzip)
+            return FrameStream(plain, limits=self.limits, progress=self.progress)
+
+        return start
+
+
+def open(  # noqa: A001  # backup.open() is what people look for
+    source: str | PathLike[str] | BinaryIO,
+    key: KeyMaterial | str | None = None,
+    *,
+    limits: Limits | None = None,
+    gunzip_limits: GunzipLimits | None = None,
+    progress: Callable[[int], None] | None = None,
+    on_edited: Callable[[int], None] | None = None,
+) -> Backup:
+    """Open a backup: a path to a file or folder, or an open binary file, standard input among them.
+
+    Taken are a frame stream, plain or gzipped; an encrypted container of either layout; the folder a phone
+    writes (itself, the one around it, or one snapshot); a plaintext export (`main.jsonl`, its folder, its ZIP); an
+    array of records in JSON or JSON5. `key` is whatever keys there are, see `read_keys`. `progress` is called with
+    the bytes of the plain stream read so far, `on_edited` with the number of a JSON record that was edited
+    although it carries its original bytes.
+    """
+    keys = read_keys(key) if isinstance(key, str) else key
+    opener = Opener(keys, limits or Limits(), gunzip_limits or GunzipLimits(), progress, on_edited)
+    with ExitStack() as stack:
+        if not isinstance(source, str | PathLike):
+            name = str(getattr(source, "name", "the input"))
+            with reading(name):
+                return opener.file(source, name, stack, None)
+        path = Path(source)
+        try:
+            if path.is_dir():
+                return opener.folder(path)
+            # A path somebody typed is taken at its word, and may be a pipe.
+            file = stack.enter_context(path.open("rb"))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "no file can have this name"
+            raise UnreadableBackup(f"{path} cannot be read: {reason}") from error
+        with reading(str(path)):
+            return opener.file(file, str(path), stack, path.parent)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say what could not be read when a disk or a pipe fails."""
+    try:
+        yield
+    except OSError as error:
+        raise UnreadableBackup(f"{name} cannot be read: {error.strerror or error}") from error
+
+
+def recognise(head: bytes, size: int | None) -> Form:
+    """Tell the form of a file by how it begins; `size` is None where it is not known."""
+    if not head:
+        raise UnreadableBackup("the file is empty")
+    if head.startswith(MAGIC):
+        return Form.CONTAINER
+    # An encrypted file begins with any bytes whatever, so a few that look like another form prove little: the
+    # fewer of them there are, the more of what follows is looked at.
+    if head.startswith(b"\x1f\x8b\x08") and len(head) > GZIP_FLAGS and head[GZIP_FLAGS] < RESERVED_FLAGS:
+        return Form.GZIP
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return Form.EXPORT
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip() if is_text(head) else b""
+    if text.startswith(b"{") and text[1:].lstrip()[:1] in {b'"', b"}"}:
+        return Form.LINES
+    if text.startswith((b"[", b"//", b"/*")) and text[1:].lstrip()[:1] in {b"{", b"/", b"*", b"]"}:
+        return Form.ARRAY
+    sealed = not head.isascii() and (size is None or (size >= SMALLEST_SEALED and size % 16 == 0))
+    if begins_like_a_stream(head, strict=sealed):
+        return Form.STREAM
+    if sealed:
+        return Form.CONTAINER
+    raise UnreadableBackup(f"this is not a chat backup in any form known here; looked for {LOOKED_FOR}")
+
+
+def is_text(head: bytes) -> bool:
+    """Tell whether the first bytes are UTF-8 without control characters, which is enough to rule out chance."""
+    start = head[:TEXT_LOOK]
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return not CONTROLS.search(start)
+
+
+def begins_like_a_stream(head: bytes, *, strict: bool) -> bool:
+    """Tell whether the first record is a header. Almost any bytes parse as one, so it must have a known field.
+
+    One in ten thousand encrypted files passes even so; `strict` asks for version and time, which all apps write.
+    """
+    try:
+        header = check_header(FrameStream(io.BytesIO(head)).header)
+    except BackupError:
+        return False
+    return not strict or bool(header.version and header.backupTimeMs)
+
+
+def check_header(raw: bytes) -> BackupInfo:
+    """Refuse a first record that is no header."""
+    try:
+        header = BackupInfo.FromString(raw)
+    except DecodeError:
+        header = BackupInfo()
+    if not header.ListFields():
+        raise UnreadableBackup("the first record is not the header of a chat backup")
+    return header
+
+
+def local_metadata(folder: Path | None) -> LocalMetadata | None:
+    """Find the metadata beside a container that was taken out of a snapshot or is still in it."""
+    if folder is None or not (folder / METADATA).is_file() or not (folder / MAIN).is_file():
+        return None
+    return Snapshot(folder, folder).metadata()
+
+
+def look(source: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """Look at what a source begins with, and return a file that still begins with it.
+
+    A pipe gives as little at a time as was written to it, so it is not enough to look once.
+    """
+    head = b"".join(read_chunks(source, LOOK))
+    return head, as_file(chain([head], iter(lambda: source.read(CHUNK), b"")))
+
+
+def rewind(source: BinaryIO) -> None:
+    """Go back to the start, where there is a way back."""
+    if source.seekable():
+        source.seek(0)

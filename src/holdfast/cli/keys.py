@@ -1,0 +1,104 @@
+"""How commands get the keys of an encrypted backup: from a file, the environment or a prompt.
+
+They are never echoed, and only on the command line itself, where other users of the machine can see them, if
+somebody insists.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar
+
+import typer
+
+from holdfast.backup import KeyIncomplete, KeyMaterial, read_keys
+from holdfast.backup.container import parse_aci
+from holdfast.backup.errors import KeyRefused, UnreadableBackup
+
+__all__ = ["VARIABLE", "AccountOption", "KeyFileOption", "KeyOption", "gather_keys", "with_keys"]
+
+VARIABLE: Final = "HOLDFAST_KEY"
+LONGEST_FILE: Final = 64 * 1024
+
+KeyFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        help="A file with the recovery key, or with lines like `account-id = ...`, `token = ...`; see the guide.",
+    ),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option("--key", help="The key itself. Others can see it in the list of processes: prefer --key-file."),
+]
+AccountOption = Annotated[str | None, typer.Option("--account-id", help="The account's id (ACI), a UUID.")]
+
+Answer = TypeVar("Answer")
+
+
+def gather_keys(
+    environ: Mapping[str, str], *, key: str | None, key_file: Path | None, account_id: str | None
+) -> KeyMaterial | None:
+    """Put together what was given: the option, else the file, else the environment, and the account id to any."""
+    keys: KeyMaterial | None = None
+    if key is not None:
+        keys = read_keys(key)
+    elif key_file is not None:
+        keys = read_keys(read_file(key_file))
+    elif environ.get(VARIABLE):
+        keys = read_keys(environ[VARIABLE])
+    if account_id is None:
+        return keys
+    known = {} if keys is None else {field.name: getattr(keys, field.name) for field in fields(keys)}
+    return KeyMaterial(**{**known, "aci": parse_aci(account_id)})
+
+
+def read_file(path: Path) -> str:
+    """Read a small text file."""
+    try:
+        with path.open("rb") as source:
+            data = source.read(LONGEST_FILE + 1)
+    except OSError as error:
+        raise UnreadableBackup(f"the key file {path} cannot be read: {error.strerror}") from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise KeyRefused(f"the key file {path} is not text") from None
+    if len(data) > LONGEST_FILE:
+        raise KeyRefused(f"the key file {path} is far too large to hold keys")
+    return text
+
+
+def with_keys(
+    work: Callable[[KeyMaterial | None], Answer],
+    *,
+    key: str | None,
+    key_file: Path | None,
+    account_id: str | None,
+) -> Answer:
+    """Do something that may need keys; on a terminal, ask for those that turn out to be missing, once."""
+    keys = gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id)
+    try:
+        return work(keys)
+    except KeyIncomplete as error:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            hint = f"{error}; give it with --key-file or {VARIABLE}"
+            raise KeyIncomplete(hint, missing=error.missing) from None
+        return work(ask(keys, error.missing))
+
+
+def ask(keys: KeyMaterial | None, missing: tuple[str, ...]) -> KeyMaterial:
+    """Ask for what is missing, without showing it."""
+    known: dict[str, Any] = {} if keys is None else {name: getattr(keys, name) for name in keys.given()}
+    for what in missing:
+        text = typer.prompt(what[:1].upper() + what[1:], hide_input=True, err=True)
+        if what == "the account id":
+            known["aci"] = parse_aci(text)
+        elif what == "the forward-secrecy token":
+            known["token"] = read_keys(f"token = {text}").token
+        else:
+            given = read_keys(text)
+            known.update({name: getattr(given, name) for name in given.given()})
+    return KeyMaterial(**known)

@@ -1,0 +1,146 @@
+"""A backup at a glance, drawn for people."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.backup.dates import moment
+from holdfast.backup.info import Info
+from holdfast.cli.output import printable
+
+__all__ = ["human_size", "show"]
+
+KINDS = {
+    "standardMessage": "messages",
+    "updateMessage": "updates in chats",
+    "stickerMessage": "stickers",
+    "contactMessage": "contact cards",
+    "remoteDeletedMessage": "deleted messages",
+    "adminDeletedMessage": "deleted by an admin",
+    "paymentNotification": "payments",
+    "giftBadge": "gift badges",
+    "viewOnceMessage": "view-once media",
+    "directStoryReplyMessage": "story replies",
+    "poll": "polls",
+}
+RECIPIENTS = {
+    "contact": "people",
+    "group": "groups",
+    "distributionList": "story lists",
+    "callLink": "call links",
+}
+BAR = 40
+MOST_BARS = 24
+STEPS = " ▁▂▃▄▅▆▇█"
+
+
+def human_size(size: float) -> str:
+    """Write a number of bytes the way people say it."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} TB"
+
+
+def day(ms: int | None) -> str:
+    """Write a day."""
+    date = None if ms is None else moment(ms)
+    return f"{date:%Y-%m-%d}" if date else "unknown"
+
+
+def show(out: Console, info: Info) -> None:
+    """Draw it."""
+    out.print(facts(info))
+    if info.counts["chatItem"]:
+        out.print()
+        out.print(counted({KINDS.get(kind, kind): count for kind, count in info.messages.items()}, "message"))
+    if info.largest_chats:
+        out.print()
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("largest chats")
+        table.add_column("messages", justify="right")
+        for chat in info.largest_chats:
+            table.add_row(Text(printable(chat.name)), f"{chat.messages:,}")
+        out.print(table)
+    if info.months:
+        out.print()
+        out.print(histogram(info))
+
+
+def facts(info: Info) -> Table:
+    """List what the backup is."""
+    header, counts = info.header, info.counts
+    table = Table.grid(padding=(0, 2))
+    made = header.made_at
+    table.add_row("what", f"{info.form}, format version {header.version}, {human_size(info.bytes)} of frames")
+    table.add_row(
+        "made", f"{made:%Y-%m-%d %H:%M:%S} UTC" if made else f"unknown (the header says {header.made_at_ms})"
+    )
+    table.add_row("by", Text(printable(header.app_version) or "unknown"))
+    table.add_row("first by", Text(printable(header.first_app_version) or "unknown"))
+    table.add_row("account", Text(printable(info.account) or "unnamed"))
+    table.add_row("chats", f"{counts['chat']:,}")
+    known = [
+        f"{info.recipients[kind]:,} {label}" for kind, label in RECIPIENTS.items() if info.recipients.get(kind)
+    ]
+    table.add_row("with", ", ".join(known) or "nobody")
+    table.add_row("messages", f"{counts['chatItem']:,}, from {day(info.first_ms)} to {day(info.last_ms)}")
+    table.add_row("media", media(info))
+    others = [
+        f"{counts[record]:,} {label}"
+        for record, label in (
+            ("stickerPack", "sticker packs"),
+            ("adHocCall", "calls by link"),
+            ("notificationProfile", "notification profiles"),
+            ("chatFolder", "chat folders"),
+        )
+        if counts[record]
+    ]
+    if others:
+        table.add_row("also", ", ".join(others))
+    if info.empty_frames:
+        table.add_row("empty", f"{info.empty_frames:,} frames without a record")
+    return table
+
+
+def media(info: Info) -> str:
+    """Say how many attachments there are and what became of them."""
+    text = f"{info.attachments:,} attachments, {human_size(info.attachment_bytes)}"
+    found = info.media
+    if found is None:
+        return text
+    how = "verified" if found.verified else "there"
+    return f"{text}; {found.present:,} files {how}, {found.missing:,} missing, {found.damaged:,} damaged"
+
+
+def counted(rows: dict[str, int], heading: str) -> Table:
+    """List counts, the largest first."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(heading)
+    table.add_column("count", justify="right")
+    for label, count in sorted(rows.items(), key=lambda row: -row[1]):
+        table.add_row(label, f"{count:,}")
+    return table
+
+
+def histogram(info: Info) -> Table:
+    """Draw messages per month: a bar each, or a line of small ones per year when there are many months."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    most = max(info.months.values())
+    if len(info.months) <= MOST_BARS:
+        for heading in ("month", ""):
+            table.add_column(heading)
+        table.add_column("messages", justify="right")
+        for month, count in info.months.items():
+            table.add_row(month, "█" * max(1, round(BAR * count / most)), f"{count:,}")
+        return table
+    table.add_column("year")
+    table.add_column("J  F  M  A  M  J  J  A  S  O  N  D")
+    table.add_column("messages", justify="right")
+    for year in sorted({month.partition("-")[0] for month in info.months}):
+        counts = [info.months.get(f"{year}-{month:02}", 0) for month in range(1, 13)]
+        signs = [STEPS[-(-count * (len(STEPS) - 1) // most)] * 2 for count in counts]
+        total = sum(count for month, count in info.months.items() if month.partition("-")[0] == year)
+        table.add_row(year, " ".join(signs), f"{total:,}")
+    return table

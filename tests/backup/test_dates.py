@@ -1,0 +1,36 @@
+"""Times of the format are dates, as far as the calendar goes."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.backup.dates import moment
+
+
+def test_milliseconds_are_counted_from_1970_in_utc() -> None:
+    """With their milliseconds."""
+    assert moment(0) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert moment(1_700_000_000_123) == datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC)
+
+
+@given(st.datetimes(min_value=datetime(1970, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001  # hypothesis adds the zone
+def test_every_date_from_1970_on_comes_back(date: datetime) -> None:
+    """To the millisecond."""
+    date = date.replace(microsecond=date.microsecond // 1000 * 1000)
+    since = date - datetime(1970, 1, 1, tzinfo=UTC)
+    assert moment(since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000) == date
+
+
+@pytest.mark.parametrize("ms", [253_402_300_800_000, 1 << 53, 1 << 63, (1 << 64) - 1])
+def test_what_lies_beyond_the_calendar_is_no_date(ms: int) -> None:
+    """A backup may claim any number of 64 bits."""
+    assert moment(ms) is None
+
+
+def test_the_last_day_of_the_calendar_is_one() -> None:
+    """A millisecond before the year 10000."""
+    last = moment(253_402_300_799_999)
+    assert last is not None
+    assert last.year == 9999

@@ -1,0 +1,403 @@
+"""Whatever it is, a backup is read or refused in words: no crash, no hang, no memory for mere claims."""
+
+import gzip
+import io
+import json
+import random
+import resource
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import BackupError, GunzipLimits, Limits
+from holdfast.backup.convert import To, convert
+from holdfast.backup.errors import DamagedBackup, OversizedBackup, UnreadableBackup
+from holdfast.backup.media import extract
+from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem, Frame
+from holdfast.backup.wire.varint import encode_varint
+from tests.backup.streams import (
+    HEADER,
+    KEYS,
+    MODERN_KEYS,
+    empty_frame,
+    file_forms,
+    folder_of,
+    lines_of,
+    record,
+    small,
+    stream_of,
+)
+
+FORMS = dict(file_forms(small()))
+# JSON5 is read by a slow parser, and is tried less often.
+FLIPS = {name: {"json5": 20, "array": 100}.get(name, 300) for name in FORMS}
+
+
+class Nowhere(io.RawIOBase):
+    """A place for bytes nobody wants."""
+
+    def writable(self) -> bool:
+        """Take what comes."""
+        return True
+
+    def write(self, data: object, /) -> int:
+        """Forget it."""
+        return len(data)  # type: ignore[arg-type]
+
+
+def read_everything(source: Path | bytes, limits: Limits | None = None) -> int:
+    """Do all that can be done with a backup, and count its frames."""
+    place = source if isinstance(source, Path) else io.BytesIO(source)
+    with backup.open(place, MODERN_KEYS, limits=limits, gunzip_limits=GunzipLimits(output=64 << 20)) as found:
+        count = sum(block.count for block in found.blocks())
+        for frame in found:
+            _ = frame.kind
+        answer = backup.info(found)
+        assert answer.frames == count
+        assert answer.empty_frames >= 0
+        done = convert(found, Nowhere(), To.JSONL)  # type: ignore[arg-type]
+        assert done.frames == count
+        return count
+
+
+def refused(source: Path | bytes, limits: Limits | None = None) -> BackupError | None:
+    """Read everything; return the refusal, if it is one. Any other exception is a failure of the test."""
+    try:
+        read_everything(source, limits)
+    except BackupError as error:
+        message = str(error)
+        assert message.isprintable()
+        assert len(message) < 500
+        return error
+    return None
+
+
+def flips(data: bytes, count: int) -> Iterator[bytes]:
+    """Flip a bit here and there."""
+    rng = random.Random(7)
+    for _ in range(count):
+        broken = bytearray(data)
+        broken[rng.randrange(len(broken))] ^= 1 << rng.randrange(8)
+        yield bytes(broken)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_file_may_be_cut_anywhere(name: str) -> None:
+    """What is left is refused, or is a shorter stream cut between two records, or lines cut between two lines."""
+    data = FORMS[name]
+    whole = read_everything(data)
+    step = {"json5": 311, "zip": 3, "array": 311}.get(name, 1)
+    for end in range(0, len(data), step):
+        error = refused(data[:end])
+        if name in {"legacy container", "modern container", "zip", "gzip"}:
+            assert error is not None, end
+        if error is None:
+            assert name in {"stream", "lines"} or read_everything(data[:end]) == whole, end
+        elif isinstance(error, DamagedBackup) and name == "stream":
+            assert error.frame is not None
+            assert error.offset <= end
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_any_bit_may_be_flipped(name: str) -> None:
+    """In an authenticated form it is always noticed, and never taken for another content."""
+    for broken in flips(FORMS[name], FLIPS[name]):
+        error = refused(broken)
+        if name == "legacy container":
+            assert error is not None
+        if name == "modern container" and error is None:
+            # What precedes the ciphertext is not authenticated, and holds what only a server could use.
+            assert read_everything(broken) == len(small()) - 1
+
+
+def test_a_folder_may_be_damaged_anywhere(tmp_path: Path) -> None:
+    """Each of its files cut and flipped."""
+    snapshot = folder_of(small(), tmp_path)
+    for name in ("main", "metadata", "files"):
+        file = snapshot / name
+        data = file.read_bytes()
+        for broken in (b"", data[:1], data[:-1], data + b"x", *flips(data, 20)):
+            file.write_bytes(broken)
+            refused(snapshot)
+        file.unlink()
+        file.mkdir()
+        refused(snapshot)
+        file.rmdir()
+        refused(snapshot)
+        file.write_bytes(data)
+    assert refused(snapshot) is None
+
+
+LENGTHS = [1 << 31, (1 << 31) - 1, 1 << 28, 1 << 32, (1 << 63) - 1, (1 << 64) - 1]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_claimed_length_is_never_allocated(length: int) -> None:
+    """Whether of the header, of a frame, or of a field inside one; the place is named."""
+    start = record(HEADER) + empty_frame(1)
+    inside = b"\x22" + encode_varint(length) + b"abc"
+    tracemalloc.start()
+    try:
+        errors = [refused(start + encode_varint(length) + b"abc"), refused(start + record(inside))]
+        assert refused(encode_varint(length) + HEADER) is not None
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    for error in errors:
+        assert isinstance(error, DamagedBackup)
+        assert error.frame == 2
+        assert len(start) <= error.offset <= len(start) + 12
+        assert "(frame 2, byte " in str(error)
+    assert peak < 8 << 20
+
+
+@pytest.mark.parametrize("name", ["gzip", "legacy container"])
+def test_a_claimed_length_is_not_allocated_in_a_wrapping_either(name: str) -> None:
+    """The same inside of what is compressed or encrypted."""
+    records = b"".join(map(record, small())) + encode_varint(200 << 20)
+    data = gzip.compress(records) if name == "gzip" else sealed(gzip.compress(records))
+    error = refused(data)
+    assert isinstance(error, DamagedBackup)
+    assert error.frame == len(small())
+
+
+def sealed(content: bytes) -> bytes:
+    """Encrypt compressed content as it is."""
+    from holdfast.backup.container import encrypt  # noqa: PLC0415
+
+    out = io.BytesIO()
+    with encrypt(out, KEYS.message_keys(modern=False)) as sealer:
+        sealer.write(content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("endless", [b"\x80" * 11, b"\xff" * 100_000])
+def test_a_number_that_never_ends_is_refused(endless: bytes) -> None:
+    """As a length, as a tag and as a value."""
+    start = record(HEADER) + empty_frame(1)
+    for data in (start + endless, start + record(endless), start + record(b"\x22" + record(b"\x08" + endless))):
+        error = refused(data)
+        assert isinstance(error, DamagedBackup)
+        assert error.frame == 2
+    assert refused(endless) is not None
+
+
+def deep_messages(levels: int) -> bytes:
+    """Put a message into a message."""
+    raw = b""
+    for _ in range(levels):
+        raw = b"\x32" + record(raw)
+    return b"\x22" + record(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [deep_messages(10_000), b"\x53" * 10_000 + b"\x54" * 10_000, b"\x22" + record(b"\x53" * 10_000)],
+    ids=["messages", "groups", "groups in a message"],
+)
+def test_nesting_is_bounded(raw: bytes) -> None:
+    """The stack does not grow with the input."""
+    error = refused(record(HEADER) + empty_frame(1) + record(raw))
+    assert isinstance(error, DamagedBackup)
+    assert (error.frame, "nested too deep" in str(error)) == (2, True)
+
+
+@pytest.mark.parametrize("form", ["lines", "array", "json5"])
+def test_nesting_of_json_is_bounded(form: str) -> None:
+    """Also where a parser would run out of stack."""
+    header, *_ = lines_of(small()).splitlines()
+    for deep in (b'{"a":' * 10_000, b"[" * 10_000, b'{"chatItem":' + b'{"revisions":[' * 500 + b"]}" * 500 + b"}"):
+        bare = deep.replace(b'"', b"") if form == "json5" else deep
+        data = header + b"\n" + bare if form == "lines" else b"[" + header + b",\n" + bare + b"]"
+        assert refused(data) is not None
+
+
+@pytest.mark.parametrize("wrapping", ["gzip", "container", "zip"])
+def test_a_bomb_is_stopped_early(wrapping: str) -> None:
+    """A small file that opens to a thousand times its size is read no further than the limits say."""
+    plain = record(HEADER) + bytes(64 << 20)
+    packed = gzip.compress(plain, 9)
+    assert len(packed) < 70_000
+    data = {"gzip": packed, "container": sealed(packed)}.get(wrapping) or zipped(
+        b'{"version":"1","backupTimeMs":"5"}\n' + b" " * (64 << 20)
+    )
+    tracemalloc.start()
+    try:
+        for limits in (GunzipLimits(output=4 << 20), GunzipLimits(ratio=100, ratio_after=1 << 20)):
+            with (
+                pytest.raises(OversizedBackup, match="opens to"),
+                backup.open(io.BytesIO(data), KEYS, gunzip_limits=limits) as found,
+            ):
+                for _block in found.blocks():
+                    pass
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 << 20
+
+
+def zipped(lines: bytes, **more: bytes) -> bytes:
+    """Make an export in a ZIP."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("main.jsonl", lines)
+        for name, content in more.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def test_paths_in_a_zip_lead_nowhere(tmp_path: Path) -> None:
+    """They are looked up, never followed; an entry that is a link is only a file with a path in it."""
+    link = zipfile.ZipInfo("files/ab/" + "ab" * 32)
+    link.external_attr = 0o120777 << 16
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("../../outside/main.jsonl", lines_of(small()))
+        archive.writestr("/etc/main.jsonl.bak", b"x")
+        archive.writestr(link, b"/etc/passwd")
+    (tmp_path / "x.zip").write_bytes(out.getvalue())
+    with backup.open(tmp_path / "x.zip") as found:
+        assert [frame.raw for frame in found] == list(small()[1:])
+        done = list(extract(found, tmp_path / "out"))
+    assert all(item.problem for item in done)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.zip"]
+
+
+def test_links_in_a_folder_are_not_followed_out_of_it(tmp_path: Path) -> None:
+    """To a file, to a folder, in a circle, to a device: refused or passed over."""
+    snapshot = folder_of(small(), tmp_path)
+    for name in ("main", "metadata"):
+        kept = (snapshot / name).rename(tmp_path / "kept")
+        for target in (kept, Path("/dev/zero"), snapshot / name, tmp_path, Path("/nowhere")):
+            (snapshot / name).symlink_to(target)
+            assert refused(snapshot.parent) is not None or name == "metadata"
+            (snapshot / name).unlink()
+        kept.rename(snapshot / name)
+    assert refused(snapshot) is None
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    """Nobody will ever write to it."""
+    import os  # noqa: PLC0415
+
+    snapshot = folder_of(small(), tmp_path)
+    for name in ("main", "metadata", "files"):
+        kept = (snapshot / name).rename(tmp_path / "kept")
+        os.mkfifo(snapshot / name)
+        refused(snapshot)
+        (snapshot / name).unlink()
+        kept.rename(snapshot / name)
+
+
+def test_text_that_is_not_utf8_is_located() -> None:
+    """In the wire format by frame and byte, in JSON by line."""
+    raw = Frame(account=AccountData(givenName="Anna")).SerializeToString().replace(b"Anna", b"An\xffa")
+    error = refused(record(HEADER) + record(raw))
+    assert isinstance(error, DamagedBackup)
+    assert error.frame == 1
+    assert "not UTF-8 (frame 1, byte " in str(error)
+    lines = lines_of([HEADER, Frame(account=AccountData(givenName="Anna")).SerializeToString()])
+    error = refused(lines.replace(b"Anna", b"An\xffa"))
+    assert isinstance(error, DamagedBackup)
+    assert str(error) == "the line is not UTF-8 (line 2 of the file)"
+
+
+def test_numbers_packed_or_not_are_read_alike() -> None:
+    """Both survive as they were written."""
+    packed, unpacked = b"\x3a\x05\x3a\x03\x01\x02\x03", b"\x3a\x06\x38\x01\x38\x02\x38\x03"
+    assert Frame.FromString(packed) == Frame.FromString(unpacked)
+    for raw in (packed, unpacked):
+        data = stream_of([HEADER, raw])
+        assert read_everything(data) == 1
+        with backup.open(io.BytesIO(lines_of([HEADER, raw]))) as found:
+            assert [frame.raw for frame in found] == [raw]
+
+
+def test_a_record_of_no_length_is_an_empty_frame() -> None:
+    """It does not end the stream."""
+    data = record(HEADER) + b"\x00" + empty_frame(1) + b"\x00\x00"
+    assert read_everything(data) == 4
+    assert backup.info(io.BytesIO(data)).empty_frames == 3
+
+
+@pytest.mark.parametrize("rest", [b"x", bytes(1000), b"\x1f\x8b\x08", gzip.compress(b"more")])
+def test_bytes_after_the_gzip_member_are_ignored(rest: bytes) -> None:
+    """As the format says: containers are padded there."""
+    assert read_everything(gzip.compress(stream_of(small())) + rest) == len(small()) - 1
+    assert read_everything(sealed(gzip.compress(stream_of(small())) + rest)) == len(small()) - 1
+
+
+def test_caps_are_settings() -> None:
+    """Of the size of a frame, in every form."""
+    for data in FORMS.values():
+        error = refused(data, Limits(frame_bytes=60))
+        assert error is None or "longer than is allowed" in str(error) or isinstance(error, UnreadableBackup)
+
+
+def test_a_backup_of_many_small_frames_is_read_in_flat_memory() -> None:
+    """Ten times the messages, no more memory."""
+    item = record(Frame(chatItem=ChatItem(chatId=1, dateSent=1_700_000_000_000)).SerializeToString())
+    peaks = []
+    for count in (400_000, 2_400_000):
+        data = record(HEADER) + item * count
+        tracemalloc.start()
+        try:
+            with backup.open(io.BytesIO(data)) as found:
+                assert sum(block.count for block in found.blocks()) == count
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+HOSTILE_FILES: dict[str, Callable[[], bytes]] = {
+    "length": lambda: record(HEADER) + encode_varint(1 << 31),
+    "varint": lambda: record(HEADER) + b"\xff" * 1000,
+    "deep": lambda: record(HEADER) + record(deep_messages(10_000)),
+    "deep json": lambda: b'{"version":"1"}\n' + b'{"a":' * 100_000,
+    "deep json5": lambda: b"[{version:1}," + b"[" * 100_000,
+    "zeros": lambda: bytes(1 << 20),
+    "noise": lambda: random.Random(1).randbytes(1 << 20),
+    "magic": lambda: b"SBACKUP\x01" + b"\xff" * 100,
+    "zip": lambda: b"PK\x05\x06" + b"\xff" * 18,
+    "empty": lambda: b"",
+    "gzip": lambda: b"\x1f\x8b\x08" + b"\xff" * 1000,
+}
+
+
+@pytest.mark.parametrize("command", ["info", "convert"])
+def test_the_command_line_survives_all_of_it_within_bounds(command: str, tmp_path: Path) -> None:
+    """One line on standard error, an exit status below 10, 60 seconds and a gigabyte of address space in all."""
+    for name, make in HOSTILE_FILES.items():
+        (tmp_path / f"{name}.x").write_bytes(make())
+    script = "\n".join(
+        [
+            "import sys, json",
+            "from holdfast.cli import main",
+            "for word in json.loads(sys.argv[1]):",
+            f"    print(main(['backup', '{command}', word, *sys.argv[2:]]), flush=True)",
+        ]
+    )
+    words = [str(tmp_path / f"{name}.x") for name in HOSTILE_FILES]
+    more = [str(tmp_path / "out.jsonl")] if command == "convert" else []
+    done = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(words), *more],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    statuses = dict(zip(HOSTILE_FILES, map(int, done.stdout.split()), strict=True))
+    assert set(statuses.values()) <= {2, 3}, statuses
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == len(HOSTILE_FILES)
+    assert all(line.startswith("error: ") for line in done.stderr.splitlines())

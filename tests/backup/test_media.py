@@ -1,0 +1,352 @@
+"""The attachments of a backup: which there are, whether they are there, and writing them out as files."""
+
+import hashlib
+import io
+import unicodedata
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup.container.attachments import Attachment, LocalKey
+from holdfast.backup.errors import DamagedBackup, UnreadableBackup, UnwritableBackup
+from holdfast.backup.media import (
+    Extracted,
+    Pointer,
+    attachment_of,
+    chat_names,
+    extension_of,
+    extract,
+    place,
+    pointers,
+    safe_name,
+    sniffed,
+)
+from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatItem, Contact, FilePointer, Frame, Recipient
+from tests.backup.sample import walk
+from tests.backup.streams import HEADER, KEYS, folder_of, lines_of, message_stream, record, sample, stream_of
+
+SENT = 1_700_000_000_000
+
+
+def pointer_to(content: bytes, key: int, name: str = "", content_type: str = "") -> FilePointer:
+    """Point at content, which lies under a key of its own."""
+    made = FilePointer(contentType=content_type, fileName=name)
+    made.locatorInfo.plaintextHash = hashlib.sha256(content).digest()
+    made.locatorInfo.localKey = bytes([key]) * 64
+    made.locatorInfo.size = len(content)
+    return made
+
+
+def history(*files: tuple[bytes, FilePointer], chat: str = "Choir", sent: int = SENT) -> list[bytes]:
+    """Make a backup of one chat with a message for each file."""
+    frames = [
+        Frame(account=AccountData(givenName="Ada")),
+        Frame(recipient=Recipient(id=1, contact=Contact(profileGivenName=chat))),
+        Frame(chat=Chat(id=5, recipientId=1)),
+    ]
+    for _content, pointer in files:
+        item = ChatItem(chatId=5, authorId=1, dateSent=sent)
+        item.standardMessage.attachments.add().pointer.CopyFrom(pointer)
+        frames.append(Frame(chatItem=item))
+    return [HEADER, *(frame.SerializeToString() for frame in frames)]
+
+
+def export(home: Path, *files: tuple[bytes, FilePointer], chat: str = "Choir", sent: int = SENT) -> Path:
+    """Write such a backup as an export."""
+    home.mkdir()
+    (home / "main.jsonl").write_bytes(lines_of(history(*files, chat=chat, sent=sent)))
+    for content, pointer in files:
+        attachment = attachment_of(pointer.locatorInfo)
+        assert attachment is not None
+        path = home / "files" / attachment.name[:2] / attachment.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return home
+
+
+def written(source: Path, target: Path) -> list[Extracted]:
+    """Write out the attachments of a backup."""
+    with backup.open(source, KEYS) as found:
+        return list(extract(found, target))
+
+
+def names_in(target: Path) -> list[str]:
+    """List what was written."""
+    return sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+
+
+def expected_pointers(records: tuple[bytes, ...]) -> Iterator[tuple[int, int, int, str, str, bool]]:
+    """Find every pointer with message objects."""
+    for index, raw in enumerate(records[1:], 1):
+        frame = Frame.FromString(raw)
+        for pointer in walk.pointers(frame):
+            locator = pointer.locatorInfo
+            kept = bool(locator.plaintextHash and locator.localKey)
+            item = frame.chatItem
+            yield index, item.chatId, item.dateSent, pointer.contentType, pointer.fileName, kept
+
+
+def test_every_pointer_of_a_sample_is_found() -> None:
+    """With its frame, its chat, its time, its type and its name; wherever it stands in a message."""
+    records = sample(1000)
+    with backup.open(io.BytesIO(stream_of(records))) as found:
+        actual = [
+            (one.frame, one.chat, one.sent_ms, one.content_type, one.file_name, one.attachment is not None)
+            for one in pointers(found)
+        ]
+    assert len(actual) > 100
+    assert sorted(actual) == sorted(expected_pointers(records))
+
+
+def test_a_pointer_of_an_older_revision_belongs_to_the_message() -> None:
+    """Chat and time are those of the message around it."""
+    item = ChatItem(chatId=5, dateSent=SENT)
+    item.revisions.add(chatId=6, dateSent=3).standardMessage.attachments.add().pointer.fileName = "old"
+    with backup.open(io.BytesIO(message_stream(Frame(chatItem=item)))) as found:
+        assert list(pointers(found)) == [Pointer(1, 5, SENT, "", "old", None)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"plaintextHash": b""}, {"plaintextHash": b"short"}, {"localKey": b""}, {"localKey": b"short"}],
+)
+def test_what_was_not_kept_is_no_attachment(change: dict[str, bytes]) -> None:
+    """Nor is one whose hash or key cannot be one."""
+    locator = pointer_to(b"x", 1).locatorInfo
+    assert attachment_of(locator) == Attachment(LocalKey(b"\x01" * 64), hashlib.sha256(b"x").digest(), 1)
+    for name, value in change.items():
+        setattr(locator, name, value)
+    assert attachment_of(locator) is None
+
+
+def test_a_damaged_pointer_is_located() -> None:
+    """By frame and byte."""
+    raw = history((b"x", pointer_to(b"x", 1, "name")))[-1].replace(b"name", b"na\xffe")
+    for bad, words in ((raw, "not UTF-8"), (b"\x22\x05abc", "middle of a field")):
+        with (
+            backup.open(io.BytesIO(record(HEADER) + record(bad))) as found,
+            pytest.raises(DamagedBackup, match=rf"{words} \(frame 1, byte \d+\)"),
+        ):
+            list(pointers(found))
+
+
+def test_chats_are_named_after_who_they_are_with() -> None:
+    """Also where that is nobody."""
+    records = [*history(), Frame(chat=Chat(id=6, recipientId=9)).SerializeToString()]
+    with backup.open(io.BytesIO(stream_of(records))) as found:
+        assert chat_names(found) == {5: "Choir", 6: "Unknown"}
+
+
+def test_a_sample_folder_is_written_out_whole(tmp_path: Path) -> None:
+    """Each content once under its key, as it was, in a folder named after its chat."""
+    snapshot = folder_of(sample(300), tmp_path)
+    done = written(snapshot, tmp_path / "out")
+    assert len(done) > 20
+    assert all(not item.problem for item in done)
+    media = {
+        hashlib.sha256(path.read_bytes()).digest() for path in (tmp_path / "out").rglob("*") if path.is_file()
+    }
+    with backup.open(snapshot, KEYS) as found:
+        wanted = {one.attachment.plaintext_hash for one in pointers(found) if one.attachment}
+        chats = set(chat_names(found).values())
+    assert media == wanted
+    assert len(names_in(tmp_path / "out")) == len(done) == len({item.media_name for item in done})
+    assert {path.name for path in (tmp_path / "out").iterdir()} <= {safe_name(chat) for chat in chats} | {"Other"}
+    assert all(item.path is not None and item.path.stat().st_size == item.bytes for item in done)
+
+
+def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
+    """And gives the same answer; what was changed meanwhile is put right."""
+    snapshot = folder_of(sample(100), tmp_path)
+    first = written(snapshot, tmp_path / "out")
+    files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
+    before = {path: path.stat().st_ino for path in files}
+    assert written(snapshot, tmp_path / "out") == first
+    assert {path: path.stat().st_ino for path in files} == before
+    content = files[0].read_bytes()
+    files[0].write_bytes(bytes(len(content)))
+    files[1].unlink()
+    assert written(snapshot, tmp_path / "out") == first
+    assert files[0].read_bytes() == content
+    assert files[1].is_file()
+
+
+def test_what_is_missing_or_damaged_is_reported_and_stops_nothing(tmp_path: Path) -> None:
+    """Each with its frame and its name; nothing half-written stays behind."""
+    files = [
+        (f"content {number}".encode(), pointer_to(f"content {number}".encode(), number)) for number in range(6)
+    ]
+    source = export(tmp_path / "in", *files)
+    stored = sorted((source / "files").glob("*/*"))
+    stored[0].unlink()
+    stored[1].write_bytes(b"")
+    stored[2].write_bytes(b"something else")
+    stored[3].unlink()
+    stored[3].symlink_to("/etc/passwd")
+    done = written(source, tmp_path / "out")
+    problems = {item.media_name: item.problem for item in done if item.problem}
+    assert set(problems) == {path.name for path in stored[:4]}
+    assert "not in the export" in problems[stored[0].name]
+    assert "fewer than" in problems[stored[1].name]
+    assert "not the content" in problems[stored[2].name]
+    assert "leads out of" in problems[stored[3].name]
+    assert [item.frame for item in done] == [4, 5, 6, 7, 8, 9]
+    assert len(names_in(tmp_path / "out")) == 2
+
+
+def test_a_damaged_zip_gives_what_is_left(tmp_path: Path) -> None:
+    """One bad entry does not spoil the others."""
+    files = [(bytes([number]) * 5000, pointer_to(bytes([number]) * 5000, number)) for number in range(1, 5)]
+    source = export(tmp_path / "in", *files)
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        for path in sorted(source.rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(source))
+    data = (tmp_path / "in.zip").read_bytes()
+    (tmp_path / "in.zip").write_bytes(data.replace(bytes([2]) * 5000, bytes([9]) * 5000))
+    done = written(tmp_path / "in.zip", tmp_path / "out")
+    assert [bool(item.problem) for item in done] == [False, True, False, False]
+    assert len(names_in(tmp_path / "out")) == 3
+
+
+def test_a_form_without_attachments_says_so(tmp_path: Path) -> None:
+    """There is nowhere to look for them."""
+    with (
+        backup.open(io.BytesIO(stream_of(history()))) as found,
+        pytest.raises(UnreadableBackup, match="frame stream, which has no attachments"),
+    ):
+        list(extract(found, tmp_path))
+
+
+def test_a_target_that_cannot_be_a_folder_is_said(tmp_path: Path) -> None:
+    """In words."""
+    source = export(tmp_path / "in", (b"x", pointer_to(b"x", 1)))
+    (tmp_path / "out").write_bytes(b"a file")
+    with pytest.raises(UnwritableBackup, match="cannot be made"):
+        written(source, tmp_path / "out")
+
+
+HOSTILE = [
+    "../../etc/passwd",
+    "/etc/passwd",
+    "..",
+    ".",
+    "...",
+    "C:\\Windows\\system32\\x.dll",
+    "\\\\server\\share",
+    "a/b/../../../c",
+    "CON",
+    "con.txt",
+    "LPT1",
+    "Aux.tar.gz",
+    "name\0hidden.txt",
+    "line\nbreak",
+    "esc\x1b[31mred",
+    "\u202egpj.exe",
+    "\u2066x\u2069",
+    "sep\u2028arator",
+    "a" * 5000 + ".jpg",
+    "ü" * 300,
+    "👨‍👩‍👧" * 100,
+    "." + "x" * 300,
+    "trailing. . .",
+    "  ",
+    ".hidden",
+    "~",
+    "-rf",
+    'a:b*c?d"e<f>g|h',
+]
+
+
+def test_names_stay_in_their_folder_whatever_they_say(tmp_path: Path) -> None:
+    """As names of files, and as names of chats."""
+    for number, text in enumerate(HOSTILE):
+        files = [(bytes([key]), pointer_to(bytes([key]), key, text, "image/png")) for key in (1, 2)]
+        for sent in (SENT, 0):
+            home = tmp_path / f"{number}-{sent}"
+            home.mkdir()
+            done = written(export(home / "in", *files, chat=text, sent=sent), home / "out")
+            assert all(not item.problem for item in done), text
+            inside = [
+                path for path in home.rglob("*") if path.is_file() and "in" not in path.relative_to(home).parts
+            ]
+            assert len(inside) == 2
+            for path in inside:
+                assert path.resolve().is_relative_to((home / "out").resolve())
+                assert len(path.relative_to(home / "out").parts) == 2
+                for part in path.relative_to(home / "out").parts:
+                    check_name(part)
+
+
+def check_name(name: str) -> None:
+    """Hold a name to what every file system takes and no terminal minds."""
+    assert name not in {"", ".", ".."}
+    assert not set(name) & set('<>:"/\\|?*')
+    assert not {unicodedata.category(sign) for sign in name} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert len(name.encode()) < 200
+    assert name.partition(".")[0].upper() not in {"CON", "PRN", "AUX", "NUL", "LPT1", "COM1"}
+    assert name == name.strip(" .")
+
+
+@given(st.text(max_size=300))
+def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
+    """And making it safe again changes nothing."""
+    name = safe_name(text)
+    if name:
+        check_name(name)
+        assert len(name.encode()) <= 100
+        assert safe_name(name) == name
+
+
+def test_names_that_differ_only_by_case_are_kept_apart(tmp_path: Path) -> None:
+    """Some disks take them for one, and one would be lost."""
+    contents = [bytes([key]) for key in range(1, 6)]
+    texts = ["Photo.jpg", "PHOTO.JPG", "photo.jpg", "Photo.jpg", "straße.jpg"]
+    files = [
+        (content, pointer_to(content, key, text))
+        for key, (content, text) in enumerate(zip(contents, texts, strict=True), 1)
+    ]
+    written(export(tmp_path / "in", *files), tmp_path / "out")
+    names = names_in(tmp_path / "out")
+    assert len({name.casefold() for name in names}) == len(names) == 5
+    assert "Choir/2023-11-14 22.13.20 Photo.jpg" in names
+    assert "Choir/2023-11-14 22.13.20 photo (3).jpg" in names
+
+
+def test_the_same_attachment_is_written_once(tmp_path: Path) -> None:
+    """However often it was forwarded."""
+    files = [(b"x", pointer_to(b"x", 1, "a.txt"))] * 3
+    assert len(written(export(tmp_path / "in", *files), tmp_path / "out")) == 1
+    assert names_in(tmp_path / "out") == ["Choir/2023-11-14 22.13.20 a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "start", "name"),
+    [
+        (Pointer(1, 1, SENT, "image/jpeg", "holiday.JPG", None), b"", "2023-11-14 22.13.20 holiday.JPG"),
+        (Pointer(1, 1, SENT, "image/jpeg", "", None), b"", "2023-11-14 22.13.20.jpg"),
+        (Pointer(1, 1, 0, "image/jpeg; x=y", "", None), b"", "attachment.jpg"),
+        (Pointer(1, 1, 0, "", "", None), b"%PDF-1.7", "attachment.pdf"),
+        (Pointer(1, 1, 0, "text/x-signal-plain", "", None), b"", "attachment.txt"),
+        (Pointer(1, 1, 0, "made/up", "", None), b"", "attachment"),
+        (Pointer(1, 1, (1 << 64) - 1, "", "x", None), b"", "x"),
+    ],
+)
+def test_a_name_is_made_of_time_name_and_type(pointer: Pointer, start: bytes, name: str) -> None:
+    """As far as they are known."""
+    assert place(Path("out"), "Ada", pointer, start, set()) == Path("out") / "Ada" / name
+
+
+def test_content_is_known_by_how_it_begins() -> None:
+    """Of the kinds people send."""
+    assert sniffed(b"\x89PNG\r\n\x1a\n....") == ".png"
+    assert sniffed(b"RIFF....WEBPVP8 ") == ".webp"
+    assert sniffed(b"....ftypisom") == ".mp4"
+    assert sniffed(b"") == sniffed(b"hello") == ""
+    assert extension_of("IMAGE/JPEG") == ".jpg"
+    assert extension_of("nonsense") == ""

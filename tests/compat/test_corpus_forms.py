@@ -1,0 +1,75 @@
+"""Every file of the corpus goes from each form to each other and comes back byte for byte."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup.convert import To, convert
+from holdfast.backup.order import Order
+from holdfast.backup.schema import Frame
+from tests.backup.streams import MODERN_KEYS
+
+
+def streamed(source: backup.Backup) -> bytes:
+    """Write a backup as a plain stream."""
+    out = io.BytesIO()
+    convert(source, out, To.STREAM)
+    return out.getvalue()
+
+
+def rewritten(data: bytes, to: To, target: Path, keys: backup.KeyMaterial) -> bytes:
+    """Write a backup in another form."""
+    with backup.open(io.BytesIO(data), MODERN_KEYS) as source:
+        if to is To.FOLDER:
+            convert(source, target, to, keys=keys)
+            with backup.open(target, keys) as found:
+                return streamed(found)
+        out = io.BytesIO()
+        convert(source, out, to, keys=keys)
+        return out.getvalue()
+
+
+@pytest.mark.parametrize("first", To)
+def test_every_valid_file_survives_every_pair_of_forms(corpus: Path, first: To, tmp_path: Path) -> None:
+    """To the first form, from there to every other, and back to a stream."""
+    keys = backup.KeyMaterial(pool=MODERN_KEYS.pool, aci=MODERN_KEYS.aci)
+    for number, file in enumerate(sorted((corpus / "valid").glob("*.binproto"))):
+        data = file.read_bytes()
+        one = rewritten(data, first, tmp_path / str(number), keys)
+        for second in (To.STREAM, To.JSONL, To.JSON, To.CONTAINER):
+            two = rewritten(one, second, tmp_path / "unused", keys)
+            assert rewritten(two, To.STREAM, tmp_path / "unused", keys) == data, (file.name, second)
+
+
+def test_every_valid_file_is_in_order(corpus: Path) -> None:
+    """The rules of order are those the reference keeps."""
+    for file in sorted((corpus / "valid").glob("*.binproto")):
+        order = Order()
+        with backup.open(file) as found:
+            for frame in found:
+                order.check(frame.raw)
+
+
+def test_the_files_written_by_hand_are_read(corpus: Path) -> None:
+    """JSON5 arrays, each breaking a rule of content, none of form."""
+    files = sorted((corpus / "invalid").glob("*.jsonproto"))
+    assert files
+    for file in files:
+        with backup.open(file) as found:
+            assert found.form is backup.Form.ARRAY
+            frames = [frame.raw for frame in found]
+        assert frames
+        for raw in frames:
+            Frame.FromString(raw)
+
+
+def test_the_encrypted_file_opens_through_the_door(corpus: Path, tmp_path: Path) -> None:
+    """And is the stream it was made of again after any other form."""
+    with backup.open(corpus / "encrypted" / "legacy-account.binproto.encrypted", MODERN_KEYS) as found:
+        data = streamed(found)
+    assert len(data) == 117
+    for to in To:
+        again = rewritten(data, to, tmp_path / to, backup.KeyMaterial(pool=MODERN_KEYS.pool, aci=MODERN_KEYS.aci))
+        assert rewritten(again, To.STREAM, tmp_path / "x", MODERN_KEYS) == data
