@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import hypothesis
 import pytest
 import structlog
 import uvicorn
+from hypothesis import HealthCheck
 
 from holdfast import logs
 from holdfast.hosting.data import connect, prepare
@@ -27,6 +29,10 @@ from tests.compat.corpus import ABSENT, FOLDER
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
+
+# Time is measured by benchmarks; a property that is slow on a busy machine is still true.
+hypothesis.settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.settings.load_profile("house")
 
 # The client runs in the process of the service here; what it logs is not the service's.
 for name in ("httpx", "httpcore"):

@@ -66,7 +66,6 @@ def test_the_published_file_is_written_and_read() -> None:
     assert opened(raw, attachment) == HELLO
 
 
-@settings(deadline=None)
 @given(st.one_of(st.integers(0, 3000), st.sampled_from([CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK - 8])))
 def test_content_of_any_size_comes_back(size: int) -> None:
     """Around blocks, chunks and the sizes that are padded to, nothing at all included."""
@@ -134,7 +133,7 @@ def test_a_size_within_the_file_but_not_the_right_one_is_a_mismatch(size: int) -
         opened(raw, Attachment(KEY, attachment.plaintext_hash, size))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2 * CHUNK + 40))
 def test_the_last_of_a_wrong_content_is_never_given_out(size: int) -> None:
     """Whoever reads to the end meets the error instead of it, and meets it again when reading on."""

@@ -5,7 +5,7 @@ import io
 import secrets
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.container.chunks import CHUNK
@@ -50,7 +50,6 @@ def test_a_modern_container_has_its_metadata_in_front() -> None:
     assert (len(raw), layout.forward_secrecy, layout.span.start) == (701, ONE_PAIR, 109)
 
 
-@settings(deadline=None)
 @given(st.one_of(st.integers(0, 600), st.sampled_from([CHUNK - 19, CHUNK - 4, CHUNK - 3, CHUNK, 2 * CHUNK])))
 def test_content_of_any_size_comes_back_in_either_layout(size: int) -> None:
     """Around blocks and chunks."""

@@ -32,7 +32,7 @@ def test_nothing_leaks() -> None:
     assert sorted(container.__all__) == list(container.__all__)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.binary(max_size=5000), st.booleans())
 def test_a_stream_survives_the_whole_way(stream: bytes, modern: bool) -> None:  # noqa: FBT001  # hypothesis fills it
     """Compressed, padded, encrypted and back, in either layout, with keys derived from what a person has."""

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.container.chunks import CHUNK, as_file
@@ -36,7 +36,6 @@ def bomb(size: int) -> bytes:
     return start + piece * (size // CHUNK - 1)
 
 
-@settings(deadline=None)
 @given(st.one_of(st.binary(max_size=5000), st.integers(0, 3 * CHUNK).map(bytes)), st.integers(0, 9))
 def test_what_is_compressed_comes_back(content: bytes, level: int) -> None:
     """At every level, and the standard library agrees."""

@@ -58,7 +58,6 @@ def forged(plaintext: bytes) -> bytes:
     return body + hmac.digest(KEYS.hmac, body, "sha256")
 
 
-@settings(deadline=None)
 @given(SIZES, st.integers(1, 3 * CHUNK))
 def test_content_of_any_size_comes_back(size: int, pieces: int) -> None:
     """Around blocks and chunks, and however it was cut into pieces when it was written."""
@@ -96,7 +95,7 @@ def test_any_cut_is_found() -> None:
     assert Span(0, len(raw) + 1).problem() is not None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 3 * CHUNK), st.integers(1, 255))
 def test_a_change_after_the_first_pass_is_found_in_the_second(place: int, change: int) -> None:
     """The file is authenticated again while it is decrypted, and its last chunk is held back until then."""

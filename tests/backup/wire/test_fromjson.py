@@ -97,7 +97,7 @@ def test_enum_values_are_read_from_names_and_numbers() -> None:
     assert frame_from_json({"chatFolder": {"folderType": -1}}) == delimited(8, number(6, -1))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(value=st.binary(min_size=1, max_size=20))
 def test_base64_is_read_in_any_form(value: bytes) -> None:
     """Standard or for addresses, with or without padding."""
@@ -107,7 +107,7 @@ def test_base64_is_read_in_any_form(value: bytes) -> None:
         assert frame_from_json({"stickerPack": {"packId": text.rstrip("=")}}) == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(value=st.floats(width=32, allow_nan=False))
 def test_floats_are_read_from_numbers_and_text(value: float) -> None:
     """What is not finite has a name."""

@@ -31,7 +31,7 @@ RICH = (
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(raw=st.binary(max_size=200))
 @example(raw=b"")
 def test_any_bytes_are_judged_as_protobuf_judges_them(core: Core, raw: bytes) -> None:
