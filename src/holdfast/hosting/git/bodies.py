@@ -1,0 +1,64 @@
+"""The bodies of git's requests: inflated while they arrive, and held to a size."""
+
+import tempfile
+import zlib
+from collections.abc import AsyncIterator
+from typing import IO, Final
+
+from holdfast.hosting.errors import BodyDamaged, BodyTooLarge
+
+__all__ = ["held", "inflate", "spool"]
+
+CHUNK: Final = 64 * 1024
+IN_MEMORY: Final = 1024 * 1024
+# Lists of object names, which is all git compresses, shrink to about half. A bomb shrinks a thousandfold.
+MOST_GROWTH: Final = 100
+
+
+async def inflate(body: AsyncIterator[bytes], *, most: int | None = None) -> AsyncIterator[bytes]:
+    """Inflate a gzip body piece by piece, and refuse one that grows out of all proportion."""
+    inflater = zlib.decompressobj(wbits=31)
+    arrived = made = 0
+    async for chunk in body:
+        arrived += len(chunk)
+        pending, full = chunk, False
+        while pending or full:
+            if inflater.eof:
+                raise BodyDamaged("the request's body goes on after its compressed part")
+            try:
+                piece = inflater.decompress(pending, CHUNK)
+            except zlib.error as error:
+                raise BodyDamaged("the request's body is not gzip, or damaged") from error
+            pending, full = inflater.unconsumed_tail or inflater.unused_data, len(piece) == CHUNK
+            made += len(piece)
+            if most is not None and made > most:
+                raise BodyTooLarge(f"the request's body is larger than {most} bytes")
+            if made > IN_MEMORY and made > arrived * MOST_GROWTH:
+                raise BodyTooLarge("the request's body inflates out of all proportion")
+            if piece:
+                yield piece
+    if not inflater.eof:
+        raise BodyDamaged("the request's body ends too early")
+
+
+async def held(body: AsyncIterator[bytes], *, most: int) -> AsyncIterator[bytes]:
+    """Pass a body on, up to a size."""
+    size = 0
+    async for chunk in body:
+        size += len(chunk)
+        if size > most:
+            raise BodyTooLarge(f"the request's body is larger than {most} bytes")
+        yield chunk
+
+
+async def spool(body: AsyncIterator[bytes], *, most: int) -> IO[bytes]:
+    """Take in a whole body; the file it returns is gone once closed."""
+    kept = tempfile.TemporaryFile(prefix="holdfast-body-")  # noqa: SIM115  # the caller closes it
+    try:
+        async for chunk in held(body, most=most):
+            kept.write(chunk)
+        kept.seek(0)
+    except BaseException:
+        kept.close()
+        raise
+    return kept

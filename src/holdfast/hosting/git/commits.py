@@ -1,0 +1,275 @@
+"""Commits and annotated tags, read from their own bytes, and the first commit of an empty repository."""
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefExists
+from holdfast.hosting.git import moves
+from holdfast.hosting.git.names import is_id, raw
+from holdfast.hosting.git.refs import check_ref_name, is_empty
+from holdfast.hosting.git.repository import Repo
+
+__all__ = [
+    "Commit",
+    "Signature",
+    "TagObject",
+    "build_tree",
+    "find_commit",
+    "first_commit",
+    "read_commit",
+    "read_tag",
+    "write_commit",
+    "write_tag",
+]
+
+LATEST: Final = 253_402_300_799
+# These decode something else than text, or take forever over it.
+NOT_TEXT: Final = frozenset(["idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"])
+ARMOUR: Final = (
+    b"-----BEGIN PGP SIGNATURE-----",
+    b"-----BEGIN SSH SIGNATURE-----",
+    b"-----BEGIN SIGNED MESSAGE-----",
+)
+DIRECTORY_MODE: Final = b"40000"
+FILE_MODE: Final = b"100644"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who did something and when: seconds since 1970, and the minutes their clock was ahead of UTC."""
+
+    name: str
+    email: str
+    time: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit; `signature` and `payload` are what a signed one was signed with, and what was signed."""
+
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Signature
+    committer: Signature
+    message: str
+    signature: str = ""
+    payload: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TagObject:
+    """An annotated tag; very old ones do not say who made them."""
+
+    id: str
+    target: str
+    kind: str
+    name: str
+    tagger: Signature | None
+    message: str
+    signature: str = ""
+    payload: str = ""
+
+
+Headers = list[tuple[bytes, bytes]]
+
+
+def find_commit(repo: Repo, commit: str) -> Commit | None:
+    """Return a commit somebody asked for by its full id."""
+    found = repo.find(commit)
+    return parse_commit(commit, found[1]) if found is not None and found[0] == "commit" else None
+
+
+def read_commit(repo: Repo, commit: str) -> Commit:
+    """Return a commit that something names: it must be there."""
+    return parse_commit(commit, repo.read(commit, "commit"))
+
+
+def read_tag(repo: Repo, tag: str) -> TagObject:
+    """Return an annotated tag by the id of its object."""
+    found = repo.find(tag)
+    if found is None or found[0] != "tag":
+        raise NoSuchObject(f"there is no tag {tag}")
+    return parse_tag(tag, found[1])
+
+
+def split(content: bytes) -> tuple[Headers, bytes]:
+    """Split an object into its headers, with their folded lines joined, and its message."""
+    head, _, message = content.partition(b"\n\n")
+    # An object without a message ends right after its headers.
+    head = head.removesuffix(b"\n")
+    headers: Headers = []
+    for line in head.split(b"\n"):
+        if line.startswith(b" ") and headers:
+            key, value = headers[-1]
+            headers[-1] = key, value + b"\n" + line[1:]
+        else:
+            key, _, value = line.partition(b" ")
+            headers.append((key, value))
+    return headers, message
+
+
+def first(headers: Headers, key: bytes) -> bytes | None:
+    """Return the first header of a name."""
+    return next((value for name, value in headers if name == key), None)
+
+
+def reference(owner: str, headers: Headers, key: bytes) -> str:
+    """Return the id a header must hold."""
+    value = (first(headers, key) or b"").decode(errors="replace")
+    if not is_id(value):
+        raise GitDamaged(f"the object {owner} has no {key.decode()}")
+    return value
+
+
+def text(content: bytes, encoding: bytes | None) -> str:
+    """Decode what an object says in the encoding it names; what cannot be decoded is replaced."""
+    if encoding:
+        try:
+            codec = codecs.lookup(encoding.decode("ascii"))
+            if codec.name.replace("_", "-") not in NOT_TEXT:
+                return content.decode(codec.name, errors="replace").encode(errors="replace").decode()
+        except (LookupError, ValueError):
+            pass
+    return content.decode(errors="replace")
+
+
+def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
+    """Read a signature the way git does: as much of it as makes sense."""
+    line = line or b""
+    name, _, rest = line.partition(b"<")
+    email = rest.partition(b">")[0]
+    when = line.rpartition(b">")[2].split()
+    time = int(when[0]) if when and when[0].isdigit() and len(when[0]) < 13 else 0
+    offset = 0
+    if len(when) > 1 and when[1][:1] in (b"+", b"-") and when[1][1:].isdigit() and len(when[1]) < 7:
+        hours, minutes = divmod(int(when[1][1:]), 100)
+        offset = hours * 60 + minutes
+        offset = 0 if offset >= 24 * 60 else -offset if when[1].startswith(b"-") else offset
+    return Signature(text(name.strip(), encoding), text(email.strip(), encoding), time * (time <= LATEST), offset)
+
+
+def parse_commit(commit: str, content: bytes) -> Commit:
+    """Read a commit."""
+    headers, message = split(content)
+    encoding = first(headers, b"encoding")
+    parents = tuple(value.decode(errors="replace") for name, value in headers if name == b"parent")
+    if not all(map(is_id, parents)):
+        raise GitDamaged(f"the commit {commit} has a parent that cannot be")
+    signed = first(headers, b"gpgsig")
+    return Commit(
+        commit,
+        reference(commit, headers, b"tree"),
+        parents,
+        parse_signature(first(headers, b"author"), encoding),
+        parse_signature(first(headers, b"committer"), encoding),
+        text(message, encoding),
+        "" if signed is None else text(signed, None),
+        "" if signed is None else text(without(content, b"gpgsig"), encoding),
+    )
+
+
+def parse_tag(tag: str, content: bytes) -> TagObject:
+    """Read an annotated tag."""
+    headers, message = split(content)
+    tagger = first(headers, b"tagger")
+    encoding = first(headers, b"encoding")
+    starts = [found for armour in ARMOUR if (found := (b"\n" + message).find(b"\n" + armour)) >= 0]
+    end = min(starts, default=len(message))
+    signed = message[end:]
+    return TagObject(
+        tag,
+        reference(tag, headers, b"object"),
+        text(first(headers, b"type") or b"", None),
+        text(first(headers, b"tag") or b"", None),
+        None if tagger is None else parse_signature(tagger, encoding),
+        text(message[:end], encoding),
+        text(signed, None),
+        text(content[: len(content) - len(signed)], encoding) if signed else "",
+    )
+
+
+def without(content: bytes, header: bytes) -> bytes:
+    """Return an object without one of its headers: what a signature was made over."""
+    head, blank, message = content.partition(b"\n\n")
+    kept: list[bytes] = []
+    dropping = False
+    for line in head.split(b"\n"):
+        dropping = line.startswith(header + b" ") or (dropping and line.startswith(b" "))
+        if not dropping:
+            kept.append(line)
+    return b"\n".join(kept) + blank + message
+
+
+def signature_line(who: Signature) -> bytes:
+    """Write a signature; what would end a line or an address early is left out, as git does."""
+    name, email = (
+        "".join(letter for letter in part if letter not in "<>\n\0").strip(" .,:;\"'\\\r\t")
+        for part in (who.name, who.email)
+    )
+    hours, minutes = divmod(abs(who.offset), 60)
+    sign = "-" if who.offset < 0 else "+"
+    line = f"{name or 'unknown'} <{email}> {max(who.time, 0)} {sign}{hours:02}{minutes:02}"
+    return line.encode(errors="replace")
+
+
+def build_tree(repo: Repo, files: Mapping[str, bytes]) -> str:
+    """Write files and their directories, and return the tree that holds them."""
+    folders: dict[bytes, dict[str, bytes]] = {}
+    entries: list[tuple[bytes, bytes, str]] = []
+    for path, content in files.items():
+        name, slash, rest = path.partition("/")
+        if name.lower() in ("", ".", "..", ".git") or "\0" in name or (slash and not rest):
+            raise PathRefused(f"a file cannot lie at {path!r}")
+        if slash:
+            folders.setdefault(raw(name), {})[rest] = content
+        else:
+            entries.append((raw(name), FILE_MODE, repo.write("blob", content)))
+    for folder, inside in folders.items():
+        entries.append((folder, DIRECTORY_MODE, build_tree(repo, inside)))
+    if len({name for name, _, _ in entries}) != len(entries):
+        raise PathRefused("a file and a directory cannot have the same name")
+    # git sorts a directory as if its name ended with a slash.
+    entries.sort(key=lambda entry: entry[0] + b"/" if entry[1] == DIRECTORY_MODE else entry[0])
+    return repo.write(
+        "tree", b"".join(b"%s %s\0%s" % (mode, name, bytes.fromhex(at)) for name, mode, at in entries)
+    )
+
+
+def write_commit(
+    repo: Repo, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
+) -> str:
+    """Write a commit and return its id; no ref leads to it yet."""
+    lines = [f"tree {tree}".encode(), *(f"parent {parent}".encode() for parent in parents)]
+    lines += [b"author " + signature_line(author), b"committer " + signature_line(committer)]
+    told = message.replace("\0", "").rstrip("\n").encode(errors="replace")
+    return repo.write("commit", b"\n".join(lines) + b"\n\n" + told + b"\n")
+
+
+def first_commit(
+    repo: Repo, files: Mapping[str, bytes], *, author: Signature, committer: Signature, message: str, branch: str
+) -> str:
+    """Put the first commit into an empty repository and make its branch the default; return its id."""
+    check_ref_name(branch)
+    if not is_empty(repo):
+        raise RefExists("the repository is not empty")
+    made = write_commit(repo, build_tree(repo, files), (), author=author, committer=committer, message=message)
+    moves.create(repo, f"refs/heads/{branch}", made)
+    moves.set_head(repo, branch)
+    return made
+
+
+def write_tag(repo: Repo, target: str, name: str, tagger: Signature, message: str) -> str:
+    """Write an annotated tag of a commit and return its id; no ref leads to it yet."""
+    check_ref_name(name)
+    lines = [
+        f"object {target}".encode(),
+        b"type commit",
+        f"tag {name}".encode(),
+        b"tagger " + signature_line(tagger),
+    ]
+    told = message.replace("\0", "").rstrip("\n").encode(errors="replace")
+    return repo.write("tag", b"\n".join(lines) + b"\n\n" + told + b"\n")

@@ -1,0 +1,41 @@
+"""Comparing two commits: what one has that the other has not."""
+
+from dataclasses import dataclass
+
+from holdfast.hosting.git.changes import Changes, Stats, changes_between, stats_between
+from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.git.history import ahead_behind, commits, merge_base, span
+from holdfast.hosting.git.repository import Repo
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What leads to `head` but not to `base`, newest first, and what it changes.
+
+    `ahead` counts those commits, `behind` those that lead to `base` only. Without a common commit `merge_base` is
+    missing, and what changed is told against `base` itself.
+    """
+
+    base: str
+    head: str
+    merge_base: str | None
+    commits: list[Commit]
+    ahead: int
+    behind: int
+    changes: Changes
+    stats: Stats
+
+
+def compare(
+    repo: Repo, base: str, head: str, *, from_merge_base: bool = True, skip: int = 0, limit: int | None = None
+) -> Comparison:
+    """Compare two commits: `base...head` tells what changed since they parted, `base..head` all that differs."""
+    parted = merge_base(repo, base, head)
+    behind, ahead = ahead_behind(repo, base, head)
+    made = commits(repo, span(repo, head, exclude=[base]), skip=skip, limit=limit)
+    before = read_commit(repo, parted if parted is not None and from_merge_base else base).tree
+    after = read_commit(repo, head).tree
+    changes = changes_between(repo, before, after)
+    return Comparison(base, head, parted, made, ahead, behind, changes, stats_between(repo, before, after))

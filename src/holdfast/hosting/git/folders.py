@@ -1,0 +1,159 @@
+"""Where repositories lie on disk: by their id, so that renaming one or giving it to someone else moves nothing.
+
+repositories/2f/815.git      the low byte of the id, then the id
+repositories/.making/...     half-made ones, invisible until they are whole
+repositories/.leaving/...    deleted ones, on their way out
+"""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal
+
+import pygit2
+
+from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder
+from holdfast.hosting.git.program import run
+
+__all__ = ["Folders", "ObjectFormat", "object_formats"]
+
+ObjectFormat = Literal["sha1", "sha256"]
+FOLDER: Final = re.compile(r"([1-9][0-9]{0,18})\.git")
+MAKING: Final = ".making"
+LEAVING: Final = ".leaving"
+BUSY_SECONDS: Final = 3600.0
+
+
+@lru_cache(maxsize=1)
+def object_formats() -> tuple[ObjectFormat, ...]:
+    """Return the object formats a repository can have here: those the library can read, not git alone."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-git-") as folder:
+        run(None, "init", "--quiet", "--bare", "--template=", "--object-format=sha256", folder)
+        try:
+            pygit2.Repository(folder).free()
+        except pygit2.GitError:
+            return ("sha1",)
+    return ("sha1", "sha256")
+
+
+class Folders:
+    """The repositories of one data folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+
+    @property
+    def hooks(self) -> Path:
+        """Where the hooks of all repositories lie."""
+        return self.root / ".hooks"
+
+    def path(self, repository_id: int) -> Path:
+        """Return where a repository lies, whether or not it is there."""
+        if not 0 < repository_id < 2**63:
+            raise NoSuchFolder(f"no repository can have the id {repository_id}")
+        return self.root / f"{repository_id & 0xFF:02x}" / f"{repository_id}.git"
+
+    def existing(self, repository_id: int) -> Path:
+        """Return where a repository lies; it must be there."""
+        if not self.exists(repository_id):
+            raise NoSuchFolder(f"repository {repository_id} is not on disk")
+        return self.path(repository_id)
+
+    def exists(self, repository_id: int) -> bool:
+        """Tell whether a repository is on disk."""
+        return self.path(repository_id).is_dir()
+
+    def create(
+        self, repository_id: int, *, default_branch: str = "main", object_format: ObjectFormat = "sha1"
+    ) -> Path:
+        """Make an empty bare repository; it appears whole or not at all."""
+        place = self.path(repository_id)
+        if place.exists():
+            raise FolderExists(f"repository {repository_id} is on disk already")
+        if object_format not in object_formats():
+            raise GitError(f"this server cannot keep {object_format} repositories")
+        with tempfile.TemporaryDirectory(dir=self._aside(MAKING), ignore_cleanup_errors=True) as temporary:
+            made = Path(temporary) / place.name
+            # An empty template: no sample hooks, no description, nothing the repository does not need.
+            options = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
+            run(None, "init", *options, f"--initial-branch={default_branch}", "--", str(made))
+            for path in (*made.rglob("*"), made):
+                sync(path)
+            place.parent.mkdir(mode=0o700, exist_ok=True)
+            try:
+                made.rename(place)
+            except OSError as error:
+                raise FolderExists(f"repository {repository_id} is on disk already") from error
+        sync(place.parent)
+        return place
+
+    def delete(self, repository_id: int) -> None:
+        """Remove a repository: it is gone at once, and its bytes follow; one that is not there is no error."""
+        place = self.path(repository_id)
+        aside = Path(tempfile.mkdtemp(dir=self._aside(LEAVING)))
+        try:
+            place.rename(aside / place.name)
+        except FileNotFoundError:
+            aside.rmdir()
+            return
+        sync(place.parent)
+        # A push that was running may still put files there; what is left goes with the next sweep.
+        shutil.rmtree(aside, ignore_errors=True)
+
+    def sweep(self, *, now: float | None = None) -> None:
+        """Remove what a crash left half-made or half-deleted, but nothing someone may be busy with."""
+        latest = (time.time() if now is None else now) - BUSY_SECONDS
+        for name in (MAKING, LEAVING):
+            for folder in self._aside(name).iterdir():
+                if folder.lstat().st_mtime < latest:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def all_ids(self) -> Iterator[int]:
+        """Go through the ids of all repositories on disk, in no order."""
+        for folder in self.root.glob("[0-9a-f][0-9a-f]/*.git"):
+            match = FOLDER.fullmatch(folder.name)
+            if match and self.path(int(match[1])) == folder and folder.is_dir():
+                yield int(match[1])
+
+    def size(self, repository_id: int) -> int:
+        """Return how many bytes a repository takes; files that vanish while counting do not count."""
+        return sum(sizes(self.existing(repository_id)))
+
+    def _aside(self, name: str) -> Path:
+        folder = self.root / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+
+def sizes(folder: Path) -> Iterator[int]:
+    """Go through the sizes of all files below a folder."""
+    for entry in entries(folder):
+        with suppress(FileNotFoundError):
+            if entry.is_dir(follow_symlinks=False):
+                yield from sizes(Path(entry.path))
+            else:
+                yield entry.stat(follow_symlinks=False).st_size
+
+
+def entries(folder: Path) -> list[os.DirEntry[str]]:
+    """List a folder; one that vanished meanwhile is empty."""
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except FileNotFoundError:
+        return []
+
+
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,78 @@
+"""Large files in a folder: two levels of folders by the first digits of an object's name."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
+from holdfast.hosting.git.folders import sync
+from holdfast.hosting.git.lfs.store import place, take_in
+
+__all__ = ["DiskLfs"]
+
+CHUNK: Final = 256 * 1024
+INCOMING: Final = ".incoming"
+
+
+class DiskLfs:
+    """A store in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    async def size(self, oid: str) -> int | None:
+        """Return how large an object is, or None when it is not there."""
+        try:
+            return (await asyncio.to_thread((self.root / place(oid)).stat)).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
+        """Keep an object that is what it was announced to be; it appears whole or not at all."""
+        target = self.root / place(oid)
+        incoming = self.root / INCOMING / secrets.token_hex(16)
+        try:
+            incoming.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                await take_in(incoming, oid, size, chunks)
+                await asyncio.to_thread(settle, incoming, target)
+            finally:
+                incoming.unlink(missing_ok=True)
+        except OSError as error:
+            raise LfsUnavailable(f"object {oid} cannot be kept: {error.strerror}") from error
+
+    async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Go through an object's bytes, from `start` up to but not including `end`."""
+        try:
+            file = await asyncio.to_thread((self.root / place(oid)).open, "rb", buffering=0)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise NoSuchLfsObject(f"object {oid} is not in the store") from error
+        with file:
+            file.seek(start)
+            left = None if end is None else end - start
+            while left is None or left > 0:
+                wanted = CHUNK if left is None else min(CHUNK, left)
+                chunk = await asyncio.to_thread(file.read, wanted)
+                if not chunk:
+                    break
+                if left is not None:
+                    left -= len(chunk)
+                yield chunk
+
+    async def delete(self, oid: str) -> None:
+        """Remove an object; one that is not there is no error."""
+        await asyncio.to_thread((self.root / place(oid)).unlink, missing_ok=True)
+
+    async def signed_url(self, oid: str, seconds: int) -> str | None:  # noqa: ARG002
+        """Return None: a folder serves nobody."""
+        return None
+
+
+def settle(incoming: Path, target: Path) -> None:
+    """Put a finished file where it belongs, durably."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    incoming.rename(target)
+    for folder in (target.parent, target.parent.parent, target.parent.parent.parent):
+        sync(folder)

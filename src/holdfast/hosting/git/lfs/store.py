@@ -1,0 +1,73 @@
+"""What every store of large files can do, and how what it is given is verified."""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final, Protocol
+
+from holdfast.hosting.errors import LfsMismatch, NoSuchLfsObject
+from holdfast.hosting.git.lfs.pointer import is_oid
+
+__all__ = ["LfsStore", "place", "take_in"]
+
+CHUNK: Final = 1024 * 1024
+
+
+class LfsStore(Protocol):
+    """Keeps objects by the SHA-256 of their content."""
+
+    async def size(self, oid: str) -> int | None:
+        """Return how large an object is, or None when it is not there."""
+
+    async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
+        """Keep an object that is what it was announced to be; otherwise keep nothing of it."""
+
+    def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """Go through an object's bytes, from `start` up to but not including `end`."""
+
+    async def delete(self, oid: str) -> None:
+        """Remove an object; one that is not there is no error."""
+
+    async def signed_url(self, oid: str, seconds: int) -> str | None:
+        """Return an address a client can fetch the object from for a while, if the store has such a thing."""
+
+
+def place(oid: str) -> str:
+    """Return where an object lies below the store's root; what is no name of one has no place."""
+    if not is_oid(oid):
+        raise NoSuchLfsObject("the name of an object is 64 lowercase hexadecimal digits")
+    return f"{oid[:2]}/{oid[2:4]}/{oid}"
+
+
+async def take_in(path: Path, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
+    """Write an object to a new file and make it durable, unless its size or hash is not what was announced."""
+    digest = hashlib.sha256()
+    arrived = 0
+    held: list[bytes] = []
+    waiting = 0
+
+    def put() -> None:
+        for piece in held:
+            digest.update(piece)
+            file.write(piece)
+
+    with path.open("xb", buffering=0) as file:
+        async for chunk in chunks:
+            arrived += len(chunk)
+            waiting += len(chunk)
+            if arrived > size:
+                raise LfsMismatch(f"object {oid} was announced with {size} bytes, but more were sent")
+            held.append(chunk)
+            # Hashing and writing take their time; in a thread, and for many pieces at once, nobody waits for them.
+            if waiting >= CHUNK:
+                await asyncio.to_thread(put)
+                held.clear()
+                waiting = 0
+        await asyncio.to_thread(put)
+        if arrived != size:
+            raise LfsMismatch(f"object {oid} was announced with {size} bytes, but {arrived} were sent")
+        if digest.hexdigest() != oid:
+            raise LfsMismatch(f"object {oid} was announced, but the bytes sent are those of another")
+        await asyncio.to_thread(os.fsync, file.fileno())

@@ -1,0 +1,205 @@
+"""Moving refs so that no move is ever lost.
+
+Every move says what it replaces. The ref is locked the way git locks it, read again under that lock, and only then
+written, so it does not matter whether the other writer is another thread, another process or a push.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+import pygit2
+from pygit2.transaction import ReferenceTransaction
+
+from holdfast.hosting.errors import (
+    GitDamaged,
+    GitFailed,
+    NoSuchObject,
+    NoSuchRef,
+    RefBusy,
+    RefExists,
+    RefMoved,
+    RefRefused,
+)
+from holdfast.hosting.git.names import argument, raw, shown
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.refs import BRANCHES, all_refs, check_ref_name, head, target
+from holdfast.hosting.git.repository import Repo, locked
+
+__all__ = ["create", "delete", "rename_branch", "set_head", "update"]
+
+PATIENCE: Final = 5.0
+FIRST_WAIT: Final = 0.002
+LONGEST_WAIT: Final = 0.1
+KEPT: Final = "refs/holdfast/kept/"
+
+
+def update(repo: Repo, ref: str | bytes, old: str, new: str) -> None:
+    """Move a ref from one id to another; refuse when it is not where the caller last saw it."""
+    check_new(repo, ref, new)
+    with taken(repo, ref) as transaction:
+        expect(repo, ref, old)
+        transaction.set_target(text(ref), new)
+
+
+def create(repo: Repo, ref: str | bytes, new: str) -> None:
+    """Make a ref that is not there yet."""
+    check_full_name(ref)
+    check_new(repo, ref, new)
+    with locked(repo.folder):
+        if target(repo, ref) is not None:
+            raise RefExists(f"{shown(raw(ref))} exists already")
+        check_room(repo, ref)
+        with taken(repo, ref) as transaction:
+            if target(repo, ref) is not None:
+                raise RefExists(f"{shown(raw(ref))} exists already")
+            transaction.set_target(text(ref), new)
+
+
+def delete(repo: Repo, ref: str | bytes, old: str) -> None:
+    """Remove a ref; refuse when it is not where the caller last saw it.
+
+    git does it. A ref may be packed as well, and when something else holds the packed refs, libgit2 (1.9.7) leaves
+    the packed one there, forgets that in memory, and takes the next attempt for a success.
+    """
+    with locked(repo.folder):
+        expect(repo, ref, old)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                run(repo.folder, "update-ref", "--no-deref", "-d", argument(raw(ref)), old)
+            except GitFailed as error:
+                expect(repo, ref, old)
+                if time.monotonic() > deadline:
+                    raise RefBusy(f"something holds {shown(raw(ref))} or the packed refs") from error
+                time.sleep(LONGEST_WAIT)
+            else:
+                return
+
+
+def set_head(repo: Repo, name: str) -> None:
+    """Make a branch the one HEAD stands for, whether or not there is such a branch yet."""
+    check_ref_name(name)
+    with taken(repo, "HEAD") as transaction:
+        transaction.set_symbolic_target("HEAD", f"refs/heads/{name}")
+
+
+def rename_branch(repo: Repo, old: str, new: str) -> None:
+    """Give a branch another name; HEAD follows it. At every moment some ref holds its commits."""
+    check_ref_name(new)
+    before, after = f"refs/heads/{old}", f"refs/heads/{new}"
+    with locked(repo.folder):
+        at = target(repo, before)
+        if at is None:
+            raise NoSuchRef(f"there is no branch {old}")
+        if target(repo, after) is not None:
+            raise RefExists(f"{after} exists already")
+        was_head = head(repo) == old
+        if f"{new}/".startswith(f"{old}/") or f"{old}/".startswith(f"{new}/"):
+            swap_through(repo, before, after, at)
+        else:
+            create(repo, after, at)
+            try:
+                delete(repo, before, at)
+            except Exception:
+                # A push has moved the branch meanwhile: it keeps its name.
+                delete(repo, after, at)
+                raise
+        if was_head:
+            set_head(repo, new)
+
+
+def swap_through(repo: Repo, before: str, after: str, at: str) -> None:
+    """Rename a ref to a name below or above its own, which cannot be there at the same time."""
+    kept = f"{KEPT}{at}"
+    with suppress(RefExists):
+        create(repo, kept, at)
+    try:
+        delete(repo, before, at)
+        try:
+            create(repo, after, at)
+        except Exception:
+            create(repo, before, at)
+            raise
+    finally:
+        if target(repo, after) is not None or target(repo, before) is not None:
+            delete(repo, kept, at)
+
+
+def text(ref: str | bytes) -> str:
+    """Return a ref's name the way the library takes it."""
+    try:
+        return raw(ref).decode()
+    except UnicodeDecodeError as error:
+        raise RefRefused("a ref whose name is not UTF-8 can only be moved by a push") from error
+
+
+def check_full_name(ref: str | bytes) -> None:
+    """Refuse a ref that is not below `refs/` or that git would not have."""
+    if not raw(ref).startswith(b"refs/"):
+        raise RefRefused(f"{shown(raw(ref))} is not the full name of a ref")
+    check_ref_name(text(ref))
+
+
+def check_new(repo: Repo, ref: str | bytes, new: str) -> None:
+    """Refuse to point a ref at nothing, or a branch at anything but a commit."""
+    found = repo.header(new)
+    if found is None or (raw(ref).startswith(BRANCHES) and found[0] != "commit"):
+        raise NoSuchObject(f"there is no commit {new}")
+
+
+def check_room(repo: Repo, ref: str | bytes) -> None:
+    """Refuse a name below the name of another ref, or above it: git keeps one as a file, the other as a folder."""
+    name = raw(ref)
+    for other in all_refs(repo):
+        if other.startswith(name + b"/") or name.startswith(other + b"/"):
+            raise RefRefused(f"{shown(name)} cannot be there beside {shown(other)}")
+
+
+def expect(repo: Repo, ref: str | bytes, old: str) -> None:
+    """Refuse to go on when a ref is not where it should be."""
+    now = target(repo, ref)
+    if now != old:
+        raise RefMoved(f"{shown(raw(ref))} is at {now or 'nothing'}, not at {old}")
+
+
+@contextmanager
+def taken(repo: Repo, ref: str | bytes) -> Iterator[ReferenceTransaction]:
+    """Hold git's own lock of a ref; what is asked of it happens at the end, unless something is raised before."""
+    name = text(ref)
+    with locked(repo.folder):
+        transaction = lock(repo, name)
+        try:
+            yield transaction
+            try:
+                transaction.commit()
+            except (pygit2.GitError, OSError) as error:
+                raise GitDamaged(f"{name} cannot be written") from error
+        finally:
+            # Leaving it this way lets go of the lock; leaving it without an error would write once more.
+            transaction.__exit__(Exception, None, None)
+
+
+def lock(repo: Repo, name: str) -> ReferenceTransaction:
+    """Take git's lock of a ref, waiting a while for whoever has it."""
+    deadline = time.monotonic() + PATIENCE
+    wait = FIRST_WAIT
+    while True:
+        transaction = repo.git.transaction()
+        try:
+            transaction.lock_ref(name)
+        except (pygit2.GitError, OSError, ValueError) as error:
+            transaction.__exit__(Exception, None, None)
+            problem = str(error)
+            if "not a directory" in problem.lower() or "is not directory" in problem:
+                raise RefRefused(f"{name} cannot be there beside a ref above it") from error
+            if "lock" not in problem:
+                raise RefRefused(f"{name} cannot be locked") from error
+            if time.monotonic() > deadline:
+                raise RefBusy(f"something holds {name}; if nothing is running, remove its .lock file") from error
+        else:
+            return transaction
+        # git tells nobody when it lets go of a lock.
+        time.sleep(wait)
+        wait = min(wait * 2, LONGEST_WAIT)

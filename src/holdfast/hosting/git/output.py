@@ -1,0 +1,49 @@
+"""What a git command has to say about a repository: whole, or piece by piece when it is too much to hold."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut
+from holdfast.hosting.git.program import environment, program, run
+
+__all__ = ["answer", "chunks"]
+
+CHUNK: Final = 256 * 1024
+
+
+def answer(folder: Path, *arguments: str) -> bytes:
+    """Ask git about objects that are known to be there; when it cannot answer, something is damaged."""
+    try:
+        return run(folder, *arguments)
+    except GitTimedOut:
+        raise
+    except GitFailed as error:
+        raise GitDamaged(f"git {arguments[0]} cannot read all it needs in {folder.name}") from error
+
+
+def chunks(folder: Path, *arguments: str) -> Iterator[bytes]:
+    """Run a git command and return what it prints; it ends when nobody wants more of it."""
+    with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+        [program(), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment({"GIT_DIR": str(folder)}),
+        bufsize=0,
+        process_group=0,
+    ) as process:
+        finished = False
+        try:
+            output = process.stdout
+            while output is not None and (chunk := output.read(CHUNK)):
+                yield chunk
+            finished = True
+        finally:
+            if not finished:
+                with suppress(ProcessLookupError):
+                    process.kill()
+    if process.returncode:
+        raise GitFailed(arguments[0], f"ended with exit code {process.returncode}", "", process.returncode)

@@ -1,0 +1,136 @@
+"""Runs the `git` program in an environment nobody but this module decides.
+
+The environment is built from nothing: no variable of the service, no configuration of the machine or of a user, no
+hook of a repository takes part. What a command may be told beyond that, its caller says in so many words.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
+from holdfast.hosting.metrics import count_git_command
+
+__all__ = ["OLDEST", "environment", "program", "run", "tail"]
+
+OLDEST: Final = (2, 36)
+SECONDS: Final = 60.0
+STDERR_KEPT: Final = 4096
+NOWHERE: Final = "/nonexistent"
+
+# The policy of every repository we serve. It is here and not in each one's file, so that changing it changes all.
+CONFIGURATION: Final = (
+    ("safe.directory", "*"),
+    ("core.hooksPath", "/dev/null"),
+    # What git says has been written is on the disk, references included.
+    ("core.fsync", "objects,derived-metadata,reference"),
+    # Collecting garbage is a command of ours, never a surprise in the middle of a push.
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("receive.autogc", "false"),
+    ("receive.fsckObjects", "true"),
+    # Old histories that people bring along hold these; they harm nobody, and rewriting them would.
+    ("receive.fsck.badTimezone", "ignore"),
+    ("receive.fsck.missingSpaceBeforeDate", "ignore"),
+    ("receive.fsck.zeroPaddedFilemode", "ignore"),
+    ("receive.advertiseAtomic", "true"),
+    ("transfer.hideRefs", "refs/holdfast"),
+    ("uploadpack.allowFilter", "true"),
+    ("uploadpack.allowReachableSHA1InWant", "true"),
+    ("uploadarchive.allowUnreachable", "false"),
+    # `git gc` writes both; they are what makes counting the objects of a clone quick.
+    ("repack.writeBitmaps", "true"),
+    ("gc.writeCommitGraph", "true"),
+)
+
+
+@lru_cache(maxsize=1)
+def program() -> str:
+    """Find the `git` program, or say what is missing; the answer is kept."""
+    found = shutil.which("git")
+    if found is None:
+        raise GitMissing("the git program is not installed, or not in PATH")
+    answer = subprocess.run(  # noqa: S603  # it was found in the service's own PATH
+        [found, "version"], capture_output=True, check=False, env=environment(), timeout=SECONDS
+    )
+    version = re.match(rb"git version (\d+)\.(\d+)", answer.stdout)
+    wanted = ".".join(map(str, OLDEST))
+    if version is None:
+        raise GitMissing(f"{found} is not the git program; version {wanted} or newer is needed")
+    if (int(version[1]), int(version[2])) < OLDEST:
+        had = version[0].decode().removeprefix("git version ")
+        raise GitMissing(f"{found} is git {had}; version {wanted} or newer is needed")
+    return found
+
+
+def environment(
+    variables: Mapping[str, str] | None = None, configuration: Iterable[tuple[str, str]] = ()
+) -> dict[str, str]:
+    """Build the whole environment of one command: ours, and what the caller adds to it."""
+    made = {
+        "PATH": os.defpath,
+        "HOME": NOWHERE,
+        "XDG_CONFIG_HOME": NOWHERE,
+        "LC_ALL": "C",
+        "TZ": "UTC",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_LITERAL_PATHSPECS": "1",
+        **(variables or {}),
+    }
+    settings = (*CONFIGURATION, *configuration)
+    made["GIT_CONFIG_COUNT"] = str(len(settings))
+    for number, (key, value) in enumerate(settings):
+        made[f"GIT_CONFIG_KEY_{number}"] = key
+        made[f"GIT_CONFIG_VALUE_{number}"] = value
+    return made
+
+
+def run(
+    folder: Path | None,
+    *arguments: str,
+    input: bytes = b"",  # noqa: A002  # the name subprocess gives it
+    timeout: float = SECONDS,
+    variables: Mapping[str, str] | None = None,
+    configuration: Iterable[tuple[str, str]] = (),
+) -> bytes:
+    """Run a git command in a bare repository's folder and return all it printed."""
+    count_git_command(arguments[0])
+    given = environment(variables, configuration)
+    if folder is not None:
+        given["GIT_DIR"] = str(folder)
+    with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
+        [program(), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=given,
+        cwd=folder,
+        process_group=0,  # so that the commands it starts end with it
+    ) as process:
+        try:
+            output, complaint = process.communicate(input, timeout=timeout)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise GitTimedOut(arguments[0], f"took longer than {timeout:g} seconds") from None
+            raise
+    if process.returncode:
+        code = process.returncode
+        raise GitFailed(arguments[0], f"ended with exit code {code}", tail(complaint), code)
+    return output
+
+
+def tail(complaint: bytes) -> str:
+    """Keep the end of what a command complained of; it may hold what a client sent, so it is never logged."""
+    return complaint[-STDERR_KEPT:].decode(errors="replace")

@@ -1,0 +1,280 @@
+"""Branches, tags, the default branch, and what a name that somebody typed stands for."""
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import pygit2
+
+from holdfast.hosting.errors import GitDamaged, GitFailed, RefRefused
+from holdfast.hosting.git.names import argument, is_id, raw, shown
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo
+
+__all__ = [
+    "Named",
+    "Ref",
+    "RefPath",
+    "branch",
+    "branches",
+    "check_ref_name",
+    "commit_of",
+    "head",
+    "is_empty",
+    "is_ref_name",
+    "resolve",
+    "rev_parse",
+    "split_ref_path",
+    "tag",
+    "tags",
+    "target",
+]
+
+BRANCHES: Final = b"refs/heads/"
+TAGS: Final = b"refs/tags/"
+LONGEST: Final = 1024
+TAGS_DEEP: Final = 32
+REFUSED: Final = re.compile(r"[\x00-\x20\x7f\\~^:?*\[]|^[/.]|/\.|\.lock(?:/|\Z)|\.\.|//|@\{|[/.]\Z|^@\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A branch or a tag: its name as bytes, and the id it points to."""
+
+    raw_name: bytes
+    id: str
+
+    @property
+    def name(self) -> str:
+        """The name as people see it."""
+        return shown(self.raw_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name stands for: a branch, a tag or a commit, and the commit it leads to."""
+
+    kind: Literal["branch", "tag", "commit"]
+    name: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefPath:
+    """A ref and a path that came joined; `commit` is missing when the ref is known but leads to no commit."""
+
+    kind: Literal["branch", "tag", "commit", "renamed"]
+    name: str
+    commit: str | None
+    path: str
+
+
+def is_ref_name(name: str) -> bool:
+    """Tell whether a branch or tag may have a name."""
+    if not name or REFUSED.search(name):
+        return False
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_ref_name(name: str) -> None:
+    """Refuse a name no branch or tag can have."""
+    if not is_ref_name(name):
+        raise RefRefused("a branch or tag cannot have that name")
+
+
+def target(repo: Repo, ref: str | bytes) -> str | None:
+    """Return the id a full ref name points to, or nothing when there is no such ref."""
+    name = raw(ref)
+    if b"\0" in name or len(name) > LONGEST:
+        return None
+    try:
+        found = repo.git.lookup_reference(argument(name))
+        if not isinstance(found.raw_target, pygit2.Oid):
+            found = found.resolve()
+    except (KeyError, ValueError):
+        return None
+    except (pygit2.GitError, OSError) as error:
+        # `refs/heads/a/b` below a branch `a` is a path below a file, which is to say: no such ref.
+        if "directory" in str(error):
+            return None
+        raise GitDamaged(f"the ref {shown(name)} cannot be read") from error
+    return str(found.target)
+
+
+def branch(repo: Repo, name: str | bytes) -> Ref | None:
+    """Return a branch by its short name."""
+    found = target(repo, BRANCHES + raw(name))
+    return None if found is None else Ref(raw(name), found)
+
+
+def tag(repo: Repo, name: str | bytes) -> Ref | None:
+    """Return a tag by its short name; its id is that of the tag object if it is an annotated one."""
+    found = target(repo, TAGS + raw(name))
+    return None if found is None else Ref(raw(name), found)
+
+
+def branches(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
+    """Return a stretch of the branches by name, and how many there are."""
+    return listed(repo, BRANCHES, skip, limit)
+
+
+def tags(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
+    """Return a stretch of the tags by name, and how many there are."""
+    return listed(repo, TAGS, skip, limit)
+
+
+def listed(repo: Repo, prefix: bytes, skip: int, limit: int | None) -> tuple[list[Ref], int]:
+    """Return a stretch of the refs below a prefix, and how many there are."""
+    names = sorted(name for name in all_refs(repo) if name.startswith(prefix))
+    wanted = names[skip : None if limit is None else skip + limit]
+    found = ((name, target(repo, name)) for name in wanted)
+    # One that is gone by now was deleted since it was listed.
+    return [Ref(name[len(prefix) :], at) for name, at in found if at is not None], len(names)
+
+
+def all_refs(repo: Repo) -> list[bytes]:
+    """Return the full name of every ref."""
+    try:
+        return repo.git.raw_listall_references()
+    except (pygit2.GitError, OSError, ValueError) as error:
+        raise GitDamaged(f"the refs of {repo.folder.name} cannot be read") from error
+
+
+def is_empty(repo: Repo) -> bool:
+    """Tell whether a repository has neither branch nor tag."""
+    return not any(name.startswith((BRANCHES, TAGS)) for name in all_refs(repo))
+
+
+def head(repo: Repo) -> str | None:
+    """Return the name of the branch HEAD stands for, whether or not there is such a branch yet."""
+    try:
+        found = repo.git.lookup_reference("HEAD").raw_target
+    except (pygit2.GitError, KeyError, ValueError) as error:
+        raise GitDamaged(f"the HEAD of {repo.folder.name} cannot be read") from error
+    if isinstance(found, bytes) and found.startswith(BRANCHES):
+        return shown(found.removeprefix(BRANCHES))
+    return None
+
+
+def commit_of(repo: Repo, object_id: str) -> str | None:
+    """Follow tag objects to a commit; nothing when they lead to something else."""
+    for _ in range(TAGS_DEEP):
+        found = repo.header(object_id)
+        if found is None:
+            return None
+        if found[0] == "commit":
+            return object_id
+        if found[0] != "tag":
+            return None
+        line = repo.read(object_id, "tag").partition(b"\n")[0]
+        if not line.startswith(b"object "):
+            raise GitDamaged(f"the tag {object_id} names no object")
+        object_id = line.removeprefix(b"object ").decode(errors="replace")
+    return None
+
+
+def resolve(repo: Repo, name: str, default_branch: str) -> Named | None:
+    """Return what a name in a query stands for: a full ref, a tag, a branch or a commit; empty is the default.
+
+    A tag hides a branch of the same name. Other refs and shortened ids stand for nothing here.
+    """
+    if not name:
+        return named(repo, "branch", default_branch)
+    if name.startswith("refs/"):
+        for kind, prefix in (("branch", "refs/heads/"), ("tag", "refs/tags/")):
+            if name.startswith(prefix):
+                return named(repo, "branch" if kind == "branch" else "tag", name.removeprefix(prefix))
+        return None
+    found = named(repo, "tag", name) or named(repo, "branch", name)
+    if found is not None:
+        return found
+    return Named("commit", name, name) if is_commit(repo, name) else None
+
+
+def named(repo: Repo, kind: Literal["branch", "tag"], name: str) -> Named | None:
+    """Return a branch or tag that leads to a commit."""
+    found = branch(repo, name) if kind == "branch" else tag(repo, name)
+    commit = None if found is None else commit_of(repo, found.id)
+    return None if commit is None else Named(kind, name, commit)
+
+
+def is_commit(repo: Repo, name: str) -> bool:
+    """Tell whether a name is the full id of a commit that is there."""
+    found = repo.header(name)
+    return found is not None and found[0] == "commit"
+
+
+def split_ref_path(
+    repo: Repo, ref: str, path: str, default_branch: str, renamed: Container[str] = ()
+) -> RefPath | None:
+    """Split a joined ref and path at the shortest beginning that is a ref.
+
+    Branches come first, then `HEAD`, former names of branches, tags, and a full commit id. When nothing fits, the
+    path is one on the default branch and the ref is passed over; nothing is returned when that is missing too.
+    """
+    joined = f"{ref.strip()}/{path}" if ref.strip() else path
+    cuts = beginnings(joined)
+    for name, rest in cuts:
+        found = branch(repo, name)
+        if found is not None:
+            return RefPath("branch", name, commit_of(repo, found.id), rest)
+    first, _, rest = joined.partition("/")
+    if first == "HEAD":
+        found = branch(repo, default_branch)
+        return RefPath("branch", default_branch, None if found is None else commit_of(repo, found.id), rest)
+    for name, tail in cuts:
+        if name in renamed:
+            return RefPath("renamed", name, None, tail)
+    for name, tail in cuts:
+        found = tag(repo, name)
+        if found is not None:
+            return RefPath("tag", name, commit_of(repo, found.id), tail)
+    if is_id(first):
+        return RefPath("commit", first, first if is_commit(repo, first) else None, rest)
+    found = branch(repo, default_branch)
+    return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path)
+
+
+def beginnings(joined: str) -> list[tuple[str, str]]:
+    """Return each way to cut a text at a slash, shortest beginning first, as far as a ref's name can go."""
+    parts = joined.split("/")
+    made = []
+    name = ""
+    for count, part in enumerate(parts, 1):
+        name = f"{name}/{part}" if count > 1 else part
+        if len(name) > LONGEST or not is_ref_name(name):
+            # A longer beginning may be a name again (`a` after `a.`), but never once these are inside it.
+            if len(name) > LONGEST or ".." in name or "//" in name or "/." in name or name[:1] in ("", ".", "/"):
+                break
+            continue
+        made.append((name, "/".join(parts[count:])))
+    return made
+
+
+def rev_parse(repo: Repo, expression: str) -> str | None:
+    """Return the commit an expression as `git rev-parse` knows it stands for; shortened ids count.
+
+    Searching messages (`:/text`, `^{/text}`) walks a whole history, and paths lead to no commit: both are nothing.
+    """
+    if not expression or len(expression) > LONGEST or re.search(r"[:\x00-\x1f]|\^\{/|^-", expression):
+        return None
+    known = commit_of(repo, expression) if is_id(expression) else None
+    if known is not None:
+        return known
+    for prefix in (TAGS, BRANCHES):
+        found = target(repo, prefix + raw(expression)) if is_ref_name(expression) else None
+        if found is not None:
+            return commit_of(repo, found)
+    wanted = argument(raw(f"{expression}^{{commit}}"))
+    try:
+        answer = run(repo.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+    except GitFailed:
+        return None
+    # git echoes the marker when it stands before an argument it does not take for a revision of its own.
+    commit = answer.decode().split()[-1]
+    return commit if is_commit(repo, commit) else None

@@ -1,0 +1,250 @@
+"""Directories and files: what is in a tree, what lies at a path, and a blob's bytes."""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from holdfast.hosting.errors import GitDamaged, GitFailed
+from holdfast.hosting.git.names import raw, shown
+from holdfast.hosting.git.output import CHUNK, chunks
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import HEADER, Repo, damaged
+
+__all__ = [
+    "Entry",
+    "EntryType",
+    "Listing",
+    "Missing",
+    "Node",
+    "children",
+    "directory",
+    "find",
+    "listing",
+    "read_blob",
+    "stream_blob",
+    "submodule_urls",
+    "walk",
+]
+
+EntryType = Literal["file", "dir", "symlink", "submodule"]
+DIRECTORY: Final = 0o40000
+SYMLINK: Final = 0o120000
+SUBMODULE: Final = 0o160000
+# A tree of a few kilobytes can name itself into billions of files.
+MOST_ENTRIES: Final = 250_000
+DEEPEST: Final = 4096
+LONGEST_PATH: Final = 4096
+IN_MEMORY: Final = 8 * 1024 * 1024
+MODULES_LARGEST: Final = 1024 * 1024
+LINES: Final = {width: re.compile(rb"([0-7]{5,6}) ([^\0/]+)\0(.{%d})" % width, re.DOTALL) for width in (20, 32)}
+
+# A mode, a name or path, and an id.
+Node = tuple[int, bytes, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What lies at a path: a file, a directory, a symbolic link or a submodule."""
+
+    raw_path: bytes
+    mode: int
+    id: str
+    size: int
+
+    @property
+    def path(self) -> str:
+        """The path as people see it."""
+        return shown(self.raw_path)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path as people see it."""
+        return shown(self.raw_path.rpartition(b"/")[2])
+
+    @property
+    def type(self) -> EntryType:
+        """What kind of thing it is."""
+        return type_of(self.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Where a path leads nowhere: the part that is not there or is no directory, and whether it is the last."""
+
+    component: str
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A stretch of everything below a directory; `truncated` when there is more after it."""
+
+    entries: list[Entry]
+    total: int
+    truncated: bool
+
+
+def type_of(mode: int) -> EntryType:
+    """Tell what kind of thing has a mode."""
+    return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]
+
+
+def canonical(mode: int) -> int:
+    """Return the mode git takes an entry's to be: old repositories hold others."""
+    kind = mode & 0o170000
+    if kind == 0o100000:
+        return 0o100755 if mode & 0o100 else 0o100644
+    return kind if kind in (DIRECTORY, SYMLINK) else SUBMODULE
+
+
+def children(repo: Repo, tree: str) -> list[Node]:
+    """Return a tree's entries in git's order."""
+    content = repo.read(tree, "tree")
+    found = LINES[len(tree) // 2].findall(content)
+    if sum(len(mode) + len(name) + 2 for mode, name, _ in found) + len(found) * len(tree) // 2 != len(content):
+        raise damaged(tree)
+    return [(canonical(int(mode, 8)), name, at.hex()) for mode, name, at in found]
+
+
+def sized(repo: Repo, node: Node) -> Entry:
+    """Add the size to a node; only blobs have one."""
+    mode, path, at = node
+    if mode in (DIRECTORY, SUBMODULE):
+        return Entry(path, mode, at, 0)
+    found = repo.header(at)
+    if found is None:
+        raise damaged(at, "is missing")
+    return Entry(path, mode, at, found[1])
+
+
+def directory(repo: Repo, tree: str, path: bytes = b"") -> list[Entry]:
+    """Return what is in a directory, in git's order; `path` is where it lies."""
+    prefix = path + b"/" if path else b""
+    return [sized(repo, (mode, prefix + name, at)) for mode, name, at in children(repo, tree)]
+
+
+def find(repo: Repo, tree: str, path: str | bytes) -> Entry | Missing:
+    """Return what lies at a path below a tree; the empty path is the tree itself."""
+    wanted = raw(path)
+    if not wanted:
+        return Entry(b"", DIRECTORY, tree, 0)
+    parts = wanted.split(b"/") if len(wanted) <= LONGEST_PATH else [wanted]
+    at = tree
+    for number, part in enumerate(parts, 1):
+        is_last = number == len(parts)
+        node = next((child for child in children(repo, at) if child[1] == part), None)
+        if node is None or (not is_last and node[0] != DIRECTORY):
+            return Missing(shown(part), is_last)
+        if is_last:
+            return sized(repo, (node[0], wanted, node[2]))
+        at = node[2]
+    raise AssertionError
+
+
+def walk(repo: Repo, tree: str) -> Iterator[Node]:
+    """Go through everything below a tree as `git ls-tree -r -t` does: each directory, then what is in it."""
+    stack = [iter(children(repo, tree))]
+    prefixes = [b""]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            prefixes.pop()
+            continue
+        mode, name, at = node
+        path = prefixes[-1] + name
+        yield mode, path, at
+        if mode == DIRECTORY:
+            if len(stack) == DEEPEST:
+                raise GitDamaged(f"the tree {tree} is deeper than {DEEPEST} directories")
+            stack.append(iter(children(repo, at)))
+            prefixes.append(path + b"/")
+
+
+def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: int) -> Listing:
+    """Return one page of a directory, or of everything below it."""
+    nodes: list[Node] = []
+    cut = False
+    for node in walk(repo, tree) if recursive else children(repo, tree):
+        if len(nodes) == MOST_ENTRIES:
+            cut = True
+            break
+        nodes.append(node)
+    end = max(page, 1) * per_page
+    wanted = nodes[end - per_page : end]
+    return Listing([sized(repo, node) for node in wanted], len(nodes), cut or end < len(nodes))
+
+
+def read_blob(repo: Repo, blob: str) -> bytes:
+    """Return a blob whole; it must be there."""
+    return repo.read(blob, "blob")
+
+
+def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+    """Return a blob's bytes, or those from `start` up to `stop`, without holding a large one in memory."""
+    size = repo.require(blob, "blob")
+    stop = size if stop is None else min(stop, size)
+    pieces = iter([read_blob(repo, blob)]) if size <= IN_MEMORY else large_chunks(repo, blob)
+    at = 0
+    for chunk in pieces:
+        piece = chunk[max(start - at, 0) : max(stop - at, 0)]
+        at += len(chunk)
+        if piece:
+            yield piece
+        if at >= stop:
+            return
+    if at < size:
+        raise damaged(blob, "is truncated")
+
+
+def large_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
+    """Inflate a large blob piece by piece."""
+    try:
+        file = open(repo.loose_path(blob), "rb")  # noqa: PTH123, SIM115  # closed below
+    except FileNotFoundError:
+        yield from packed_chunks(repo, blob)
+        return
+    with file:
+        inflate = zlib.decompressobj()
+        header = b""
+        while packed := file.read(CHUNK):
+            while packed:
+                try:
+                    chunk = inflate.decompress(packed, CHUNK)
+                except zlib.error as error:
+                    raise damaged(blob) from error
+                packed = inflate.unconsumed_tail
+                if b"\0" not in header:
+                    header += chunk[:HEADER]
+                    chunk = chunk[chunk.find(b"\0") + 1 :]
+                if chunk:
+                    yield chunk
+
+
+def packed_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
+    """Let git inflate a large blob: the library can only do that in one piece."""
+    try:
+        yield from chunks(repo.folder, "cat-file", "blob", blob)
+    except GitFailed as error:
+        raise damaged(blob) from error
+
+
+def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:
+    """Return where each submodule comes from, by its path, as `.gitmodules` says; a broken one says nothing."""
+    found = find(repo, tree, b".gitmodules")
+    if isinstance(found, Missing) or found.type != "file" or found.size > MODULES_LARGEST:
+        return {}
+    try:
+        answer = run(
+            repo.folder, "config", "--blob", found.id, "-z", "--get-regexp", r"^submodule\..*\.(path|url)$"
+        )
+    except GitFailed:
+        return {}
+    values: dict[bytes, dict[bytes, bytes]] = {}
+    for pair in answer.split(b"\0")[:-1]:
+        key, _, value = pair.partition(b"\n")
+        section, _, name = key.rpartition(b".")
+        values.setdefault(section, {})[name] = value
+    return {both[b"path"]: shown(both[b"url"]) for both in values.values() if both.keys() == {b"path", b"url"}}

@@ -1,0 +1,13 @@
+"""What the tests of repositories share."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.hosting.git.oracle import new_repository
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make an empty bare repository."""
+    return new_repository(tmp_path / "7.git")

@@ -1,0 +1,58 @@
+"""Pointers to large files."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+
+OID = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
+TEXT = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 12345\n".encode()
+
+
+def test_a_pointer_is_written_as_git_lfs_does() -> None:
+    """Reading and writing are each other's reverse."""
+    assert Pointer.parse(TEXT) == Pointer(OID, 12345)
+    assert Pointer(OID, 12345).format() == TEXT
+
+
+@given(oid=st.text("0123456789abcdef", min_size=64, max_size=64), size=st.integers(0, 2**63 - 1))
+def test_every_pointer_survives(oid: str, size: int) -> None:
+    """Whatever the object, its pointer reads back."""
+    assert Pointer.parse(Pointer(oid, size).format()) == Pointer(oid, size)
+
+
+@given(st.binary(max_size=2000))
+def test_other_files_are_no_pointers(content: bytes) -> None:
+    """Bytes of any kind are read without an error, even after the right beginning."""
+    assert Pointer.parse(content) is None
+    Pointer.parse(TEXT[:43] + content)
+
+
+@pytest.mark.parametrize("content", [TEXT[:-1], TEXT + b"more\n", TEXT + b"x" * (MOST_BYTES - len(TEXT))])
+def test_the_end_does_not_matter(content: bytes) -> None:
+    """A last line without its end, and lines after the third, are allowed."""
+    assert Pointer.parse(content) == Pointer(OID, 12345)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        TEXT[:60],
+        TEXT + b"x" * (MOST_BYTES + 1 - len(TEXT)),
+        TEXT.replace(b"v1", b"v2"),
+        TEXT.replace(b"4d7a", b"4D7A"),
+        TEXT.replace(b"sha256", b"sha512"),
+        TEXT.replace(b"12345", b"-1"),
+        TEXT.replace(b"12345", b"+1"),
+        TEXT.replace(b"12345", b"1_0"),
+        TEXT.replace(b"12345", b"9223372036854775808"),
+        TEXT.replace(b"12345", "\N{ARABIC-INDIC DIGIT ONE}".encode()),
+        TEXT.replace(b"\n", b"\r\n"),
+        b"\n" + TEXT,
+    ],
+)
+def test_what_is_almost_a_pointer_is_none(content: bytes) -> None:
+    """Too long, of another version, with another hash or a size that is none."""
+    assert Pointer.parse(content) is None

@@ -1,0 +1,204 @@
+"""A small service of git over HTTP for the tests, and a client in a world of its own."""
+
+import os
+import subprocess
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError
+from holdfast.hosting.git import receive, smart
+from holdfast.hosting.git.bodies import inflate
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.store.updates import Move
+from tests.conftest import wait_for
+
+__all__ = ["Client", "Served", "pkt", "serve"]
+
+
+def pkt(line: bytes) -> bytes:
+    """Write a line the way git does."""
+    return b"%04x%s" % (len(line) + 4, line)
+
+
+@dataclass
+class Served:
+    """A running service, and what happened to it."""
+
+    folders: Folders
+    url: str = ""
+    judge: Callable[[Push], Sequence[Refusal]] = lambda _push: ()
+    landed: Callable[[tuple[Move, ...]], None] = lambda _changes: None
+    history: list[tuple[Move, ...]] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
+    max_bytes: int | None = None
+    patience: float = 60.0
+
+    def address(self, repository_id: int) -> str:
+        """Return where a client finds a repository."""
+        return f"{self.url}/{repository_id}.git"
+
+    def processes(self) -> list[str]:
+        """Name the processes of this service's git commands: running, orphaned or not waited for."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                name, _, rest = (folder / "stat").read_text().partition(" (")[2].rpartition(") ")
+                ours = int(rest.split()[1]) == os.getpid() and name == "git"
+                if ours or f"GIT_DIR={self.folders.root}".encode() in (folder / "environ").read_bytes():
+                    found.append(f"{name} {rest[:1]}")
+        return found
+
+    def left_over(self) -> list[Path]:
+        """Find what a push that failed would leave: quarantines, locks, unfinished packs."""
+        return [
+            path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
+        ]
+
+    def note(self, changes: tuple[Move, ...]) -> None:
+        """Remember what landed."""
+        self.history.append(changes)
+        self.landed(changes)
+
+    async def refs(self, request: Request) -> Response:
+        """Answer `info/refs`."""
+        folder = self.folders.existing(request.path_params["id"])
+        service = request.query_params["service"]
+        assert service in {"git-upload-pack", "git-receive-pack"}
+        protocol = request.headers.get("git-protocol")
+        answer = smart.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]
+        return await self.streamed(answer, f"application/x-{service}-advertisement")
+
+    async def rpc(self, request: Request) -> Response:
+        """Answer what comes after it."""
+        folder = self.folders.existing(request.path_params["id"])
+        body: AsyncIterator[bytes] = aiter(request.stream())
+        if request.headers.get("content-encoding") == "gzip":
+            body = inflate(body)
+        protocol = request.headers.get("git-protocol")
+        service = request.path_params["service"]
+        if service == "git-upload-pack":
+            answer = smart.upload_pack(folder, body, protocol=protocol, patience=self.patience)
+        elif service == "git-upload-archive":
+            answer = smart.upload_archive(folder, body)
+        else:
+            answer = receive.receive_pack(
+                folder,
+                body,
+                protocol=protocol,
+                hooks=self.folders.hooks,
+                judge=self.judge,
+                landed=self.note,
+                max_bytes=self.max_bytes,
+                patience=self.patience,
+            )
+        return await self.streamed(answer, f"application/x-{service}-result")
+
+    async def streamed(self, chunks: AsyncGenerator[bytes, None], media_type: str) -> Response:
+        """Take the first piece, then decide on a status."""
+        try:
+            first = await anext(chunks, b"")
+        except BodyTooLarge as error:
+            return PlainTextResponse(str(error), 413)
+        except BodyDamaged as error:
+            return PlainTextResponse(str(error), 400)
+        except (GitError, ClientDisconnect) as error:
+            self.failures.append(error)
+            return PlainTextResponse(str(error), 400)
+
+        async def all_of_it() -> AsyncIterator[bytes]:
+            async with aclosing(chunks):
+                yield first
+                async for chunk in chunks:
+                    yield chunk
+
+        return StreamingResponse(all_of_it(), media_type=media_type)
+
+
+@contextmanager
+def serve(root: Path) -> Iterator[Served]:
+    """Serve repositories on a free port of loopback."""
+    served = Served(Folders(root / "repositories"))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        await receive.finish()
+
+    routes = [
+        Route("/{id:int}.git/info/refs", served.refs),
+        Route("/{id:int}.git/{service}", served.rpc, methods=["POST"]),
+    ]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, loop="uvloop"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    wait_for(lambda: server.started)
+    served.url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    yield served
+    server.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@dataclass(frozen=True)
+class Client:
+    """Someone with git and a folder to work in."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What their git sees."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+            **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in PERSON},
+        }
+
+    def git(self, *arguments: str, fails: bool = False, given: bytes = b"") -> str:
+        """Run git and return what it said, which must be no failure unless one is expected."""
+        ran = subprocess.run(
+            ["git", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            input=given,
+            capture_output=True,
+            check=False,
+        )
+        said = (ran.stdout + ran.stderr).decode(errors="replace")
+        assert bool(ran.returncode) == fails, said
+        return said
+
+    def within(self, name: str) -> "Client":
+        """Go into a folder."""
+        return Client(self.folder / name)
+
+    def commit(self, path: str = "file.txt", content: str = "hello\n") -> str:
+        """Commit a file and return the commit."""
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(content)
+        self.git("add", path)
+        self.git("commit", "--quiet", "--message", f"change {path}")
+        return self.head()
+
+    def head(self, name: str = "HEAD") -> str:
+        """Return the object a name stands for."""
+        return self.git("rev-parse", name).strip()
+
+
+PERSON = (("NAME", "Ada"), ("EMAIL", "ada@example.org"), ("DATE", "2026-01-01T00:00:00Z"))

@@ -1,0 +1,135 @@
+"""What differs between two trees, held against `git diff`."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git import changes
+from holdfast.hosting.git.changes import (
+    changed_files,
+    changes_between,
+    diff_text,
+    patch_text,
+    stats,
+    stats_between,
+)
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.repository import open_repository
+from tests.hosting.git.histories import Step, histories, write
+from tests.hosting.git.oracle import commit, git, line, loose, new_repository, unpack, write_object
+
+STATUS = {b"A": "added", b"D": "removed", b"M": "modified", b"T": "modified"}
+
+
+def told(folder: Path, old: str, new: str) -> list[tuple[bytes, str]]:
+    """Ask git which files differ."""
+    parts = git(folder, "diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new).split(b"\0")[:-1]
+    return [(path, STATUS[status]) for status, path in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def counted(folder: Path, old: str, new: str) -> tuple[int, int]:
+    """Ask git how many lines differ."""
+    rows = git(folder, "diff-tree", "-r", "--numstat", "--no-renames", old, new).splitlines()
+    pairs = [row.split(b"\t")[:2] for row in rows if not row.startswith(b"-")]
+    return sum(int(pair[0]) for pair in pairs), sum(int(pair[1]) for pair in pairs)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(steps=histories())
+def test_any_commit_changed_what_git_says(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
+    """Roots, merges and all: against the first parent, file by file and line by line."""
+    folder = tmp_path_factory.mktemp("drawn") / "1.git"
+    ids = write(folder, steps)
+    repo = open_repository(folder)
+    for made in ids:
+        found = read_commit(repo, made)
+        before = found.parents[0] if found.parents else changes.EMPTY_TREE
+        expected = told(folder, before, made)
+        assert [(change.raw_path, change.status) for change in changed_files(repo, found).files] == expected
+        numbers = stats(repo, found)
+        assert (numbers.additions, numbers.deletions) == counted(folder, before, made)
+        assert [file.raw_path for file in numbers.files] == [path for path, _ in expected]
+
+
+def test_a_file_in_the_place_of_a_directory_is_all_that_came_and_went(folder: Path) -> None:
+    """And the other way round; a changed mode is a change."""
+    one = commit(folder, {b"x/a": b"1", b"x/b/c": b"1", b"y": b"1", b"z": b"1", b"l": b"1"})
+    modes = {b"z": b"100755", b"l": b"120000"}
+    new = {b"x/a": None, b"x/b/c": None, b"x": b"1", b"y": None, b"y/d": b"1", b"z": b"1", b"l": b"1"}
+    two = commit(folder, new, modes=modes)
+    repo = open_repository(folder)
+    found = changed_files(repo, read_commit(repo, two))
+    assert [(change.raw_path, change.status) for change in found.files] == told(folder, one, two)
+    assert found.paths("removed") == ["x/a", "x/b/c", "y"]
+    mode = next(change for change in found.files if change.raw_path == b"z")
+    assert (mode.old_mode, mode.new_mode) == (0o100644, 0o100755)
+
+
+def test_binary_files_have_no_lines(folder: Path) -> None:
+    """They are counted as changed all the same."""
+    made = commit(folder, {b"bin": b"\0\1\2", b"text": b"1\n2\n"})
+    repo = open_repository(folder)
+    numbers = stats(repo, read_commit(repo, made))
+    assert (numbers.additions, numbers.deletions, numbers.total) == (2, 0, 2)
+    assert [file.binary for file in numbers.files] == [True, False]
+
+
+def test_trees_that_hold_themselves_many_times_over_are_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even when there is not one file in them."""
+    monkeypatch.setattr(changes, "MOST_ENTRIES", 1000)
+    at = write_object(folder, "tree", b"")
+    for _ in range(10):
+        rows = (b"40000 %d\0%s" % (number, bytes.fromhex(at)) for number in range(10))
+        at = write_object(folder, "tree", b"".join(rows))
+    found = changes_between(open_repository(folder), None, at)
+    assert (found.files, found.truncated) == ((), True)
+
+
+def test_the_text_can_be_applied(folder: Path, tmp_path: Path) -> None:
+    """`git apply` takes the one and `git am` the other, and both end in the same tree."""
+    one = commit(folder, {b"a": b"1\n2\n", b"sp ace": b"x\n"})
+    two = commit(folder, {b"a": b"1\n3\n", b"new": b"n\n", b"sp ace": None}, message=b"change it\n\nwhy\n")
+    repo = open_repository(folder)
+    found = read_commit(repo, two)
+    diff = b"".join(diff_text(repo, read_commit(repo, one).tree, found.tree))
+    patch = b"".join(patch_text(repo, found))
+    assert diff == git(folder, "diff", "-M", one, two)
+    assert b"Subject: [PATCH] change it" in patch
+    for number, (command, text) in enumerate([(("apply", "--index"), diff), (("am", "-q"), patch)]):
+        clone = tmp_path / str(number)
+        git(folder, "clone", "-q", str(folder), str(clone))
+        git(clone / ".git", "-C", str(clone), "--work-tree", str(clone), "reset", "-q", "--hard", one)
+        git(clone / ".git", "-C", str(clone), "--work-tree", str(clone), *command, input=text)
+        assert line(clone / ".git", "-C", str(clone), "write-tree") == found.tree
+
+
+def test_roots_and_merges_have_text_too(folder: Path) -> None:
+    """A root shows everything, a merge what it brought."""
+    one = commit(folder, {b"a": b"1\n"})
+    two = commit(folder, {b"b": b"2\n"}, branch="other", parents=[])
+    three = commit(folder, {b"b": b"2\n"}, parents=[one, two])
+    repo = open_repository(folder)
+    assert b"+1\n" in b"".join(patch_text(repo, read_commit(repo, one)))
+    merged = b"".join(patch_text(repo, read_commit(repo, three)))
+    assert b"+2\n" in merged
+    assert b"+1\n" not in merged
+    assert b"+1\n" in b"".join(diff_text(repo, None, read_commit(repo, one).tree))
+
+
+def test_damage_is_damage(tmp_path: Path) -> None:
+    """Whoever meets it first."""
+    folder = new_repository(tmp_path / "1.git")
+    one = commit(folder, {b"a": b"1\n", b"d/x": b"1"})
+    two = commit(folder, {b"a": b"2\n", b"d/x": b"2"})
+    unpack(folder)
+    loose(folder, line(folder, "rev-parse", "main:a")).unlink()
+    repo = open_repository(folder)
+    old, new = (read_commit(repo, made).tree for made in (one, two))
+    assert len(changes_between(repo, old, new).files) == 2
+    with pytest.raises(GitDamaged):
+        stats_between(repo, old, new)
+    loose(folder, line(folder, "rev-parse", "main:d")).write_bytes(b"")
+    with pytest.raises(GitDamaged):
+        changes_between(repo, old, new)

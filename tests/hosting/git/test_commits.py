@@ -1,0 +1,204 @@
+"""Commits and tags, held against git's own answers."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefExists, RefRefused
+from holdfast.hosting.git.commits import (
+    Commit,
+    Signature,
+    find_commit,
+    first_commit,
+    parse_commit,
+    parse_signature,
+    parse_tag,
+    read_commit,
+    read_tag,
+    signature_line,
+)
+from holdfast.hosting.git.refs import head
+from holdfast.hosting.git.repository import open_repository
+from tests.hosting.git.oracle import commit, git, line, write_object
+
+ADA = Signature("Ada Byron", "ada@example.org", 1_700_000_000, -330)
+TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+WHO = b"Ada <ada@example.org> 1700000000 +0130"
+
+
+def test_a_commit_is_read_whole(folder: Path) -> None:
+    """Its times keep the offset of the clock they were read from."""
+    one = commit(folder, {b"a": b"1"})
+    two = commit(folder, {b"b": b"1"}, branch="other", parents=[])
+    made = commit(folder, {b"c": b"1"}, parents=[one, two], message="a m\u00e9ssage\n\nbody\n".encode())
+    repo = open_repository(folder)
+    expected = Commit(
+        made,
+        line(folder, "rev-parse", "main^{tree}"),
+        (one, two),
+        Signature("Ada Byron", "ada@example.org", 1_700_000_000 - 60, 90),
+        Signature("Ada Byron", "ada@example.org", 1_700_000_000, -480),
+        "a m\u00e9ssage\n\nbody\n",
+    )
+    assert read_commit(repo, made) == find_commit(repo, made) == expected
+
+
+def test_what_is_no_commit_is_not_found(folder: Path) -> None:
+    """Neither another kind of object, nor half an id."""
+    made = commit(folder, {b"a": b"1"})
+    repo = open_repository(folder)
+    for wrong in (line(folder, "rev-parse", "main^{tree}"), made[:10], "0" * 40, "main"):
+        assert find_commit(repo, wrong) is None
+    with pytest.raises(GitDamaged):
+        read_commit(repo, "0" * 40)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written", "read"),
+    [
+        (b"", b"caf\xc3\xa9", "caf\u00e9"),
+        (b"", b"caf\xe9", "caf\ufffd"),
+        (b"encoding ISO-8859-1\n", b"caf\xe9", "caf\u00e9"),
+        (b"encoding windows-1251\n", b"\xcf", "\u041f"),
+        (b"encoding no-such\n", b"caf\xc3\xa9", "caf\u00e9"),
+        (b"encoding hex\n", b"61", "61"),
+        (b"encoding idna\n", b"xn--caf-dma", "xn--caf-dma"),
+        (b"encoding unicode_escape\n", b"\\ud800", "\\ud800"),
+        (b"encoding utf-7\n", b"+2AA-", "+2AA-"),
+        (b"encoding \xff\n", b"x", "x"),
+    ],
+)
+def test_a_message_is_text_whatever_it_was_written_in(encoding: bytes, written: bytes, read: str) -> None:
+    """What cannot be decoded is replaced, and the rest is there; names as well."""
+    content = b"tree %s\nauthor %s <a@b> 1 +0000\ncommitter %s\n%s\n%s\n"
+    made = parse_commit("1" * 40, content % (TREE.encode(), written, WHO, encoding, written))
+    assert made.message == read + "\n"
+    assert made.author.name == read
+    made.message.encode()
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (WHO, Signature("Ada", "ada@example.org", 1_700_000_000, 90)),
+        (b"Ada B. <ada@example.org> 5 -1100", Signature("Ada B.", "ada@example.org", 5, -660)),
+        (b" <> 0 +0000", Signature("", "", 0)),
+        (b"Ada <ada", Signature("Ada", "ada", 0)),
+        (b"Ada", Signature("Ada", "", 0)),
+        (None, Signature("", "", 0)),
+        (b"A <a<b>c> 7 +0100", Signature("A", "a<b", 7, 60)),
+        (b"A <a> 99999999999999999999 +0000", Signature("A", "a", 0)),
+        (b"A <a> 300000000000 +0000", Signature("A", "a", 0)),
+        (b"A <a> -5 +9999", Signature("A", "a", 0)),
+        (b"A <a> 5 nonsense", Signature("A", "a", 5)),
+    ],
+)
+def test_a_signature_is_read_as_far_as_it_makes_sense(written: bytes | None, read: Signature) -> None:
+    """Old tools wrote all kinds of them."""
+    assert parse_signature(written, None) == read
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_break_the_reader(content: bytes) -> None:
+    """Either it is a commit, or it is damage."""
+    for start in (b"", b"tree %s\n" % TREE.encode(), b"object %s\ntype commit\n" % TREE.encode()):
+        for parse in (parse_commit, parse_tag):
+            try:
+                parse("1" * 40, start + content)
+            except GitDamaged:
+                continue
+
+
+SIGNATURE = "-----BEGIN PGP SIGNATURE-----\n\niQEz\n=abcd\n-----END PGP SIGNATURE-----"
+
+
+def test_a_signed_commit_keeps_its_signature_apart() -> None:
+    """What was signed is the commit without the signature, byte for byte."""
+    before = b"tree %s\nauthor %s\ncommitter %s\n" % (TREE.encode(), WHO, WHO)
+    folded = b"gpgsig " + SIGNATURE.encode().replace(b"\n", b"\n ") + b"\n"
+    made = parse_commit("1" * 40, before + folded + b"\nsubject\n\nbody\n")
+    assert made.signature == SIGNATURE
+    assert made.payload == (before + b"\nsubject\n\nbody\n").decode()
+    assert made.message == "subject\n\nbody\n"
+
+
+def test_an_annotated_tag_is_read_whole(folder: Path) -> None:
+    """Who made it, of what, and what they said."""
+    made = commit(folder, {b"a": b"1"})
+    git(folder, "tag", "-a", "-m", "the first", "v1", "main")
+    repo = open_repository(folder)
+    tag = read_tag(repo, line(folder, "rev-parse", "v1"))
+    assert (tag.target, tag.kind, tag.name, tag.message) == (made, "commit", "v1", "the first\n")
+    assert tag.tagger is not None
+    assert tag.tagger.name == "Ada"
+    with pytest.raises(NoSuchObject):
+        read_tag(repo, made)
+
+
+def test_a_signed_tag_keeps_its_signature_apart() -> None:
+    """It stands at the end of the message."""
+    before = f"object {TREE}\ntype tree\ntag v1\n\nthe first\n"
+    tag = parse_tag("1" * 40, (before + SIGNATURE + "\n").encode())
+    assert (tag.message, tag.signature, tag.payload) == ("the first\n", SIGNATURE + "\n", before)
+    assert tag.tagger is None
+
+
+def test_a_commit_with_odd_headers_is_read(folder: Path) -> None:
+    """No message, a merged tag, headers nobody knows."""
+    content = b"tree %s\nauthor %s\ncommitter %s\nmergetag object 1\n type commit\n \n tag x\nwhat ever\n"
+    made = write_object(folder, "commit", content % (TREE.encode(), WHO, WHO))
+    found = read_commit(open_repository(folder), made)
+    assert (found.message, found.committer.name) == ("", "Ada")
+    with pytest.raises(GitDamaged):
+        parse_commit("1" * 40, b"author x\n\nmessage")
+    with pytest.raises(GitDamaged):
+        parse_commit("1" * 40, b"tree %s\nparent nonsense\n\nmessage" % TREE.encode())
+
+
+def test_an_empty_repository_gets_its_first_commit(folder: Path) -> None:
+    """Nothing is wrong with it, says git."""
+    repo = open_repository(folder)
+    files = {
+        "README.md": b"# hello\n",
+        "docs/a.md": b"a",
+        "docs.md": b"b",
+        "docs/deep/c d.txt": b"",
+        "\u00e9": b"x",
+    }
+    made = first_commit(repo, files, author=ADA, committer=ADA, message="Initial commit", branch="trunk/one")
+    assert head(repo) == "trunk/one"
+    assert line(folder, "rev-parse", "HEAD") == made
+    git(folder, "fsck", "--strict")
+    listed = git(folder, "ls-tree", "-r", "-z", "--name-only", "HEAD").decode().split("\0")[:-1]
+    assert sorted(listed) == sorted(files)
+    assert git(folder, "show", "HEAD:docs/a.md") == b"a"
+    assert line(folder, "log", "--format=%an %ae %ad %s", "--date=raw") == (
+        "Ada Byron ada@example.org 1700000000 -0530 Initial commit"
+    )
+    assert read_commit(repo, made).author == ADA
+    with pytest.raises(RefExists):
+        first_commit(repo, {}, author=ADA, committer=ADA, message="again", branch="main")
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/config", "a/.GIT/x", "a\0b", "b/c"]
+)
+def test_files_cannot_lie_anywhere(folder: Path, path: str) -> None:
+    """Nothing is committed then."""
+    repo = open_repository(folder)
+    with pytest.raises(PathRefused):
+        first_commit(repo, {"b": b"", path: b""}, author=ADA, committer=ADA, message="x", branch="main")
+    with pytest.raises(RefRefused):
+        first_commit(repo, {"b": b""}, author=ADA, committer=ADA, message="x", branch="a..b")
+    assert git(folder, "for-each-ref") == b""
+
+
+@given(st.text(max_size=20), st.text(max_size=20), st.integers(-(10**9), 10**9), st.integers(-1439, 1439))
+def test_any_name_makes_a_signature_that_can_be_read(name: str, email: str, time: int, offset: int) -> None:
+    """Nothing in it can end the line or the address early."""
+    written = signature_line(Signature(name, email, time, offset))
+    assert b"\n" not in written
+    read = parse_signature(written, None)
+    assert (read.time, read.offset) == (max(time, 0), offset)

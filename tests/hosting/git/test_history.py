@@ -1,0 +1,180 @@
+"""Histories, held against `git log`."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import GitDamaged, NoSuchObject
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.history import (
+    ahead_behind,
+    commits,
+    count,
+    ids,
+    last_commit,
+    merge_base,
+    refresh_commit_graph,
+    span,
+)
+from holdfast.hosting.git.repository import open_repository
+from tests.hosting.git.histories import NAMES, START, Step, histories, write
+from tests.hosting.git.oracle import commit, git, line, loose, unpack, write_object
+
+
+def told(folder: Path, *arguments: str | bytes) -> list[str]:
+    """Ask git for a history."""
+    return git(folder, "log", "--format=%H", *arguments).decode().split()
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    steps=histories(),
+    path=st.sampled_from([*NAMES, b"dir", b"none"]),
+    cut=st.integers(0, 100),
+    graph=st.booleans(),
+)
+def test_any_history_is_gits(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Step], path: bytes, cut: int, *, graph: bool
+) -> None:
+    """All of it, below a path, between two times, without another one; listed and counted."""
+    folder = tmp_path_factory.mktemp("drawn") / "1.git"
+    made = write(folder, steps)
+    if graph:
+        refresh_commit_graph(folder)
+    repo = open_repository(folder)
+    start, other = made[-1], made[len(made) // 2]
+    cases = [
+        (span(repo, start), told(folder, start)),
+        (span(repo, start, path=path), told(folder, start, "--", path)),
+        (span(repo, start, since=START + cut), told(folder, f"--since={START + cut}", start)),
+        (span(repo, start, until=START + cut), told(folder, f"--until={START + cut}", start)),
+        (span(repo, start, exclude=[other]), told(folder, start, f"^{other}")),
+        (span(repo, start, path=path, exclude=[other]), told(folder, start, f"^{other}", "--", path)),
+    ]
+    for wanted, expected in cases:
+        assert ids(repo, wanted) == tuple(expected)
+        assert count(repo, wanted) == len(expected)
+        assert ids(repo, wanted, skip=1, limit=2) == tuple(expected[1:3])
+    touched = told(folder, "-1", start, "--", path)
+    assert last_commit(repo, start, path) == (touched[0] if touched else None)
+    left, right = line(folder, "rev-list", "--left-right", "--count", f"{start}...{other}").split()
+    assert ahead_behind(repo, start, other) == (int(left), int(right))
+
+
+def test_commits_come_with_all_they_say(folder: Path) -> None:
+    """Newest first, in stretches."""
+    made = [commit(folder, {b"a": b"%d" % number}, when=START + number) for number in range(5)]
+    repo = open_repository(folder)
+    wanted = span(repo, made[-1])
+    expected = [read_commit(repo, at) for at in reversed(made)]
+    assert commits(repo, wanted) == expected
+    assert commits(repo, wanted, skip=1, limit=3) == expected[1:4]
+    assert commits(repo, wanted, skip=99, limit=3) == []
+    assert commits(repo, wanted, limit=0) == []
+
+
+@pytest.mark.parametrize("wrong", ["main", "--all", "0" * 40, "", "HEAD~1", "-1"])
+def test_only_commits_that_are_there_have_a_history(folder: Path, wrong: str) -> None:
+    """Nothing else ever reaches the git program."""
+    made = commit(folder, {b"a": b"1"})
+    repo = open_repository(folder)
+    for ask in (
+        lambda: span(repo, wrong),
+        lambda: span(repo, made, exclude=[wrong]),
+        lambda: ahead_behind(repo, made, wrong),
+        lambda: merge_base(repo, wrong, made),
+    ):
+        with pytest.raises(NoSuchObject):
+            ask()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        b":(glob)*",
+        b"*",
+        b"--all",
+        b"a\0b",
+        b"x" * 10_000,
+        b"..",
+        b"a/../a",
+        b"a//b",
+        b"./a",
+        b":/",
+        b"-",
+        "\ud800",
+    ],
+)
+def test_a_path_is_a_path_and_nothing_else(folder: Path, path: bytes | str) -> None:
+    """Neither a pattern nor an option."""
+    made = commit(folder, {b"a": b"1"})
+    repo = open_repository(folder)
+    assert ids(repo, span(repo, made, path=path)) == ()
+    assert count(repo, span(repo, made, path=path)) == 0
+
+
+def test_slashes_around_a_path_do_not_matter(folder: Path) -> None:
+    """A directory is the same with one at its end, and the root is everything."""
+    made = commit(folder, {b"d/a": b"1"})
+    repo = open_repository(folder)
+    for path in ("d", "d/", "/d", "", "/"):
+        assert ids(repo, span(repo, made, path=path)) == (made,)
+
+
+def test_histories_may_have_nothing_in_common(folder: Path) -> None:
+    """Or the commit where they parted."""
+    one = commit(folder, {b"a": b"1"})
+    two = commit(folder, {b"a": b"2"})
+    side = commit(folder, {b"b": b"2"}, branch="side", parents=[one])
+    alone = commit(folder, {b"c": b"1"}, branch="alone", parents=[])
+    repo = open_repository(folder)
+    assert merge_base(repo, two, side) == one
+    assert merge_base(repo, two, alone) is None
+    assert ahead_behind(repo, two, alone) == (2, 1)
+
+
+def test_a_missing_commit_in_between_is_damage(folder: Path) -> None:
+    """Not the end of the history."""
+    one = commit(folder, {b"a": b"1"})
+    commit(folder, {b"a": b"2"})
+    three = commit(folder, {b"a": b"3"})
+    unpack(folder)
+    loose(folder, one).unlink()
+    repo = open_repository(folder)
+    with pytest.raises(GitDamaged):
+        ids(repo, span(repo, three))
+    with pytest.raises(GitDamaged):
+        count(repo, span(repo, three))
+
+
+def test_the_graph_has_filters_even_after_one_without(folder: Path) -> None:
+    """`git gc` writes a graph without them, and git alone would never add them to it."""
+    commit(folder, {b"a": b"1"})
+    git(folder, "commit-graph", "write", "--reachable")
+    for _ in range(2):
+        refresh_commit_graph(folder)
+        commit(folder, {b"a": b"2"})
+    graphs = list((folder / "objects" / "info" / "commit-graphs").glob("*.graph"))
+    assert graphs
+    assert all(b"BDAT" in graph.read_bytes()[:200] for graph in graphs)
+    git(folder, "commit-graph", "verify")
+
+
+def test_an_empty_repository_has_a_graph_of_nothing(folder: Path) -> None:
+    """Refreshing it is no error."""
+    refresh_commit_graph(folder)
+
+
+def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
+    """A date in the far future or none at all."""
+    tree = write_object(folder, "tree", b"")
+    parent = made = ""
+    for when in (0, 253_402_300_799, 5):
+        who = f"A <a> {when} +0000"
+        content = f"tree {tree}\n{parent}author {who}\ncommitter {who}\n\nx\n"
+        made = write_object(folder, "commit", content.encode())
+        parent = f"parent {made}\n"
+    repo = open_repository(folder)
+    assert ids(repo, span(repo, made)) == tuple(told(folder, made))

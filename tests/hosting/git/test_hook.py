@@ -1,0 +1,68 @@
+"""What git runs before and after references move."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git import hook
+from holdfast.hosting.git.push import Refusal
+from holdfast.hosting.store.updates import Move
+
+
+def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
+    """Missing, changed or not runnable, they are written anew; nothing else lies beside them."""
+    folder = tmp_path / "hooks"
+    hook.install(folder)
+    before = folder / "pre-receive"
+    text = before.read_text()
+    for spoil in (before.unlink, lambda: before.write_text("exit 0"), lambda: before.chmod(0o600)):
+        spoil()
+        hook.install(folder)
+        assert before.read_text() == text
+        assert before.stat().st_mode & 0o777 == 0o700
+    assert sorted(path.name for path in folder.iterdir()) == ["post-receive", "pre-receive"]
+
+
+def test_a_refusal_cannot_end_itself_early() -> None:
+    """Whatever a reference or a reason holds, it stays on its line."""
+    said = hook.verdict([Refusal("refs/heads/a\n.\n0", "no\r\x1b[31m")])
+    assert said.startswith(b"1\n")
+    assert said.endswith(b"\n.\n")
+    assert said.count(b"\n") == 3
+    assert b"\x1b" not in said
+    assert hook.verdict([]) == b"0\n.\n"
+
+
+def heard(content: bytes) -> asyncio.StreamReader:
+    """Make a pipe that has said something and ended."""
+    reader = asyncio.StreamReader()
+    reader.feed_data(content)
+    reader.feed_eof()
+    return reader
+
+
+def test_what_the_hook_says_is_read() -> None:
+    """Lines up to the full stop; folders that are empty are none."""
+
+    async def play() -> None:
+        assert await hook.read_changes(heard(b"a b refs/heads/x\n.\n")) == (Move("refs/heads/x", "a", "b"),)
+        assert await hook.read_quarantine(heard(b"\n\n")) == {}
+        assert await hook.read_quarantine(heard(b"/q\n/o\n")) == {
+            "GIT_OBJECT_DIRECTORY": "/q",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": "/o",
+        }
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("content", [b"", b"a b refs/heads/x\n", b"a b refs/he"])
+def test_half_a_report_is_an_error(content: bytes) -> None:
+    """Without its full stop, a list of changes may lack some."""
+
+    async def play() -> None:
+        with pytest.raises(GitError, match="in the middle"):
+            await hook.read_changes(heard(content))
+
+    asyncio.run(play())

@@ -1,0 +1,183 @@
+"""Git commands that run while their output is sent."""
+
+import asyncio
+import os
+import resource
+import socket
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.process import owned, start, stream
+from holdfast.hosting.git.program import run
+from tests.conftest import wait_for
+
+LOOPS = pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Make an empty bare repository."""
+    folder = tmp_path / "repository.git"
+    run(None, "init", "--quiet", "--bare", str(folder))
+    return folder
+
+
+def shell(script: str) -> tuple[str, str, str]:
+    """Make git run a shell script."""
+    return "-c", f"alias.try=!{script};:", "try"
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process runs or waits to be collected."""
+    return Path(f"/proc/{pid}").exists()
+
+
+def opened() -> int:
+    """Count the descriptors this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@LOOPS
+def test_output_arrives_as_it_is_printed(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
+    """The first line is there while the command still runs; ending early ends all of it, and no zombie stays."""
+
+    async def play() -> None:
+        output = stream(bare, *shell("echo $$; sleep 600 & echo $!; wait"))
+        async with aclosing(output) as chunks:
+            said = b""
+            while said.count(b"\n") < 2:
+                said += await anext(chunks)
+            pids = [int(pid) for pid in said.split()]
+            assert all(map(alive, pids))
+        await asyncio.to_thread(wait_for, lambda: not any(map(alive, pids)))
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(play())
+
+
+@LOOPS
+def test_a_failure_comes_after_the_output(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
+    """With the exit code, and the end of what the command complained of."""
+
+    async def play() -> None:
+        got = []
+        script = (
+            "echo out; i=0; while [ $i -lt 3000 ]; do echo grumble; i=$((i+1)); done >&2; echo end >&2; exit 3"
+        )
+        with pytest.raises(GitFailed, match="exit code 3") as caught:
+            async for chunk in stream(bare, *shell(script)):
+                got.append(chunk)  # noqa: PERF401  # what arrived before the failure counts
+        assert b"".join(got) == b"out\n"
+        assert caught.value.stderr.endswith("grumble\nend\n")
+        assert len(caught.value.stderr) <= 4096
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(play())
+
+
+def test_a_command_that_stands_still_is_ended(bare: Path) -> None:
+    """Patience is counted from the last output."""
+
+    async def play() -> None:
+        with pytest.raises(GitTimedOut, match=r"stood still for 0\.3 seconds"):
+            async for _ in stream(bare, *shell("echo hello; sleep 600"), patience=0.3):
+                pass
+
+    asyncio.run(play())
+
+
+def test_cancelling_ends_the_command(bare: Path) -> None:
+    """A task that is cancelled while it waits for output leaves nothing running."""
+    marker = bare / "pid"
+
+    async def listen() -> None:
+        async for _ in stream(bare, *shell(f"echo $$ > {marker}; sleep 600")):
+            pass
+
+    async def play() -> None:
+        task = asyncio.create_task(listen())
+        await asyncio.to_thread(wait_for, lambda: marker.exists() and marker.read_text().endswith("\n"))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        pid = int(marker.read_text())
+        await asyncio.to_thread(wait_for, lambda: not alive(pid))
+
+    asyncio.run(play())
+
+
+@LOOPS
+def test_a_command_gets_its_descriptors_and_no_others(bare: Path, loop: type[asyncio.AbstractEventLoop]) -> None:
+    """What it was given is at 3 and up; nothing of the service is passed on."""
+
+    async def play() -> None:
+        with (bare / "HEAD").open("rb") as head, socket.socket() as listening:
+            listening.set_inheritable(True)
+            process = await start(bare, *shell("cat <&3; ls /proc/self/fd"), descriptors=(head.fileno(),))
+            said = await process.stdout.read(100_000)
+            while more := await process.stdout.read(100_000):
+                said += more
+            assert await process.wait() == 0
+            process.end()
+        assert said.startswith((bare / "HEAD").read_bytes())
+        # 4 is the folder `ls` itself has open.
+        assert said.split()[2:] == [b"0", b"1", b"2", b"3", b"4"]
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(play())
+
+
+def test_a_limit_is_set_before_the_command_is_fed(bare: Path) -> None:
+    """What it starts once it has read something is bound by it too."""
+
+    async def play() -> None:
+        limits = {resource.RLIMIT_CPU: 77}
+        process = await start(bare, "cat-file", "--batch", feed=True, limits=limits)
+        assert resource.prlimit(process.pid, resource.RLIMIT_CPU) == (77, 77)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert await process.wait() == 0
+        process.end()
+
+    asyncio.run(play())
+
+
+def test_no_descriptor_is_lost(bare: Path) -> None:
+    """After many commands the service has as many descriptors open as before."""
+
+    async def play() -> None:
+        async for _ in stream(bare, "version"):
+            pass
+        await asyncio.sleep(0)
+        before = opened()
+        for _ in range(20):
+            async for _ in stream(bare, "version"):
+                pass
+        await asyncio.to_thread(wait_for, lambda: opened() <= before)
+
+    asyncio.run(play())
+
+
+@LOOPS
+def test_a_descriptor_is_closed_once_and_by_one(loop: type[asyncio.AbstractEventLoop]) -> None:
+    """Closed twice, its number may belong to another thread the second time."""
+
+    async def play() -> None:
+        reads, writes = os.pipe()
+        file = owned(reads, "rb")
+        number = file.fileno()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(asyncio.Protocol, file)
+        assert file.closefd is (loop is not uvloop.new_event_loop)
+        transport.close()
+        await asyncio.sleep(0.05)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(number)
+        os.close(reads)
+        os.close(writes)
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(play())

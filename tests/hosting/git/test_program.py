@@ -1,0 +1,94 @@
+"""Running the git program."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
+from holdfast.hosting.git import program
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Make an empty bare repository."""
+    folder = tmp_path / "repository.git"
+    program.run(None, "init", "--quiet", "--bare", str(folder))
+    return folder
+
+
+@pytest.fixture
+def forget() -> Iterator[None]:
+    """Make the program be looked for anew, in this test and after it."""
+    program.program.cache_clear()
+    yield
+    program.program.cache_clear()
+
+
+def test_it_returns_what_git_printed(bare: Path) -> None:
+    """Standard input goes in, standard output comes back."""
+    oid = program.run(bare, "hash-object", "-w", "--stdin", input=b"hello\n").decode().strip()
+    assert oid == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert program.run(bare, "cat-file", "blob", oid) == b"hello\n"
+
+
+def test_nothing_is_inherited(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither variables nor a home folder of whoever started the service reach git."""
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = Mallory\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'user.name=Mallory'")
+    monkeypatch.setenv("GIT_DIR", "/elsewhere")
+    assert b"Mallory" not in program.run(bare, "config", "--list")
+    shown = program.run(bare, "-c", "alias.reveal=!env", "reveal").decode()
+    names = {line.partition("=")[0] for line in shown.splitlines()}
+    assert f"GIT_DIR={bare}" in shown
+    assert names.isdisjoint({"USER", "LOGNAME", "PYTHONPATH", "VIRTUAL_ENV", "PYTEST_CURRENT_TEST"})
+
+
+def test_a_failure_says_which_command_and_keeps_the_complaint_apart(bare: Path) -> None:
+    """The message can be logged; what git printed, which may quote a client, is kept beside it."""
+    with pytest.raises(GitFailed) as caught:
+        program.run(bare, "cat-file", "blob", "0" * 40)
+    assert str(caught.value) == "git cat-file ended with exit code 128"
+    assert caught.value.code == 128
+    assert "0" * 40 in caught.value.stderr
+
+
+def test_a_command_that_takes_too_long_is_ended_with_all_it_started(bare: Path, tmp_path: Path) -> None:
+    """The time is up for the command's children as well: the pipe they hold is closed."""
+    with pytest.raises(GitTimedOut, match=r"longer than 0\.2 seconds"):
+        program.run(bare, "-c", "alias.nap=!sleep 60; true", "nap", timeout=0.2)
+
+
+def test_a_missing_git_is_said_clearly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
+    """Without git there is an error that says so."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitMissing, match="not installed"):
+        program.program()
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [("git version 2.35.9", "is git 2.35; version 2.36 or newer"), ("hello", "is not the git program")],
+)
+def test_a_git_we_cannot_use_is_refused(
+    said: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None
+) -> None:
+    """One that is too old, or something else of the same name, is named with what is needed."""
+    fake = tmp_path / "git"
+    fake.write_text(f"#!/bin/sh\necho {said}\n")
+    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitMissing, match=problem):
+        program.program()
+
+
+def test_a_newer_git_is_welcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
+    """Versions are compared as numbers: 3.1 and 2.100 are newer than 2.36."""
+    fake = tmp_path / "git"
+    fake.write_text("#!/bin/sh\necho git version 2.100.0.rc1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.defpath}")
+    assert program.program() == str(fake)

@@ -1,0 +1,506 @@
+"""Pushing, by real git over real sockets: what lands, what does not, and what is said about it."""
+
+import contextlib
+import hashlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.hosting.errors import BodyTooLarge, GitFailed
+from holdfast.hosting.git import receive
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.store.updates import Move
+from tests.conftest import wait_for
+from tests.hosting.git.serving import Client, Served, pkt, serve
+
+ZERO = "0" * 40
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """Serve one empty repository; afterwards nothing runs and nothing lies about."""
+    with serve(tmp_path / "data") as running:
+        running.folders.create(1)
+        yield running
+        wait_for(lambda: not running.processes())
+        assert running.left_over() == []
+        assert not receive.running
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Client:
+    """Give someone an empty folder."""
+    (tmp_path / "ada").mkdir()
+    return Client(tmp_path / "ada")
+
+
+@pytest.fixture
+def work(ada: Client, served: Served) -> Client:
+    """Clone the empty repository and push a first commit."""
+    ada.git("clone", "--quiet", served.address(1), "work")
+    mine = ada.within("work")
+    mine.commit()
+    mine.git("push", "--quiet", "origin", "main")
+    served.history.clear()
+    return mine
+
+
+def refs(served: Served) -> dict[str, str]:
+    """Return all references and where they are."""
+    lines = run(served.folders.path(1), "for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
+    return dict(line.split() for line in lines)
+
+
+def test_what_lands_is_told_exactly(work: Client, served: Served) -> None:
+    """Branches and tags, made, moved and deleted in one push: each with where it was and where it is."""
+    first = work.head()
+    work.git("push", "--quiet", "origin", "main:old")
+    served.history.clear()
+    second = work.commit(content="second\n")
+    work.git("tag", "--annotate", "--message", "one", "v1")
+    work.git("push", "--quiet", "origin", "main", "main:side", "v1", ":old")
+    assert {
+        Move("refs/heads/main", first, second),
+        Move("refs/heads/side", ZERO, second),
+        Move("refs/tags/v1", ZERO, work.head("v1")),
+        Move("refs/heads/old", first, ZERO),
+    } == set(served.history[0])
+    assert len(served.history) == 1
+    assert refs(served) == {
+        "refs/heads/main": second,
+        "refs/heads/side": second,
+        "refs/tags/v1": work.head("v1"),
+    }
+
+
+def test_notes_can_be_pushed_and_force_works(work: Client, served: Served) -> None:
+    """A branch that was rewritten is refused by git's client, unless it is forced."""
+    work.git("notes", "add", "--message", "seen")
+    work.git("push", "--quiet", "origin", "refs/notes/commits")
+    work.git("commit", "--quiet", "--amend", "--message", "rewritten")
+    work.git("push", "origin", "main", fails=True)
+    work.git("push", "--quiet", "--force", "origin", "main")
+    assert refs(served)["refs/heads/main"] == work.head()
+
+
+def test_a_push_of_nothing_is_nothing(work: Client, served: Served) -> None:
+    """Neither an up-to-date branch nor the probe a client sends before a large push lands anything."""
+    work.git("push", "--quiet", "origin", "main")
+    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=b"0000")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert served.history == []
+
+
+def test_the_judge_sees_everything_and_nothing_has_moved(work: Client, served: Served) -> None:
+    """In quarantine, new objects can be read and compared; no reference is there yet."""
+    seen: list[object] = []
+    first = work.head()
+
+    def look(push: Push) -> Sequence[Refusal]:
+        change = push.changes[0]
+        seen.extend(
+            [change, refs(served), push.is_fast_forward(change), push.changed_paths(change), push.commits(change)]
+        )
+        return ()
+
+    served.judge = look
+    second = work.commit("folder/new.txt")
+    third = work.commit("naïve.txt")
+    work.git("push", "--quiet", "origin", "main")
+    assert seen == [
+        Move("refs/heads/main", first, third),
+        {"refs/heads/main": first},
+        True,
+        {"folder/new.txt", "naïve.txt"},
+        [third, second],
+    ]
+
+
+def test_a_refused_push_moves_nothing_and_says_why(work: Client, served: Served) -> None:
+    """One refusal refuses all of it; the pusher reads the reason; no object stays."""
+    served.judge = lambda _push: [Refusal("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.")]
+    before, size = refs(served), served.folders.size(1)
+    work.commit(content="second\n")
+    said = work.git("push", "origin", "main", "main:side", fails=True)
+    assert "remote: refs/heads/main: main is protected; [2J ask Grace ." in said
+    assert "pre-receive hook declined" in said
+    assert (refs(served), served.folders.size(1)) == (before, size)
+    assert served.history == []
+
+
+def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
+    """However much the judge has to say, the pusher reads the beginning of it."""
+    served.judge = lambda _push: [Refusal(f"refs/heads/{number}", "no" * 50) for number in range(5000)]
+    work.commit(content="second\n")
+    said = work.git("push", "origin", "main", fails=True)
+    assert "remote: refs/heads/1: nono" in said
+    assert "remote: ..." in said
+
+
+def test_a_judge_that_fails_refuses(work: Client, served: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error of ours never lets a push through, and tells the pusher nothing of its inside."""
+
+    def fail(push: Push) -> Sequence[Refusal]:
+        raise RuntimeError("password=hunter2")
+
+    served.judge = fail
+    before = refs(served)
+    work.commit(content="second\n")
+    said = work.git("push", "origin", "main", fails=True)
+    assert "could not check this push" in said
+    assert "hunter2" not in said
+    assert refs(served) == before
+
+
+def test_a_push_that_cannot_be_recorded_has_still_landed(
+    work: Client, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The references have moved; the client is told so, and the log that recording failed."""
+
+    def fail(changes: tuple[Move, ...]) -> None:
+        raise RuntimeError("the database is gone")
+
+    served.landed = fail
+    made = work.commit(content="second\n")
+    work.git("push", "--quiet", "origin", "main")
+    assert refs(served)["refs/heads/main"] == made
+    assert "could not be recorded" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "ref", ["refs/holdfast/x", "refs/pull/1/head", "refs/for/main", "refs/replace/" + "1" * 40]
+)
+def test_other_references_cannot_be_pushed(work: Client, served: Served, ref: str) -> None:
+    """Only branches, tags and notes; the pusher is told."""
+    before = refs(served)
+    said = work.git("push", "origin", f"main:{ref}", fails=True)
+    assert "can be pushed to" in said or "hidden ref" in said
+    assert refs(served) == before
+    assert served.history == []
+
+
+def test_head_stays_where_it_is(work: Client, served: Served) -> None:
+    """The default branch cannot be deleted by a push, and HEAD is no branch to push to."""
+    said = work.git("push", "origin", ":main", fails=True)
+    assert "deletion of the current branch prohibited" in said
+    assert "HEAD is no name for a branch" in work.git("push", "origin", "main:HEAD", fails=True)
+    assert (served.folders.path(1) / "HEAD").read_text() == "ref: refs/heads/main\n"
+    assert served.history == []
+
+
+def test_of_two_racing_pushes_one_lands(work: Client, served: Served, ada: Client) -> None:
+    """Both are judged on the same state; the second to move the branch is refused, and only the first is told."""
+    both = threading.Barrier(2)
+
+    def meet(push: Push) -> Sequence[Refusal]:
+        both.wait(20)
+        return ()
+
+    served.judge = meet
+    ada.git("clone", "--quiet", served.address(1), "other")
+    other = ada.within("other")
+    mine, theirs = work.commit("mine.txt"), other.commit("theirs.txt")
+    codes: dict[str, int] = {}
+
+    def push(client: Client, name: str) -> None:
+        arguments = ["git", "push", "--quiet", "origin", "main"]
+        ran = subprocess.run(
+            arguments, cwd=client.folder, env=client.environment, capture_output=True, check=False
+        )
+        codes[name] = ran.returncode
+
+    threads = [threading.Thread(target=push, args=pair) for pair in ((work, mine), (other, theirs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    winner = next(name for name, code in codes.items() if code == 0)
+    assert sorted(codes.values()) == [0, 1]
+    assert refs(served)["refs/heads/main"] == winner
+    assert [change.new for changes in served.history for change in changes] == [winner]
+
+
+def test_a_large_push_is_streamed(work: Client, served: Served) -> None:
+    """Ten megabytes nothing can shrink arrive, sent in pieces of unknown total."""
+    (work.folder / "large").write_bytes(os.urandom(10_000_000))
+    work.git("add", "large")
+    work.git("commit", "--quiet", "--message", "large")
+    work.git("-c", "http.postBuffer=65536", "push", "--quiet", "origin", "main")
+    assert refs(served)["refs/heads/main"] == work.head()
+
+
+def test_a_push_above_the_limit_is_refused_with_gits_own_words(work: Client, served: Served) -> None:
+    """The client is told although it is still sending."""
+    served.max_bytes = 1_000_000
+    (work.folder / "large").write_bytes(os.urandom(10_000_000))
+    work.git("add", "large")
+    work.git("commit", "--quiet", "--message", "large")
+    before = refs(served)
+    said = work.git("push", "origin", "main", fails=True)
+    assert "pack exceeds maximum allowed size" in said
+    assert refs(served) == before
+
+
+def command(old: str, new: str, ref: str = "refs/heads/evil") -> bytes:
+    """Write the first part of a push of one reference."""
+    return pkt(f"{old} {new} {ref}\0report-status side-band-64k".encode()) + b"0000"
+
+
+def pack(objects: Sequence[bytes]) -> bytes:
+    """Write a pack of objects that are encoded already."""
+    content = b"PACK" + struct.pack(">II", 2, len(objects)) + b"".join(objects)
+    return content + hashlib.sha1(content).digest()
+
+
+def length(value: int, kind: int) -> bytes:
+    """Write the head of an object in a pack."""
+    head = [(kind << 4) | (value & 15)]
+    value >>= 4
+    while value:
+        head[-1] |= 0x80
+        head.append(value & 0x7F)
+        value >>= 7
+    return bytes(head)
+
+
+def varint(value: int) -> bytes:
+    """Write a size the way deltas do."""
+    out = []
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def bomb() -> bytes:
+    """Write a pack of a few kilobytes with an object of sixteen gigabytes."""
+    base = bytes(0xFFFF)
+    copy = bytes([0x80 | 0x10 | 0x20, 0xFF, 0xFF])
+    times = 250_000
+    delta = varint(len(base)) + varint(len(base) * times) + copy * times
+    oid = hashlib.sha1(b"blob %d\0" % len(base) + base).digest()
+    return pack(
+        [length(len(base), 3) + zlib.compress(base), length(len(delta), 7) + oid + zlib.compress(delta, 9)]
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        command(ZERO, "1" * 40) + b"PACK" + struct.pack(">II", 2, 5),
+        command(ZERO, "1" * 40) + pack([length(5, 3) + zlib.compress(b"hello")])[:-1] + b"x",
+        command(ZERO, "1" * 40) + pack([length(5, 3) + b"not zlib at all"]),
+        command(ZERO, "1" * 40) + pack([length(5, 3) + zlib.compress(b"hello")]),
+        command(ZERO, "1" * 40) + pack([length(7, 2) + zlib.compress(b"no tree")]),
+        command(ZERO, "1" * 40) + b"NOPE",
+        command(ZERO, "1" * 40),
+        command(ZERO, "1" * 40) + bomb(),
+        command(ZERO, "1" * 40, "refs/heads/../../config") + pack([length(5, 3) + zlib.compress(b"hello")]),
+        pkt(b"nonsense"),
+        b"nonsense",
+        b"",
+        b"ffff" * 1000,
+    ],
+    ids=[
+        "cut short", "wrong checksum", "not compressed", "object missing", "not a tree", "no pack",
+        "nothing follows", "bomb", "bad name", "nonsense line", "nonsense", "empty", "endless line",
+    ],
+)  # fmt: skip
+def test_a_bad_pack_is_a_clean_refusal(work: Client, served: Served, body: bytes) -> None:
+    """Git's own answer, or an error of the client; nothing half-done; the next push works."""
+    before = refs(served)
+    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=body, timeout=60)
+    assert answer.status_code == 400 or b"ng refs/heads" in answer.content
+    assert refs(served) == before
+    assert served.history == []
+    work.commit(content="second\n")
+    work.git("push", "--quiet", "origin", "main")
+
+
+def test_commands_without_end_are_refused(work: Client, served: Served) -> None:
+    """Git would keep them in memory; the service stops listening before."""
+    line = pkt(f"{ZERO} {'1' * 40} refs/heads/{'x' * 900}".encode())
+    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=line * 9000)
+    assert answer.status_code == 413
+    assert served.history == []
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 100, 10_000])
+def test_commands_are_counted_in_pieces_of_any_size(size: int) -> None:
+    """The pack after the commands does not count, however the body is cut."""
+    body = b"".join(pkt(b"x" * number) for number in range(50)) + b"0000" + bytes(9 * 1024 * 1024)
+    commands = receive.Commands()
+    for start in range(0, 20_000, size):
+        commands.check(body[start : start + size])
+    commands.check(body[20_000:])
+    endless = receive.Commands()
+    with pytest.raises(BodyTooLarge):
+        for _ in range(9000):
+            endless.check(pkt(b"x" * 1000))
+
+
+def push_process(client: Client) -> subprocess.Popen[bytes]:
+    """Start a push and do not wait for it."""
+    return subprocess.Popen(
+        ["git", "push", "origin", "main"],
+        cwd=client.folder,
+        env=client.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def test_a_push_whose_client_dies_while_it_is_judged_lands_and_is_told(work: Client, served: Served) -> None:
+    """All has arrived: what happens next does not need the client."""
+    judging, gone = threading.Event(), threading.Event()
+
+    def wait(push: Push) -> Sequence[Refusal]:
+        judging.set()
+        gone.wait(20)
+        return ()
+
+    served.judge = wait
+    made = work.commit(content="second\n")
+    with push_process(work) as process:
+        assert judging.wait(20)
+        os.killpg(process.pid, signal.SIGKILL)
+    gone.set()
+    wait_for(lambda: bool(served.history))
+    assert served.history[0][0].new == made
+    assert refs(served)["refs/heads/main"] == made
+
+
+def test_a_push_whose_client_dies_while_sending_leaves_nothing(work: Client, served: Served) -> None:
+    """Half a pack is thrown away, and the process with it."""
+    before = refs(served)
+    host, _, port = served.url.removeprefix("http://").partition(":")
+    body = command(ZERO, "1" * 40) + b"PACK" + struct.pack(">II", 2, 5000) + length(5, 3) + zlib.compress(b"hello")
+    with socket.create_connection((host, int(port))) as connection:
+        head = "POST /1.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        wait_for(lambda: any("index-pack" in name or "git" in name for name in served.processes()))
+    wait_for(lambda: not served.processes())
+    assert refs(served) == before
+    assert served.history == []
+
+
+def test_a_client_that_stops_sending_is_not_waited_for_for_ever(work: Client, served: Served) -> None:
+    """Patience ends while the connection stays open."""
+    served.patience = 0.5
+    host, _, port = served.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        head = "POST /1.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n"
+        connection.sendall(head.encode() + command(ZERO, "1" * 40) + b"PACK" + struct.pack(">II", 2, 5000))
+        wait_for(lambda: bool(served.failures))
+        wait_for(lambda: not served.processes())
+    assert "stood still" in str(served.failures[0])
+
+
+SERVICE = """
+import sys, threading
+from pathlib import Path
+from tests.hosting.git.serving import serve
+
+def judge(push):
+    print("judging", flush=True)
+    threading.Event().wait()
+
+with serve(Path(sys.argv[1])) as served:
+    served.judge = judge
+    print(served.address(1), flush=True)
+    threading.Event().wait()
+"""
+
+
+def test_a_service_that_is_killed_while_judging_lets_nothing_through(work: Client, served: Served) -> None:
+    """No reference moves and git ends by itself; a quarantine it had no time to clear goes with the next prune."""
+    before = refs(served)
+    work.commit(content="second\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    root = served.folders.root.parent
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVICE, str(root)], stdout=subprocess.PIPE, env=environment
+    ) as service:
+        assert service.stdout is not None
+        address = service.stdout.readline().decode().strip()
+        work.git("remote", "set-url", "origin", address)
+        with push_process(work) as client:
+            assert service.stdout.readline() == b"judging\n"
+            service.kill()
+            assert client.wait(20) != 0
+    wait_for(lambda: not served.processes())
+    assert refs(served) == before
+    run(served.folders.path(1), "prune", "--expire=now")
+    assert served.left_over() == []
+
+
+def test_a_hook_whose_service_is_gone_refuses(work: Client, served: Served, tmp_path: Path) -> None:
+    """The hook reads the end of its pipe instead of a word, and refuses."""
+    hook = str(served.folders.hooks / "pre-receive")
+    said = tmp_path / "said"
+    with contextlib.ExitStack() as ends:
+        silence = ends.enter_context(Path(os.devnull).open("rb"))
+        stderr = ends.enter_context(said.open("wb"))
+        sink = ends.enter_context(Path(os.devnull).open("wb"))
+        given = ((silence, 0), (stderr, 2), (silence, 3), (sink, 4))
+        actions = [(os.POSIX_SPAWN_DUP2, file.fileno(), number) for file, number in given]
+        pid = os.posix_spawn(hook, [hook], {"PATH": os.defpath}, file_actions=actions)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert (code, said.read_text()) == (1, "the service is gone\n")
+
+
+def test_git_that_is_ended_after_the_references_moved_has_its_push_told(work: Client, served: Served) -> None:
+    """Without git's own report, the references are compared with what was wanted."""
+    after = served.folders.hooks / "post-receive"
+    made = work.commit(content="second\n")
+
+    def sabotage(push: Push) -> Sequence[Refusal]:
+        after.write_text("#!/bin/sh\nkill -9 $PPID\n")
+        return ()
+
+    served.judge = sabotage
+    work.git("push", "--quiet", "origin", "main", fails=True)
+    wait_for(lambda: bool(served.history))
+    assert served.history[0][0].new == made
+
+
+def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
+    """Git would go on without them, so they are looked for before every push."""
+    for path in served.folders.hooks.iterdir():
+        path.unlink()
+    served.judge = lambda push: [Refusal(push.changes[0].ref, "no")]
+    work.commit(content="second\n")
+    assert "refs/heads/main: no" in work.git("push", "origin", "main", fails=True)
+
+
+def test_git_serves_sha256_repositories(served: Served, ada: Client) -> None:
+    """Whatever the library can read, the stream is git's: names of 64 digits pass as they are."""
+    place = served.folders.path(2)
+    run(None, "init", "--quiet", "--bare", "--template=", "--object-format=sha256", str(place))
+    ada.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", "work")
+    work = ada.within("work")
+    made = work.commit()
+    work.git("push", "--quiet", served.address(2), "main")
+    assert [change.new for change in served.history[0]] == [made]
+    assert len(made) == 64
+    assert served.history[0][0].creates
+
+
+def test_a_failure_of_git_has_its_command(served: Served) -> None:
+    """An error the service can log says which command it was, and nothing of what was sent."""
+    httpx.post(f"{served.address(1)}/git-receive-pack", content=b"hunter2")
+    assert isinstance(served.failures[0], GitFailed)
+    assert str(served.failures[0]).startswith("git receive-pack ended with exit code")
+    assert "hunter2" not in str(served.failures[0])

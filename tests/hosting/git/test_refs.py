@@ -1,0 +1,235 @@
+"""Branches, tags, and what a name stands for."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import GitDamaged, RefRefused
+from holdfast.hosting.git.program import environment
+from holdfast.hosting.git.refs import (
+    Named,
+    Ref,
+    RefPath,
+    branch,
+    branches,
+    check_ref_name,
+    commit_of,
+    head,
+    is_empty,
+    is_ref_name,
+    resolve,
+    rev_parse,
+    split_ref_path,
+    tag,
+    tags,
+)
+from holdfast.hosting.git.repository import Repo, open_repository
+from tests.hosting.git.oracle import commit, git, line
+
+REFUSED = ["a b", "a\\b", "~a", "a^", "a:b", "a?", "*", "a[b", "/a", ".a", "a/.b", "a.lock", "a.lock/b", "a..b"]
+REFUSED += ["a//b", "a@{b", "a/", "a.", "@", "a\x00", "a\x1f", "a\x7f", "", "\ud800", "a\n", "a/b.lock"]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_names_no_branch_can_have_are_refused(name: str) -> None:
+    """Every line of the rule has its example."""
+    assert not is_ref_name(name)
+    with pytest.raises(RefRefused):
+        check_ref_name(name)
+
+
+@pytest.mark.parametrize("name", ["a", "a/b", "@a", "a@", "a.b", "a-b", "-a", "é", "a.locks", "{a}", "a.lock.b"])
+def test_other_names_are_accepted(name: str) -> None:
+    """The rule refuses nothing more than it says."""
+    check_ref_name(name)
+
+
+@given(st.text(st.sampled_from("ab/.@{}-~^:lock\\ [é\x01*?"), max_size=12))
+@example("a.lock")
+@example("HEAD")
+def test_git_accepts_every_name_we_accept(name: str) -> None:
+    """And we accept every name git accepts, as far as the rule reaches."""
+    wanted = ["git", "check-ref-format", f"refs/heads/{name}"]
+    accepted = subprocess.run(wanted, env=environment(), check=False).returncode == 0
+    # git has no objection to a lone @ below refs/heads/; the rule has.
+    assert is_ref_name(name) == (accepted and name != "@")
+
+
+def ids(folder: Path, *names: str) -> list[str]:
+    """Ask git what names stand for."""
+    return [line(folder, "rev-parse", name) for name in names]
+
+
+@pytest.fixture
+def repo(folder: Path) -> Repo:
+    """Make a repository with branches and tags that are easily confused."""
+    first = commit(folder, {b"a": b"1"})
+    commit(folder, {b"a": b"2"})
+    for name in ("feature/x", "both", "dir", "gone"):
+        git(folder, "update-ref", f"refs/heads/{name}", first)
+    git(folder, "tag", "both", "main")
+    git(folder, "tag", "v1", first)
+    git(folder, "tag", "-a", "-m", "the second", "v2", "main")
+    git(folder, "tag", "-a", "-m", "a tag of a tag", "nested", "v2")
+    git(folder, "tag", "blob", "main:a")
+    git(folder, "tag", "rel/1.0", first)
+    git(folder, "update-ref", "refs/pull/2/head", first)
+    return open_repository(folder)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_branches_and_tags_are_listed_by_name(repo: Repo, *, packed: bool) -> None:
+    """In git's own order, in stretches, with how many there are."""
+    if packed:
+        git(repo.folder, "pack-refs", "--all")
+    for listed, prefix in ((branches, "refs/heads"), (tags, "refs/tags")):
+        told = git(repo.folder, "for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", prefix).decode()
+        expected = [Ref(name.encode(), at) for name, at in (entry.split() for entry in told.splitlines())]
+        assert listed(repo) == (expected, len(expected))
+        assert listed(repo, skip=1, limit=2) == (expected[1:3], len(expected))
+        assert listed(repo, skip=100) == ([], len(expected))
+
+
+def test_one_branch_is_found_by_its_name(repo: Repo) -> None:
+    """And nothing that is not exactly its name."""
+    assert branch(repo, "main") == Ref(b"main", line(repo.folder, "rev-parse", "main"))
+    for wrong in (
+        "Main",
+        "main/",
+        "main/x",
+        "feature",
+        "",
+        "..",
+        "a\0b",
+        "v1",
+        "\ud800",
+        "x" * 5000,
+        "../../HEAD",
+    ):
+        assert branch(repo, wrong) is None
+    annotated = tag(repo, "v2")
+    assert annotated is not None
+    assert annotated.id == line(repo.folder, "rev-parse", "refs/tags/v2") != line(repo.folder, "rev-parse", "main")
+
+
+def test_a_name_that_is_not_utf8_is_shown_and_found(repo: Repo) -> None:
+    """It is shown with a replacement, and found by its bytes."""
+    git(repo.folder, b"update-ref", b"refs/heads/caf\xe9", b"main")
+    found = next(ref for ref in branches(repo)[0] if ref.raw_name == b"caf\xe9")
+    assert found.name == "caf\N{REPLACEMENT CHARACTER}"
+    assert branch(repo, b"caf\xe9") == branch(repo, "caf\udce9") == found
+
+
+def test_tags_lead_to_commits_or_nowhere(repo: Repo) -> None:
+    """Through as many tags as there are."""
+    main, nested, blob = ids(repo.folder, "main", "nested", "refs/tags/blob")
+    assert commit_of(repo, nested) == main == commit_of(repo, main)
+    assert commit_of(repo, blob) is None
+    assert commit_of(repo, "0" * 40) is None
+
+
+def test_a_repository_without_a_commit_has_a_default_branch_but_no_branches(folder: Path) -> None:
+    """Everything can be asked of an empty repository."""
+    repo = open_repository(folder)
+    assert is_empty(repo)
+    assert head(repo) == "main"
+    assert branches(repo) == ([], 0)
+    assert resolve(repo, "", "main") is None
+    assert split_ref_path(repo, "", "README.md", "main") is None
+    assert rev_parse(repo, "main") is None
+
+
+def test_a_name_in_a_query_is_a_full_ref_a_tag_a_branch_or_a_commit(repo: Repo) -> None:
+    """A tag hides a branch; nothing else of git's many ways to say a commit counts."""
+    main, first = ids(repo.folder, "main", "main~1")
+    assert resolve(repo, "", "main") == Named("branch", "main", main)
+    assert resolve(repo, "both", "main") == Named("tag", "both", main)
+    assert resolve(repo, "refs/heads/both", "main") == Named("branch", "both", first)
+    assert resolve(repo, "refs/tags/both", "main") == Named("tag", "both", main)
+    assert resolve(repo, "feature/x", "main") == Named("branch", "feature/x", first)
+    assert resolve(repo, "v2", "main") == Named("tag", "v2", main)
+    assert resolve(repo, first, "main") == Named("commit", first, first)
+    tree, blob = ids(repo.folder, "main^{tree}", "main:a")
+    for wrong in (
+        first[:10],
+        first.upper(),
+        "HEAD",
+        "main~1",
+        "refs/pull/2/head",
+        "blob",
+        tree,
+        blob,
+        "no",
+        "refs/",
+    ):
+        assert resolve(repo, wrong, "main") is None
+
+
+def test_an_expression_stands_for_what_git_says(repo: Repo) -> None:
+    """Archives can be had of anything `git rev-parse` knows."""
+    main = line(repo.folder, "rev-parse", "main")
+    said = (
+        "main",
+        "v1",
+        "v2",
+        "nested",
+        main,
+        main[:8],
+        "HEAD",
+        "main~1",
+        "main^",
+        "refs/heads/feature/x",
+        "v2^{}",
+    )
+    for expression in (*said, "heads/both", "both"):
+        assert rev_parse(repo, expression) == line(repo.folder, "rev-parse", f"{expression}^{{commit}}")
+    costly = (":/change", "main^{/change}", "main:a")
+    for wrong in (*costly, "", "no", "blob", "--all", "-1", "main~9", "main..v1", "a\0b", "x" * 2000, "\ud800"):
+        assert rev_parse(repo, wrong) is None
+
+
+def test_a_ref_and_a_path_are_told_apart(repo: Repo) -> None:
+    """The shortest beginning that is a ref wins; branches before tags before commits."""
+    main, first = ids(repo.folder, "main", "main~1")
+    cases = [
+        ("", "main/docs/a.md", RefPath("branch", "main", main, "docs/a.md")),
+        ("main", "docs/a.md", RefPath("branch", "main", main, "docs/a.md")),
+        (" main ", "a", RefPath("branch", "main", main, "a")),
+        ("", "feature/x/a", RefPath("branch", "feature/x", first, "a")),
+        ("", "HEAD/a", RefPath("branch", "main", main, "a")),
+        ("", "both/a", RefPath("branch", "both", first, "a")),
+        ("v2", "a", RefPath("tag", "v2", main, "a")),
+        ("", "rel/1.0/a", RefPath("tag", "rel/1.0", first, "a")),
+        ("", f"{first}/a/b", RefPath("commit", first, first, "a/b")),
+        ("", f"{'1' * 40}/a", RefPath("commit", "1" * 40, None, "a")),
+        ("", "blob/a", RefPath("tag", "blob", None, "a")),
+        ("old/name", "a", RefPath("renamed", "old/name", None, "a")),
+        ("", "dir/a", RefPath("branch", "dir", first, "a")),
+        ("nowhere", "docs/a.md", RefPath("branch", "main", main, "docs/a.md")),
+        (first[:10], "a", RefPath("branch", "main", main, "a")),
+        ("refs/heads/both", "a", RefPath("branch", "main", main, "a")),
+        ("", "a..b/c", RefPath("branch", "main", main, "a..b/c")),
+        ("", "", RefPath("branch", "main", main, "")),
+    ]
+    for ref, path, expected in cases:
+        assert split_ref_path(repo, ref, path, "main", {"old/name"}) == expected
+    assert split_ref_path(repo, "", "a/" * 20000, "main") == RefPath("branch", "main", main, "a/" * 20000)
+
+
+def test_a_damaged_ref_is_damage(repo: Repo) -> None:
+    """And not a branch that is not there."""
+    (repo.folder / "refs" / "heads" / "gone").write_text("garbage\n")
+    with pytest.raises(GitDamaged):
+        branch(repo, "gone")
+
+
+def test_a_detached_head_is_no_branch(repo: Repo) -> None:
+    """A repository that came from elsewhere may have one."""
+    (repo.folder / "HEAD").write_text(line(repo.folder, "rev-parse", "main") + "\n")
+    assert head(repo) is None
+    (repo.folder / "HEAD").write_text("nonsense")
+    with pytest.raises(GitDamaged):
+        head(repo)

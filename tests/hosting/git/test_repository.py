@@ -1,0 +1,210 @@
+"""Opening repositories and reading their objects, sound and damaged."""
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pygit2
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
+from holdfast.hosting.git import repository
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import locked, open_repository
+from tests.hosting.git.oracle import commit, deflated, git, line, loose, new_repository, unpack
+
+ABSENT = "1" * 40
+
+
+def test_a_repository_is_opened_once_per_thread(folder: Path) -> None:
+    """A second opening gives the same one; another thread gets its own."""
+    first = open_repository(folder)
+    assert open_repository(folder) is first
+    others = []
+    thread = threading.Thread(target=lambda: others.append(open_repository(folder)))
+    thread.start()
+    thread.join()
+    assert others[0] is not first
+
+
+def test_a_repository_in_the_place_of_another_is_not_taken_for_it(folder: Path) -> None:
+    """What was kept belongs to the folder that was there, not to its name."""
+    made = commit(folder, {b"a": b"1"})
+    assert open_repository(folder).header(made) is not None
+    shutil.rmtree(folder)
+    with pytest.raises(NoSuchFolder):
+        open_repository(folder)
+    new_repository(folder)
+    assert open_repository(folder).header(made) is None
+
+
+def test_only_so_many_are_kept_open(tmp_path: Path) -> None:
+    """The one used longest ago goes first."""
+    first = open_repository(new_repository(tmp_path / "first"))
+    for number in range(repository.KEPT_PER_THREAD):
+        open_repository(new_repository(tmp_path / str(number)))
+    assert open_repository(tmp_path / "first") is not first
+
+
+def test_a_folder_that_is_no_repository_says_so(tmp_path: Path) -> None:
+    """Neither git's nor Python's own words reach the caller."""
+    with pytest.raises(NoSuchFolder):
+        open_repository(tmp_path)
+    (tmp_path / "config").write_text("[core]\n\tbare = true\n")
+    with pytest.raises(GitDamaged):
+        open_repository(tmp_path)
+
+
+def test_longer_ids_are_refused_in_so_many_words(tmp_path: Path) -> None:
+    """The library cannot read such a repository; whoever asks is told that."""
+    run(None, "init", "--quiet", "--bare", "--object-format=sha256", str(tmp_path / "long"))
+    with pytest.raises(GitUnsupported, match="SHA-256"):
+        open_repository(tmp_path / "long")
+
+
+def test_no_configuration_of_the_machine_is_read(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's own settings change nothing here."""
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = Somebody\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "user.name" not in open_repository(folder).git.config
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_objects_are_read_from_packs_and_from_files(folder: Path, *, packed: bool) -> None:
+    """Kind, size and content are git's."""
+    made = commit(folder, {b"a": b"hello"})
+    unpack(folder)
+    if packed:
+        git(folder, "repack", "-adq")
+    repo = open_repository(folder)
+    blob = line(folder, "rev-parse", "main:a")
+    assert repo.find(blob) == ("blob", b"hello")
+    assert repo.header(blob) == ("blob", 5)
+    assert repo.read(made, "commit") == git(folder, "cat-file", "commit", made)
+    assert repo.require(blob, "blob") == 5
+
+
+@pytest.mark.parametrize("wrong", [ABSENT, ABSENT * 2, "", "HEAD", "A" * 40, "1" * 39, "1" * 64, "\udcff" * 40])
+def test_what_is_not_there_is_nothing(folder: Path, wrong: str) -> None:
+    """An id nobody has, or no id at all, is nothing; where one must be, that is damage."""
+    repo = open_repository(folder)
+    assert repo.find(wrong) is None
+    assert repo.header(wrong) is None
+    with pytest.raises(NoSuchObject):
+        repo.require(wrong, "blob")
+    with pytest.raises(GitDamaged, match="missing"):
+        repo.read(wrong, "blob")
+
+
+def test_an_object_of_another_kind_is_not_returned(folder: Path) -> None:
+    """A tree is no blob."""
+    commit(folder, {b"a": b"hello"})
+    tree = line(folder, "rev-parse", "main^{tree}")
+    repo = open_repository(folder)
+    with pytest.raises(NoSuchObject):
+        repo.require(tree, "blob")
+    with pytest.raises(GitDamaged, match="is a tree"):
+        repo.read(tree, "blob")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(cut=st.floats(0, 0.99))
+def test_a_truncated_file_is_damage_and_nothing_hangs(folder: Path, cut: float) -> None:
+    """The library alone would never come back from most of these."""
+    blob = git(folder, "hash-object", "-w", "--stdin", input=b"hello world" * 100).decode().strip()
+    path = loose(folder, blob)
+    whole = path.read_bytes()
+    try:
+        path.write_bytes(whole[: int(len(whole) * cut)])
+        with pytest.raises(GitDamaged):
+            open_repository(folder).find(blob)
+    finally:
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"garbage", deflated(b"blob", b"other"), deflated(b"what", b"hello"), deflated(b"blob", b"x")[:-6]],
+)
+def test_a_file_that_holds_something_else_is_damage(folder: Path, content: bytes) -> None:
+    """The id is held against what is in the file."""
+    blob = git(folder, "hash-object", "-w", "--stdin", input=b"hello").decode().strip()
+    loose(folder, blob).write_bytes(content)
+    with pytest.raises(GitDamaged):
+        open_repository(folder).find(blob)
+
+
+def test_a_truncated_pack_is_damage_and_kills_nothing(folder: Path) -> None:
+    """Reading it through the library would end the whole process."""
+    commit(folder, {b"%d" % number: os.urandom(3000) for number in range(30)})
+    git(folder, "repack", "-adq")
+    pack = next((folder / "objects" / "pack").glob("*.pack"))
+    pack.chmod(0o644)
+    pack.write_bytes(pack.read_bytes()[:20000])
+    with pytest.raises(GitDamaged, match="does not fit"):
+        open_repository(folder)
+
+
+def test_what_is_written_is_what_git_would_write(folder: Path) -> None:
+    """Ids are the same, and writing twice is writing once."""
+    repo = open_repository(folder)
+    made = repo.write("blob", b"hello")
+    assert made == repo.write("blob", b"hello")
+    assert made == git(folder, "hash-object", "--stdin", input=b"hello").decode().strip()
+    assert git(folder, "cat-file", "blob", made) == b"hello"
+
+
+def test_a_pack_that_came_later_is_found(folder: Path) -> None:
+    """A repository kept open sees what a push or a collection has written since."""
+    repo = open_repository(folder)
+    made = commit(folder, {b"a": b"1"})
+    assert repo.header(made) is not None
+    git(folder, "gc", "-q", "--prune=now")
+    assert repo.read(made, "commit") == git(folder, "cat-file", "commit", made)
+
+
+def test_one_writer_holds_the_lock_and_may_take_it_again(folder: Path) -> None:
+    """A second thread waits until the first has let go."""
+    order = []
+
+    def other() -> None:
+        with locked(folder):
+            order.append("second")
+
+    with locked(folder), locked(folder):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        order.append("first")
+    thread.join(10)
+    assert order == ["first", "second"]
+
+
+def test_a_lock_needs_a_folder(tmp_path: Path) -> None:
+    """A deleted repository cannot be written to."""
+    with pytest.raises(NoSuchFolder), locked(tmp_path / "none"):
+        pass
+
+
+def test_writing_reaches_the_disk_unless_told_otherwise() -> None:
+    """What was promised to be kept survives a power cut."""
+    try:
+        repository.configure(fsync=False)
+    finally:
+        repository.configure()
+    assert pygit2.settings.owner_validation is False
+
+
+def test_an_object_that_cannot_be_written_is_an_error(folder: Path) -> None:
+    """A full disk, or a folder that is none."""
+    repo = open_repository(folder)
+    shutil.rmtree(folder / "objects")
+    (folder / "objects").touch()
+    with pytest.raises(GitError, match="cannot be written"):
+        repo.write("blob", b"hello")
