@@ -11,16 +11,21 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import hypothesis
+import psycopg
 import pytest
 import structlog
 import uvicorn
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck
+from psycopg import sql
 
 from holdfast import logs
-from holdfast.hosting.data import connect, prepare
+from holdfast.hosting.data import connect, open_database, prepare
+from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
@@ -64,6 +69,12 @@ def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     structlog.contextvars.clear_contextvars()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_hashing() -> None:
+    """Hash passwords with the same function at its lowest cost: tests make hundreds of people."""
+    accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """Find the real backups others made; they are not part of the project."""
@@ -99,18 +110,34 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.cleanup()
 
 
+def on_server(server: str, statement: sql.Composed) -> None:
+    """Run a statement that makes or drops a database."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def database_on(server: str, name: str) -> Secret:
+    """Return the URL of a database on a server."""
+    head, _, tail = server.partition("?")
+    return Secret(f"{head.rpartition('/')[0]}/{name}" + (f"?{tail}" if tail else ""))
+
+
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[Secret]:
     """Make an empty PostgreSQL database, and drop it afterwards."""
-    import psycopg  # noqa: PLC0415
-    from psycopg import sql  # noqa: PLC0415
-
     name = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        head, _, tail = postgres_server.partition("?")
-        yield Secret(f"{head.rpartition('/')[0]}/{name}" + (f"?{tail}" if tail else ""))
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    on_server(postgres_server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield database_on(postgres_server, name)
+    on_server(postgres_server, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def second_postgres(postgres_server: str) -> Iterator[Secret]:
+    """Make another empty PostgreSQL database, and drop it afterwards."""
+    name = f"test_{uuid.uuid4().hex}"
+    on_server(postgres_server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield database_on(postgres_server, name)
+    on_server(postgres_server, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -128,11 +155,47 @@ def empty_database(settings: Settings) -> Iterator[Database]:
     database.close()
 
 
+@pytest.fixture(scope="session")
+def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Prepare one SQLite database, to be copied instead of being made again for every test."""
+    settings = Settings(data=tmp_path_factory.mktemp("prepared"), admin_password=Secret(ADMIN_PASSWORD))
+    with open_database(settings) as database:
+        prepare(database, settings)
+    return settings.data
+
+
+@pytest.fixture(scope="session")
+def prepared_postgres(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Prepare one PostgreSQL database, to be copied instead of being made again for every test."""
+    name = f"prepared_{uuid.uuid4().hex}"
+    on_server(postgres_server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    settings = Settings(
+        data=tmp_path_factory.mktemp("prepared"),
+        database_url=database_on(postgres_server, name),
+        admin_password=Secret(ADMIN_PASSWORD),
+    )
+    with open_database(settings) as database:
+        prepare(database, settings)
+    return name
+
+
 @pytest.fixture
-def database(empty_database: Database, settings: Settings) -> Database:
+def database(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Database]:
     """Open a migrated database with its administrator."""
-    prepare(empty_database, settings)
-    return empty_database
+    url = settings.database_url
+    if url is None:
+        folder = request.getfixturevalue("prepared_folder")
+        settings.data.mkdir(mode=0o700)
+        shutil.copy(folder / "holdfast.sqlite3", settings.data)
+    else:
+        template = request.getfixturevalue("prepared_postgres")
+        name = urlsplit(url.reveal()).path.removeprefix("/")
+        server = request.getfixturevalue("postgres_server")
+        on_server(server, sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
+        made = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        on_server(server, made.format(sql.Identifier(name), sql.Identifier(template)))
+    with open_database(settings) as opened:
+        yield opened
 
 
 @dataclass(frozen=True)

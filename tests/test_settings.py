@@ -57,6 +57,9 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
         ("HOLDFAST_DEMO", "maybe", ["demo", "'maybe'", "true or false"]),
         ("HOLDFAST_LOG_FORMAT", "xml", ["log_format", "'xml'", "text, json"]),
         ("HOLDFAST_DATA", "~no-such-user/x", ["data", "a path"]),
+        ("HOLDFAST_ROOT_URL", "git.example.org", ["root_url", "an address such as"]),
+        ("HOLDFAST_ROOT_URL", "https://git.example.org/", ["root_url", "without a slash at the end"]),
+        ("HOLDFAST_TRUSTED_PROXIES", "10.0.0.1, proxy", ["trusted_proxies", "addresses or networks"]),
         ("HOLDFAST_SESSION_DAYS", "0", ["session_days", "1 to 3650"]),
     ],
 )
@@ -132,3 +135,17 @@ def test_any_environment_either_loads_or_is_refused_in_words(environ: dict[str, 
     """No value ends in a traceback."""
     with contextlib.suppress(SettingError):
         assert isinstance(load(environ).settings, Settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("root_url", "https://git.example.org/code"),
+        ("s3_bucket", "large-files"),
+        ("s3_endpoint", "https://s3.example.org"),
+        ("trusted_proxies", "10.0.0.0/8, ::1"),
+    ],
+)
+def test_addresses_can_be_set(name: str, value: str) -> None:
+    """As they are written."""
+    assert getattr(load({f"HOLDFAST_{name.upper()}": value}).settings, name) == value

@@ -7,6 +7,8 @@ that is silently ignored is how data ends up in the wrong place.
 """
 
 import difflib
+import ipaddress
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ PREFIX: Final = "HOLDFAST_"
 CONFIG: Final = "HOLDFAST_CONFIG"
 # Names with our prefix that are not settings of the service: the key of a backup, and what the test suite reads.
 NOT_SETTINGS: Final = (CONFIG, "HOLDFAST_KEY", "HOLDFAST_CORPUS", "HOLDFAST_TEST_")
+ROOT_URL: Final = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s?#/])?")
 
 
 class SettingError(HoldfastError):
@@ -51,6 +54,55 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Secret | None,
         Meta(description="The password of that administrator; unset means a random one, printed once."),
     ] = None
+    root_url: Annotated[
+        str | None,
+        Meta(description="The address people reach the service at; unset means whatever address a request names."),
+    ] = None
+    workers: Annotated[
+        int, Meta(ge=0, le=256, description="How many processes answer requests; 0 means one per processor.")
+    ] = 0
+    trusted_proxies: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The proxies whose word on a client's address and scheme is taken, separated by commas.",
+        ),
+    ] = "127.0.0.1"
+    metrics_token: Annotated[
+        Secret | None,
+        Meta(description="The token that shows the metrics; unset means only this machine is shown them."),
+    ] = None
+    gc_hours: Annotated[
+        int,
+        Meta(ge=0, le=8760, description="Every how many hours repositories that need it are packed; 0 is never."),
+    ] = 24
+    login_failures: Annotated[
+        int, Meta(ge=1, le=10_000, description="How many wrong passwords a name may get from one address.")
+    ] = 10
+    login_failure_minutes: Annotated[
+        int, Meta(ge=1, le=1440, description="How many minutes wrong passwords count.")
+    ] = 15
+    sign_up: Annotated[bool, Meta(description="Whether people may make their own accounts.")] = False
+    cors_origins: Annotated[
+        str,
+        Meta(min_length=1, description="The sites whose scripts may use the API, separated by commas; * is all."),
+    ] = "*"
+    max_push_mb: Annotated[int, Meta(ge=1, le=1_048_576, description="How many megabytes one push may bring.")] = (
+        2048
+    )
+    max_lfs_mb: Annotated[
+        int, Meta(ge=1, le=1_048_576, description="How many megabytes one large file (LFS) may have.")
+    ] = 16_384
+    s3_bucket: Annotated[
+        str | None,
+        Meta(description="The bucket large files are kept in; unset means the data folder."),
+    ] = None
+    s3_endpoint: Annotated[
+        str | None, Meta(description="The address of the S3 service, when it is not Amazon's.")
+    ] = None
+    s3_region: Annotated[str, Meta(min_length=1, description="The region of the bucket.")] = "us-east-1"
+    s3_access_key: Annotated[Secret | None, Meta(description="The key id that may use the bucket.")] = None
+    s3_secret_key: Annotated[Secret | None, Meta(description="The secret that goes with the key id.")] = None
     demo: Annotated[
         bool, Meta(description="Whether the first start fills an empty data folder with something to look at.")
     ] = False
@@ -132,6 +184,10 @@ def allowed(name: str, hint: Any) -> str:
     meta, kind = meta_of(hint), union_of(hint)[0]
     if name == "database_url":
         return "a URL such as postgresql://user:password@host/database"
+    if name == "root_url":
+        return "an address such as https://git.example.org, without a slash at the end"
+    if name == "trusted_proxies":
+        return "addresses or networks such as 10.0.0.0/8, or *"
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
     if kind is int:
@@ -201,6 +257,10 @@ def convert(name: str, given: object, hint: Any, source: str) -> object:
     try:
         if name == "database_url":
             check_database_url(given)
+        if name == "root_url":
+            check_root_url(given)
+        if name == "trusted_proxies":
+            check_networks(given)
         return msgspec.convert(given, hint, strict=isinstance(given, bool), dec_hook=decode)
     except (msgspec.ValidationError, ValueError, RuntimeError):  # the last: `~nobody` is no path
         secret = Secret in union_of(hint)
@@ -212,6 +272,19 @@ def check_database_url(given: object) -> None:
     """Refuse what is not the URL of a server we can use; the URL may hold a password, so it is not repeated."""
     if not str(given).startswith(("postgresql://", "postgres://")):
         raise ValueError("not a PostgreSQL URL")
+
+
+def check_root_url(given: object) -> None:
+    """Refuse what other addresses cannot be made from by adding a path."""
+    if not ROOT_URL.fullmatch(str(given)):
+        raise ValueError("not an address")
+
+
+def check_networks(given: object) -> None:
+    """Refuse what is no list of addresses and networks: a misspelt proxy would go unheard without a word."""
+    for part in str(given).split(","):
+        if part.strip() != "*":
+            ipaddress.ip_network(part.strip(), strict=False)
 
 
 def decode(kind: type, value: object) -> object:

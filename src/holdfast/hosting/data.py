@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts, migrate
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
@@ -21,9 +22,15 @@ class FirstStart:
 
 
 def connect(settings: Settings) -> Database:
-    """Open the database the settings name; the caller closes it."""
+    """Open the database the settings name, making the data folder when there is none; the caller closes it."""
     url = settings.database_url
-    return Database.in_folder(settings.data) if url is None else Database.at(url)
+    if url is None:
+        return Database.in_folder(settings.data)
+    try:
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseError(f"the data folder {settings.data} cannot be used: {error.strerror}") from error
+    return Database.at(url)
 
 
 @contextmanager

@@ -3,21 +3,132 @@
 HostingError
 ├── DatabaseError            the database cannot be used
 │   └── DatabaseTooNew       it was written by a newer Holdfast
-├── NameRefused              a user name breaks a rule
-├── NameTaken                a user of that name exists already
-└── NoSuchUser               no user has that name
+├── Outdated                 what was to be changed has changed meanwhile
+├── GitError                 git cannot do what it was asked to
+│   ├── BodyDamaged          the body of a git client's request cannot be read
+│   ├── BodyTooLarge         it is larger than is allowed
+│   ├── GitFailed            a git command failed
+│   │   └── GitTimedOut      it took too long and was ended
+│   ├── GitMissing           the git program is not there, or too old
+│   ├── NoSuchFolder         no repository of that id is on disk
+│   ├── FolderExists         a repository of that id is on disk already
+│   ├── GitDamaged           an object or a ref cannot be read
+│   ├── GitUnsupported       a repository is of a kind that cannot be read here
+│   ├── NoSuchObject         a repository has no object of that id, or it is of another kind
+│   ├── NoSuchRef            a repository has no branch or tag of that name
+│   ├── PathRefused          a file cannot lie at that path
+│   ├── RefBusy              something else holds a ref, and does not let go of it
+│   ├── RefExists            there is a branch or tag of that name already
+│   ├── RefMoved             a ref is not where the caller last saw it
+│   └── RefRefused           a branch or tag cannot have that name
+├── Refused                  what was asked for breaks a rule; the message says which
+│   ├── ColorRefused         that is no colour
+│   ├── EmailRefused         that is no e-mail address
+│   ├── LastAdmin            nobody would be left to look after the service
+│   ├── LastOwner            nobody would be left to look after an organization
+│   ├── NameRefused          a name breaks a rule
+│   ├── NotHere              what was asked for names something that is not there
+│   ├── OwnersStay           the team of an organization's owners stays as it is
+│   ├── PatternRefused       a pattern cannot be understood
+│   ├── PasswordRefused      a password is too short to protect anything
+│   └── StillInUse           what was to be removed holds something, or belongs somewhere
+├── PushRefused              the rules of a branch forbid the change
+├── TooManyGuesses           too many wrong passwords were given
+├── Taken                    what was to be made exists already
+│   ├── EmailTaken           somebody has that e-mail address
+│   ├── NameTaken            somebody has that name
+│   ├── PullTaken            an open pull request is for the same branches
+│   ├── LockTaken            somebody has locked that path
+│   ├── ProtectionTaken      the repository has a rule of that name
+│   ├── RepositoryTaken      the owner has a repository of that name
+│   ├── TeamTaken            the organization has a team of that name
+│   └── TokenNameTaken       the user has a token of that name
+├── Missing                  what was asked for does not exist
+│   ├── GoneMeanwhile        it was there a moment ago
+│   ├── NoSuchComment        the repository has no such comment
+│   ├── NoSuchIssue          the repository has no issue of that number
+│   ├── NoSuchLabel          there is no such label
+│   ├── NoSuchMilestone      the repository has no such milestone
+│   ├── NoSuchLock           nobody has locked that
+│   ├── NoSuchProtection     the repository has no rule of that name
+│   ├── NoSuchRepository     no repository has that name
+│   ├── NoSuchTeam           no team has that number
+│   ├── NoSuchToken          the user has no such token
+│   └── NoSuchUser           no user has that name
+├── LfsError                 the store of large files cannot do what it was asked to
+│   ├── LfsMismatch          an object is not what it was announced to be
+│   ├── LfsUnavailable       the store cannot be reached or written to
+│   └── NoSuchLfsObject      no object of that name is in the store
+└── SnapshotError            a backup of the service cannot be made or restored
+    ├── SnapshotDamaged      it is damaged, cut off, or none
+    └── SnapshotRefused      it cannot be written there, or not restored there
 """
 
 from holdfast.errors import HoldfastError
 
 __all__ = [
+    "BodyDamaged",
+    "BodyTooLarge",
+    "ColorRefused",
     "DatabaseError",
     "DatabaseTooNew",
+    "EmailRefused",
+    "EmailTaken",
+    "FolderExists",
+    "GitDamaged",
+    "GitError",
+    "GitFailed",
+    "GitMissing",
+    "GitTimedOut",
+    "GitUnsupported",
+    "GoneMeanwhile",
     "HostingError",
+    "LastAdmin",
+    "LastOwner",
+    "LfsError",
+    "LfsMismatch",
+    "LfsUnavailable",
+    "LockTaken",
+    "Missing",
     "NameRefused",
     "NameTaken",
+    "NoSuchComment",
+    "NoSuchFolder",
+    "NoSuchIssue",
+    "NoSuchLabel",
+    "NoSuchLfsObject",
+    "NoSuchLock",
+    "NoSuchMilestone",
+    "NoSuchObject",
+    "NoSuchProtection",
+    "NoSuchRef",
+    "NoSuchRepository",
+    "NoSuchTeam",
+    "NoSuchToken",
     "NoSuchUser",
+    "NotHere",
+    "Outdated",
+    "OwnersStay",
     "PasswordRefused",
+    "PathRefused",
+    "PatternRefused",
+    "ProtectionTaken",
+    "PullTaken",
+    "PushRefused",
+    "RefBusy",
+    "RefExists",
+    "RefMoved",
+    "RefRefused",
+    "Refused",
+    "RepositoryTaken",
+    "SnapshotDamaged",
+    "SnapshotError",
+    "SnapshotRefused",
+    "StillInUse",
+    "Taken",
+    "TeamTaken",
+    "TokenNameTaken",
+    "TooManyGuesses",
 ]
 
 
@@ -33,17 +144,247 @@ class DatabaseTooNew(DatabaseError):
     """The database was written by a newer Holdfast than this one."""
 
 
-class NameRefused(HostingError):
+class Outdated(HostingError):
+    """What was to be changed has changed meanwhile; read it again first."""
+
+
+class GitError(HostingError):
+    """A repository on disk cannot be used the way it was asked."""
+
+
+class BodyDamaged(GitError):
+    """The body of a git client's request cannot be read."""
+
+
+class BodyTooLarge(GitError):
+    """The body of a git client's request is larger than is allowed."""
+
+
+class GitFailed(GitError):
+    """A git command failed; `stderr` keeps the end of what it complained of, and belongs in no log."""
+
+    def __init__(self, command: str, problem: str, stderr: str = "", code: int | None = None) -> None:
+        super().__init__(f"git {command} {problem}")
+        self.command = command
+        self.code = code
+        self.stderr = stderr
+
+
+class GitTimedOut(GitFailed):
+    """A git command took too long and was ended."""
+
+
+class GitMissing(GitError):
+    """The git program is not there, or too old."""
+
+
+class NoSuchFolder(GitError):
+    """No repository of that id is on disk."""
+
+
+class FolderExists(GitError):
+    """A repository of that id is on disk already."""
+
+
+class GitDamaged(GitError):
+    """An object or a ref of a repository is missing or cannot be read; `holdfast admin doctor` says more."""
+
+
+class GitUnsupported(GitError):
+    """A repository is of a kind that cannot be read here."""
+
+
+class NoSuchObject(GitError):
+    """A repository has no object of that id, or it is of another kind."""
+
+
+class NoSuchRef(GitError):
+    """A repository has no branch or tag of that name."""
+
+
+class PathRefused(GitError):
+    """A file cannot lie at that path; the message says which."""
+
+
+class RefBusy(GitError):
+    """Something else holds a ref, and does not let go of it; nothing has changed."""
+
+
+class RefExists(GitError):
+    """There is a branch or tag of that name already."""
+
+
+class RefMoved(GitError):
+    """A ref is not where the caller last saw it; read it again, and decide again."""
+
+
+class RefRefused(GitError):
+    """A branch or tag cannot have that name; the message says why."""
+
+
+class Refused(HostingError):
+    """What was asked for breaks a rule; the message says which."""
+
+
+class ColorRefused(Refused):
+    """That is no colour."""
+
+
+class EmailRefused(Refused):
+    """That is no e-mail address."""
+
+
+class LastAdmin(Refused):
+    """Nobody would be left to look after the service."""
+
+
+class LastOwner(Refused):
+    """Nobody would be left to look after an organization."""
+
+
+class NameRefused(Refused):
     """A name breaks a rule; the message says which."""
 
 
-class NameTaken(HostingError):
-    """A user of that name exists already; names that differ only by case count as the same."""
+class NotHere(Refused):
+    """What was asked for names something that is not there; the message says what."""
 
 
-class NoSuchUser(HostingError):
+class OwnersStay(Refused):
+    """The team of an organization's owners cannot be removed, renamed or given less."""
+
+
+class PatternRefused(Refused):
+    """A pattern cannot be understood; the message says why."""
+
+
+class PasswordRefused(Refused):
+    """A password is too short to protect anything."""
+
+
+class StillInUse(Refused):
+    """What was to be removed holds something, or belongs somewhere; the message says what."""
+
+
+class PushRefused(HostingError):
+    """The rules of a branch forbid the change; the message is the rule's."""
+
+
+class TooManyGuesses(HostingError):
+    """Too many wrong passwords were given; after `seconds` somebody may try again."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__("too many wrong passwords; try again later")
+        self.seconds = seconds
+
+
+class Taken(HostingError):
+    """What was to be made exists already."""
+
+
+class EmailTaken(Taken):
+    """Somebody has that e-mail address."""
+
+
+class NameTaken(Taken):
+    """Somebody has that name; names that differ only by case count as the same."""
+
+
+class PullTaken(Taken):
+    """An open pull request is for the same branches."""
+
+
+class LockTaken(Taken):
+    """Somebody has locked that path."""
+
+
+class ProtectionTaken(Taken):
+    """The repository has a rule of that name."""
+
+
+class RepositoryTaken(Taken):
+    """The owner has a repository of that name."""
+
+
+class TeamTaken(Taken):
+    """The organization has a team of that name."""
+
+
+class TokenNameTaken(Taken):
+    """The user has a token of that name."""
+
+
+class Missing(HostingError):
+    """What was asked for does not exist."""
+
+
+class GoneMeanwhile(Missing):
+    """It was there a moment ago."""
+
+
+class NoSuchComment(Missing):
+    """The repository has no such comment."""
+
+
+class NoSuchIssue(Missing):
+    """The repository has no issue of that number."""
+
+
+class NoSuchLabel(Missing):
+    """There is no such label."""
+
+
+class NoSuchMilestone(Missing):
+    """The repository has no such milestone."""
+
+
+class NoSuchLock(Missing):
+    """Nobody has locked that."""
+
+
+class NoSuchProtection(Missing):
+    """The repository has no rule of that name."""
+
+
+class NoSuchRepository(Missing):
+    """No repository has that name."""
+
+
+class NoSuchTeam(Missing):
+    """No team has that number."""
+
+
+class NoSuchToken(Missing):
+    """The user has no such token."""
+
+
+class NoSuchUser(Missing):
     """No user has that name."""
 
 
-class PasswordRefused(HostingError):
-    """A password is too short to protect anything."""
+class LfsError(HostingError):
+    """The store of large files cannot do what it was asked to."""
+
+
+class LfsMismatch(LfsError):
+    """An object is not what it was announced to be, and was not kept."""
+
+
+class LfsUnavailable(LfsError):
+    """The store of large files cannot be reached or written to."""
+
+
+class NoSuchLfsObject(LfsError):
+    """No object of that name is in the store."""
+
+
+class SnapshotError(HostingError):
+    """A backup of the service cannot be made or restored; the message says why."""
+
+
+class SnapshotDamaged(SnapshotError):
+    """A backup of the service is damaged, cut off, or something else altogether."""
+
+
+class SnapshotRefused(SnapshotError):
+    """A backup of the service cannot be written there, or not restored there."""

@@ -1,60 +1,129 @@
-"""Users and their passwords."""
+"""Accounts: the people who can log in, and the organizations they make."""
 
 import re
 import secrets
 import time
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import NameRefused, NameTaken, NoSuchUser, PasswordRefused
+from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.tables import sessions, users
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import name_redirects, sessions, users
 from holdfast.secret import Secret
 
 __all__ = [
-    "User",
+    "Account",
+    "account_from",
+    "accounts_by_id",
     "all_users",
+    "by_emails",
+    "by_names",
+    "change_account",
+    "check_name",
     "check_password",
     "count_users",
     "create_user",
+    "delete_account",
+    "find_account",
     "find_user",
+    "names_of",
     "new_password",
+    "rename_account",
+    "renamed_to",
+    "search_accounts",
     "set_password",
+    "verify",
 ]
 
 NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[._-](?=[A-Za-z0-9])){0,39}")
+EMAIL: Final = re.compile(r"[^\s@<>\"(),:;\[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
+# Every first part of an address the service itself answers at, and names that would mislead.
 RESERVED: Final = frozenset(
-    ["api", "assets", "backups", "ghost", "healthz", "login", "logout", "metrics", "new", "static"]
+    [
+        *(
+            "admin-api",
+            "api",
+            "assets",
+            "avatars",
+            "backups",
+            "explore",
+            "favicon.ico",
+            "ghost",
+            "healthz",
+            "issues",
+        ),
+        *("login", "logout", "manifest.json", "metrics", "new", "notifications", "org", "orgs", "pulls", "readyz"),
+        *(
+            "repo",
+            "repos",
+            "robots.txt",
+            "search",
+            "settings",
+            "sign-up",
+            "static",
+            "swagger.v1.json",
+            "user",
+            "users",
+        ),
+    ]
 )
+NOREPLY: Final = re.compile(r"([1-9][0-9]{0,17})\+[^@]*@noreply\.localhost")
 MIN_PASSWORD: Final = 8
 
 hasher = PasswordHasher()
 # Checked when nobody has the name that was typed, so that the answer takes as long as for a real user.
 NOBODY: Final = hasher.hash(secrets.token_urlsafe())
 
-COLUMNS = (users.c.id, users.c.name, users.c.full_name, users.c.is_admin)
-BY_NAME = select(*COLUMNS, users.c.password_hash).where(users.c.folded_name == bindparam("folded"))
-ALL = select(*COLUMNS).order_by(users.c.folded_name)
-
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """Someone who can log in."""
+class Account:
+    """Somebody who can log in, or an organization; the fields are the columns of the table, in this order."""
 
     id: int
     name: str
     full_name: str
     is_admin: bool
+    created_at: int
+    is_organization: bool
+    email: str
+    description: str
+    website: str
+    location: str
+    language: str
+    visibility: str
+    hides_email: bool
+    is_restricted: bool
+    is_active: bool
+    may_not_log_in: bool
+    must_change_password: bool
+    may_create_organizations: bool
+    repository_admins_change_teams: bool
+    last_login_at: int
+    updated_at: int
 
 
-def user_from(row: Row[*tuple[Any, ...]]) -> User:
-    """Make a user from its row."""
-    return User(row.id, row.name, row.full_name, row.is_admin)
+FIELDS: Final = tuple(Account.__dataclass_fields__)
+COLUMNS: Final = tuple(users.c[name] for name in FIELDS)
+WIDTH: Final = len(COLUMNS)
+BY_NAME = Statement(select(*COLUMNS, users.c.password_hash).where(users.c.folded_name == bindparam("folded")))
+BY_ID = Statement(select(*COLUMNS).where(users.c.id == bindparam("id")))
+BY_OLD_NAME = Statement(
+    select(*COLUMNS)
+    .join(name_redirects, name_redirects.c.user_id == users.c.id)
+    .where(name_redirects.c.folded_name == bindparam("folded"))
+)
+
+
+def account_from(row: tuple[Any, ...], start: int = 0) -> Account:
+    """Make an account from its columns, which begin at `start` of a row."""
+    return Account(*row[start : start + WIDTH])
 
 
 def new_password() -> Secret:
@@ -68,8 +137,14 @@ def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         rule = "1 to 40 letters, digits and single dots, dashes or underscores between them"
         raise NameRefused(f"a user name must be {rule}")
-    if name.casefold() in RESERVED:
+    if name.casefold() in RESERVED or name.casefold().endswith((".git", ".wiki", ".atom", ".rss")):
         raise NameRefused(f"the name {name} is reserved")
+
+
+def check_email(email: str) -> None:
+    """Refuse what is no e-mail address; none at all is fine."""
+    if email and not EMAIL.fullmatch(email):
+        raise EmailRefused("that is not an e-mail address")
 
 
 def check_new_password(password: Secret) -> None:
@@ -79,66 +154,212 @@ def check_new_password(password: Secret) -> None:
 
 
 def create_user(
-    database: Database, name: str, password: Secret, *, full_name: str = "", is_admin: bool = False
-) -> User:
+    database: Database,
+    name: str,
+    password: Secret,
+    *,
+    full_name: str = "",
+    email: str = "",
+    is_admin: bool = False,
+    **more: str | bool,
+) -> Account:
     """Add a user; names that differ only by case are the same name."""
-    check_name(name)
     check_new_password(password)
+    hashed = hasher.hash(password.reveal())
+    with database.write() as connection:
+        made = add_account(
+            connection, name, password_hash=hashed, full_name=full_name, email=email, is_admin=is_admin, **more
+        )
+    return find_account(database, made)
+
+
+def add_account(connection: Connection, name: str, *, email: str = "", **columns: str | bool) -> int:
+    """Add a user or an organization inside a transaction and return its id."""
+    check_name(name)
+    check_email(email)
+    now = int(time.time())
     row = {
         "name": name,
         "folded_name": name.casefold(),
-        "full_name": full_name,
-        "password_hash": hasher.hash(password.reveal()),
-        "is_admin": is_admin,
-        "created_at": int(time.time()),
+        "email": email,
+        "full_name": "",
+        "password_hash": "",
+        "is_admin": False,
+        "created_at": now,
+        "updated_at": now,
+        **columns,
     }
     try:
-        with database.write() as connection:
-            made = connection.execute(insert(users).returning(users.c.id), row).scalar_one()
+        made: int = connection.execute(insert(users).returning(users.c.id), row).scalar_one()
     except IntegrityError as error:
         raise NameTaken(f"a user named {name} exists already") from error
-    return User(made, name, full_name, is_admin)
+    connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name.casefold()))
+    return made
 
 
-def find_user(database: Database, name: str) -> User:
-    """Return the user of that name, in whatever case it was typed."""
-    with database.read() as connection:
-        row = connection.execute(BY_NAME, {"folded": name.casefold()}).one_or_none()
+def by_name(database: Database, name: str) -> tuple[Any, ...] | None:
+    """Return the row of a name; PostgreSQL would not take a text with a NUL for one."""
+    return None if "\0" in name else database.row(BY_NAME, folded=name.casefold())
+
+
+def find_account(database: Database, key: int | str) -> Account:
+    """Return the account of that id, or of that name in whatever case it was typed."""
+    row = by_name(database, key) if isinstance(key, str) else database.row(BY_ID, id=key)
     if row is None:
+        raise NoSuchUser(f"no user is named {key}" if isinstance(key, str) else "that user is gone")
+    return account_from(row)
+
+
+def accounts_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Account]:
+    """Return the accounts of these ids; one that is gone is left out."""
+    if not ids:
+        return {}
+    rows = connection.execute(select(*COLUMNS).where(users.c.id.in_(ids)))
+    return {account.id: account for row in rows for account in [account_from(tuple(row))]}
+
+
+def find_user(database: Database, name: str) -> Account:
+    """Return the person of that name; an organization is none."""
+    account = find_account(database, name)
+    if account.is_organization:
         raise NoSuchUser(f"no user is named {name}")
-    return user_from(row)
+    return account
 
 
-def all_users(database: Database) -> list[User]:
-    """Return every user by name."""
+def renamed_to(database: Database, name: str) -> Account | None:
+    """Return the account that once had a name nobody has now."""
+    row = None if "\0" in name else database.row(BY_OLD_NAME, folded=name.casefold())
+    return None if row is None else account_from(row)
+
+
+def all_users(database: Database) -> list[Account]:
+    """Return every person by name."""
+    statement = select(*COLUMNS).where(~users.c.is_organization).order_by(users.c.folded_name)
     with database.read() as connection:
-        return [user_from(row) for row in connection.execute(ALL)]
+        return [account_from(tuple(row)) for row in connection.execute(statement)]
+
+
+def search_accounts(
+    database: Database, text: str, *, organizations: bool, visibilities: tuple[str, ...], skip: int, limit: int
+) -> tuple[list[Account], int]:
+    """Return one page of the people, or the organizations, whose name contains a text, and how many there are."""
+    found = (
+        users.c.is_organization == organizations,
+        users.c.visibility.in_(visibilities),
+        users.c.folded_name.contains(text.casefold(), autoescape=True)
+        | func.lower(users.c.full_name).contains(text.lower(), autoescape=True),
+    )
+    with database.read() as connection:
+        rows = connection.execute(
+            select(*COLUMNS).where(*found).order_by(users.c.folded_name).offset(skip).limit(limit)
+        ).all()
+        total = connection.execute(select(func.count()).select_from(users).where(*found)).scalar_one()
+    return [account_from(tuple(row)) for row in rows], total
+
+
+def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
+    """Find the people behind e-mail addresses, theirs or the ones that stand for them; one query for all."""
+    wanted = [email for email in set(emails) if email]
+    numbers = {int(match[1]): email for email in wanted if (match := NOREPLY.fullmatch(email))}
+    if not wanted:
+        return {}
+    statement = select(*COLUMNS).where(
+        ~users.c.is_organization, users.c.email.in_(wanted) | users.c.id.in_(list(numbers))
+    )
+    with database.read() as connection:
+        found = [account_from(tuple(row)) for row in connection.execute(statement)]
+    people = {account.email: account for account in found if account.email}
+    people |= {numbers[account.id]: account for account in found if account.id in numbers}
+    return people
+
+
+def by_names(database: Database, names: Iterable[str]) -> dict[str, Account]:
+    """Find people by name, all at once; the keys are the folded names."""
+    statement = select(*COLUMNS).where(
+        ~users.c.is_organization, users.c.folded_name.in_([name.casefold() for name in names])
+    )
+    with database.read() as connection:
+        found = (account_from(tuple(row)) for row in connection.execute(statement))
+        return {account.name.casefold(): account for account in found}
+
+
+def names_of(database: Database, numbers: Iterable[int]) -> dict[int, str]:
+    """Return the names of some accounts by their ids."""
+    statement = select(users.c.id, users.c.name).where(users.c.id.in_(list(numbers)))
+    with database.read() as connection:
+        return {row.id: row.name for row in connection.execute(statement)}
 
 
 def count_users(database: Database) -> int:
-    """Return how many users there are."""
+    """Return how many people there are."""
     with database.read() as connection:
-        return connection.execute(select(func.count()).select_from(users)).scalar_one()
+        return connection.execute(
+            select(func.count()).select_from(users).where(~users.c.is_organization)
+        ).scalar_one()
 
 
-def check_password(database: Database, name: str, password: Secret) -> User | None:
-    """Return the user if the password is theirs; takes as long when there is no such user."""
-    with database.read() as connection:
-        row = connection.execute(BY_NAME, {"folded": name.casefold()}).one_or_none()
+def verify(password_hash: str, password: Secret) -> bool:
+    """Tell whether a password belongs to a hash; takes tens of milliseconds on purpose."""
     try:
-        hasher.verify(NOBODY if row is None else row.password_hash, password.reveal())
+        return hasher.verify(password_hash, password.reveal())
     except (VerificationError, InvalidHashError):
-        return None
-    return None if row is None else user_from(row)
+        return False
 
 
-def set_password(database: Database, name: str, password: Secret) -> User:
+def check_password(database: Database, name: str, password: Secret) -> Account | None:
+    """Return the user if the password is theirs; takes as long when there is no such user."""
+    row = by_name(database, name)
+    known = row is not None and bool(row[WIDTH])
+    right = verify(row[WIDTH] if row is not None and known else NOBODY, password)
+    return account_from(row) if row is not None and right else None
+
+
+def set_password(database: Database, name: str, password: Secret, *, must_change: bool = False) -> Account:
     """Give a user a new password and log them out everywhere: whoever knew the old one is out too."""
     check_new_password(password)
     user = find_user(database, name)
+    hashed = hasher.hash(password.reveal())
     with database.write() as connection:
         connection.execute(
-            update(users).where(users.c.id == user.id).values(password_hash=hasher.hash(password.reveal()))
+            update(users)
+            .where(users.c.id == user.id)
+            .values(password_hash=hashed, must_change_password=must_change, updated_at=int(time.time()))
         )
         connection.execute(delete(sessions).where(sessions.c.user_id == user.id))
     return user
+
+
+def change_account(database: Database, account: Account, **columns: str | bool | int) -> Account:
+    """Change what is known about an account; its name and password have functions of their own."""
+    check_email(str(columns.get("email", "")))
+    with database.write() as connection:
+        connection.execute(
+            update(users).where(users.c.id == account.id).values(updated_at=int(time.time()), **columns)
+        )
+    return find_account(database, account.id)
+
+
+def rename_account(database: Database, account: Account, name: str) -> Account:
+    """Give an account another name; the old one leads to it until somebody takes it."""
+    check_name(name)
+    folded = name.casefold()
+    try:
+        with database.write() as connection:
+            connection.execute(
+                update(users)
+                .where(users.c.id == account.id)
+                .values(name=name, folded_name=folded, updated_at=int(time.time()))
+            )
+            old = account.name.casefold()
+            connection.execute(delete(name_redirects).where(name_redirects.c.folded_name.in_((folded, old))))
+            if old != folded:
+                connection.execute(insert(name_redirects), {"folded_name": old, "user_id": account.id})
+    except IntegrityError as error:
+        raise NameTaken(f"a user named {name} exists already") from error
+    return find_account(database, account.id)
+
+
+def delete_account(database: Database, account: Account) -> None:
+    """Remove an account and everything that hangs on it in the database."""
+    with database.write() as connection:
+        connection.execute(delete(users).where(users.c.id == account.id))

@@ -5,16 +5,18 @@ A transaction says from the start whether it will write. On SQLite a writing one
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.store.statement import Bind, Statement
 from holdfast.secret import Secret
 
 __all__ = ["Database"]
@@ -27,6 +29,10 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._local = threading.local()
+        self._bare: list[sqlite3.Connection] = []
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
@@ -55,7 +61,7 @@ class Database:
     @property
     def name(self) -> str:
         """What kind of database it is and where, without its password."""
-        if self.engine.dialect.name == "sqlite":
+        if self.is_sqlite:
             return f"SQLite in {self.engine.url.database}"
         return f"PostgreSQL {self.engine.url.render_as_string(hide_password=True)}"
 
@@ -66,6 +72,13 @@ class Database:
             yield connection
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Run statements that only read, all seeing the state at the first of them, however long they take."""
+        level = None if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
+        with self._connect(level) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """Run statements that change something: all of them take effect, or none."""
         with self._connect() as connection:
@@ -73,14 +86,41 @@ class Database:
             with writing.begin():
                 yield writing
 
+    def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
+        """Run one statement of a hot path on the bare driver, outside any transaction."""
+        if self.is_sqlite:
+            cursor = self._bare_connection().execute(statement.text("sqlite"), statement.binds("sqlite", binds))
+            return [statement.typed(row) for row in cursor.fetchall()]
+        with self._connect(self._reading) as connection:
+            result = connection.exec_driver_sql(statement.text("postgresql"), statement.binds("postgresql", binds))
+            return [tuple(row) for row in result]
+
+    def row(self, statement: Statement, **binds: Bind) -> tuple[Any, ...] | None:
+        """Run one statement of a hot path that finds one row or none."""
+        found = self.rows(statement, **binds)
+        return found[0] if found else None
+
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
+        while self._bare:
+            self._bare.pop().close()
+
+    def _bare_connection(self) -> sqlite3.Connection:
+        """Return this thread's own connection: SQLite's cost nothing to keep, and none is shared."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            # Closed by whichever thread closes the database, hence not tied to this one.
+            connection = sqlite3.connect(str(self.engine.url.database), check_same_thread=False)
+            prepare_sqlite(connection, None)
+            self._local.connection = connection
+            self._bare.append(connection)
+        return connection
 
     @contextmanager
-    def _connect(self) -> Iterator[Connection]:
+    def _connect(self, engine: Engine | None = None) -> Iterator[Connection]:
         try:
-            connection = self.engine.connect()
+            connection = (engine or self.engine).connect()
         except DBAPIError as error:
             server = self.engine.dialect.name == "postgresql"
             problem = "cannot be reached" if server else "is not a Holdfast database, or it is damaged"

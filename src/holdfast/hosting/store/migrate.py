@@ -10,7 +10,7 @@ from sqlalchemy.exc import DatabaseError as DriverError
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
 from holdfast.hosting.store.database import Database
 
-__all__ = ["latest", "revision", "upgrade"]
+__all__ = ["knows", "latest", "revision", "upgrade"]
 
 # Held while migrating, so that two processes starting together on one PostgreSQL do not both migrate.
 POSTGRES_LOCK = 0x686F6C64
@@ -31,14 +31,19 @@ def latest() -> str:
     return head
 
 
+def knows(name: str) -> bool:
+    """Tell whether this version has a revision of that name."""
+    return any(item.revision == name for item in ScriptDirectory.from_config(script()).walk_revisions())
+
+
 def revision(database: Database) -> str | None:
     """Return the revision a database is at, or None for an empty one."""
     with database.read() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
-def upgrade(database: Database) -> bool:
-    """Run the migrations a database lacks; return whether there were any."""
+def upgrade(database: Database, to: str = "head") -> bool:
+    """Run the migrations a database lacks, up to one of them; return whether there were any."""
     config = script()
     known = {item.revision for item in ScriptDirectory.from_config(config).walk_revisions()}
     try:
@@ -49,10 +54,10 @@ def upgrade(database: Database) -> bool:
                 raise DatabaseTooNew(
                     f"{database.name} was written by a newer Holdfast; upgrade this one to open it"
                 )
-            if before == latest():
+            if before == (latest() if to == "head" else to):
                 return False
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, to)
     except DriverError as error:
         raise DatabaseError(f"{database.name} is not a Holdfast database, or it is damaged") from error
     return True

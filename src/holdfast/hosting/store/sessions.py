@@ -3,17 +3,20 @@
 import hashlib
 import secrets
 import time
+from typing import Final
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select, update
 
-from holdfast.hosting.store.accounts import COLUMNS, User, user_from
+from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import sessions, users
 from holdfast.secret import Secret
 
-__all__ = ["end_session", "start_session", "user_of"]
+__all__ = ["COOKIE", "end_session", "start_session", "user_of"]
 
-BY_TOKEN = (
+COOKIE: Final = "holdfast_session"
+BY_TOKEN = Statement(
     select(*COLUMNS)
     .join(sessions, sessions.c.user_id == users.c.id)
     .where(sessions.c.token_hash == bindparam("token_hash"), sessions.c.expires_at > bindparam("now"))
@@ -25,7 +28,7 @@ def hashed(token: Secret) -> str:
     return hashlib.sha256(token.reveal().encode()).hexdigest()
 
 
-def start_session(database: Database, user: User, *, days: int, now: int | None = None) -> Secret:
+def start_session(database: Database, user: Account, *, days: int, now: int | None = None) -> Secret:
     """Log a browser in and return its token; sessions that have run out are cleared away on the way."""
     moment = int(time.time()) if now is None else now
     token = Secret(secrets.token_urlsafe(32))
@@ -38,15 +41,15 @@ def start_session(database: Database, user: User, *, days: int, now: int | None 
     with database.write() as connection:
         connection.execute(delete(sessions).where(sessions.c.expires_at <= moment))
         connection.execute(insert(sessions), row)
+        connection.execute(update(users).where(users.c.id == user.id).values(last_login_at=moment))
     return token
 
 
-def user_of(database: Database, token: Secret, *, now: int | None = None) -> User | None:
+def user_of(database: Database, token: Secret, *, now: int | None = None) -> Account | None:
     """Return who is logged in with a token, or None when it is unknown or has run out."""
     moment = int(time.time()) if now is None else now
-    with database.read() as connection:
-        row = connection.execute(BY_TOKEN, {"token_hash": hashed(token), "now": moment}).one_or_none()
-    return None if row is None else user_from(row)
+    row = database.row(BY_TOKEN, token_hash=hashed(token), now=moment)
+    return None if row is None else account_from(row)
 
 
 def end_session(database: Database, token: Secret) -> None:

@@ -1,11 +1,56 @@
 """The tables, as SQLAlchemy Core describes them; `migrations/` is what makes and changes them.
 
-Times are whole seconds since 1970 in UTC, which both databases compare and sort alike.
+Times are whole seconds since 1970 in UTC, which both databases compare and sort alike. A name people choose is
+kept as they wrote it and once more folded, so that two names that differ by case only are the same name. An id is
+never used twice (`sqlite_autoincrement`): a repository's folder and what others remember of it go by its id.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Identity, Index, Integer, MetaData, String, Table
+from typing import Any
 
-__all__ = ["metadata", "sessions", "users"]
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    text,
+)
+
+__all__ = [
+    "branch_renames",
+    "collaborators",
+    "comments",
+    "events",
+    "issue_assignees",
+    "issue_labels",
+    "issues",
+    "labels",
+    "leases",
+    "lfs_links",
+    "lfs_locks",
+    "login_failures",
+    "members",
+    "metadata",
+    "milestones",
+    "name_redirects",
+    "protections",
+    "ref_updates",
+    "repositories",
+    "repository_redirects",
+    "sessions",
+    "team_members",
+    "team_repositories",
+    "team_units",
+    "teams",
+    "tokens",
+    "users",
+]
 
 metadata = MetaData(
     naming_convention={
@@ -19,24 +64,391 @@ metadata = MetaData(
 # SQLite fills only a column of type INTEGER by itself; PostgreSQL wants 64 bits.
 Id = BigInteger().with_variant(Integer(), "sqlite")
 
+
+def key() -> Column[int]:
+    """Make the column that numbers the rows of a table."""
+    return Column("id", Id, Identity(always=True), primary_key=True)
+
+
+def to(
+    table: str, name: str, *, optional: bool = False, index: bool = False, primary: bool = False
+) -> Column[int]:
+    """Make a column that points to a row of another table and goes away with it, or forgets it when optional."""
+    reference = ForeignKey(f"{table}.id", ondelete="SET NULL" if optional else "CASCADE")
+    return Column(name, Id, reference, nullable=optional, index=index, primary_key=primary)
+
+
+def words(name: str, default: str | None = None) -> Column[str]:
+    """Make a column of text that is never NULL."""
+    return Column(name, String, nullable=False, server_default=default)
+
+
+def flag(name: str, *, default: bool = False) -> Column[bool]:
+    """Make a column that is true or false."""
+    return Column(name, Boolean, nullable=False, server_default=text("true" if default else "false"))
+
+
+def number(name: str, **options: Any) -> Column[int]:
+    """Make a column of whole numbers; 0 when nothing else is said, which for a time means never."""
+    return Column(name, BigInteger, nullable=False, server_default=text("0"), **options)
+
+
+# People and organizations share one table, because they share one space of names.
 users = Table(
     "users",
     metadata,
-    Column("id", Id, Identity(always=True), primary_key=True),
-    Column("name", String, nullable=False),
+    key(),
+    words("name"),
     Column("folded_name", String, nullable=False, unique=True),
-    Column("full_name", String, nullable=False),
-    Column("password_hash", String, nullable=False),
+    words("full_name"),
+    words("password_hash"),
     Column("is_admin", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    flag("is_organization"),
+    words("email", ""),
+    words("description", ""),
+    words("website", ""),
+    words("location", ""),
+    words("language", ""),
+    words("visibility", "public"),
+    flag("hides_email"),
+    flag("is_restricted"),
+    flag("is_active", default=True),
+    flag("may_not_log_in"),
+    flag("must_change_password"),
+    flag("may_create_organizations", default=True),
+    flag("repository_admins_change_teams"),
+    number("last_login_at"),
+    number("updated_at"),
 )
 
 sessions = Table(
     "sessions",
     metadata,
     Column("token_hash", String, primary_key=True),
-    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True),
+    to("users", "user_id", index=True),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
     Index(None, "expires_at"),
+)
+
+# The names accounts had before they were renamed.
+name_redirects = Table(
+    "name_redirects",
+    metadata,
+    Column("folded_name", String, primary_key=True),
+    to("users", "user_id", index=True),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    key(),
+    to("users", "user_id"),
+    words("name"),
+    Column("token_hash", String, nullable=False, unique=True),
+    words("last_eight"),
+    words("scopes"),
+    number("created_at"),
+    number("last_used_at"),
+    UniqueConstraint("user_id", "name"),
+    sqlite_autoincrement=True,
+)
+
+# Counts of wrong passwords, by who is said to log in from where and by where alone.
+login_failures = Table(
+    "login_failures",
+    metadata,
+    Column("source", String, primary_key=True),
+    number("failures"),
+    number("first_at"),
+    Index(None, "first_at"),
+)
+
+# Who belongs to an organization (somebody in any of its teams does), and whether everybody may know.
+members = Table(
+    "members",
+    metadata,
+    to("users", "organization_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+    flag("is_public"),
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    key(),
+    to("users", "organization_id"),
+    words("name"),
+    words("folded_name"),
+    words("description", ""),
+    number("mode"),
+    flag("includes_all_repositories"),
+    flag("may_create_repositories"),
+    words("visibility", "private"),
+    number("created_at"),
+    UniqueConstraint("organization_id", "folded_name"),
+    sqlite_autoincrement=True,
+)
+
+team_units = Table(
+    "team_units",
+    metadata,
+    to("teams", "team_id", primary=True),
+    Column("unit", String, primary_key=True),
+    number("mode"),
+)
+
+team_members = Table(
+    "team_members",
+    metadata,
+    to("teams", "team_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+)
+
+team_repositories = Table(
+    "team_repositories",
+    metadata,
+    to("teams", "team_id", primary=True),
+    to("repositories", "repository_id", primary=True, index=True),
+)
+
+repositories = Table(
+    "repositories",
+    metadata,
+    key(),
+    to("users", "owner_id"),
+    words("name"),
+    words("folded_name"),
+    words("description", ""),
+    words("website", ""),
+    words("default_branch"),
+    words("object_format", "sha1"),
+    flag("is_private"),
+    flag("is_template"),
+    flag("is_mirror"),
+    flag("is_empty", default=True),
+    number("archived_at"),
+    to("repositories", "fork_of", optional=True, index=True),
+    flag("has_code", default=True),
+    flag("has_issues", default=True),
+    flag("has_pulls", default=True),
+    flag("has_releases"),
+    flag("has_wiki"),
+    flag("has_projects"),
+    flag("has_packages"),
+    flag("has_actions"),
+    flag("has_dependencies", default=True),
+    # The settings no code of ours acts on but clients set and read back, as JSON.
+    words("declared", "{}"),
+    words("topics", "[]"),
+    number("size"),
+    number("last_issue"),
+    number("open_issues"),
+    number("open_pulls"),
+    number("branch_count"),
+    number("created_at"),
+    number("updated_at"),
+    number("pushed_at"),
+    UniqueConstraint("owner_id", "folded_name"),
+    Index(None, "updated_at"),
+    sqlite_autoincrement=True,
+)
+
+# The names repositories had before they were renamed or moved to another owner.
+repository_redirects = Table(
+    "repository_redirects",
+    metadata,
+    to("users", "owner_id", primary=True),
+    Column("folded_name", String, primary_key=True),
+    to("repositories", "repository_id", index=True),
+)
+
+collaborators = Table(
+    "collaborators",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+    number("mode"),
+)
+
+branch_renames = Table(
+    "branch_renames",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    Column("old_name", String, primary_key=True),
+    words("new_name"),
+    number("created_at"),
+)
+
+# One rule for the branches a pattern matches; what it says is kept as JSON, as it is only ever read whole.
+protections = Table(
+    "protections",
+    metadata,
+    key(),
+    to("repositories", "repository_id"),
+    words("rule_name"),
+    number("priority"),
+    words("rule"),
+    number("created_at"),
+    number("updated_at"),
+    UniqueConstraint("repository_id", "rule_name"),
+    sqlite_autoincrement=True,
+)
+
+milestones = Table(
+    "milestones",
+    metadata,
+    key(),
+    to("repositories", "repository_id", index=True),
+    words("title"),
+    words("description", ""),
+    flag("is_closed"),
+    number("due_at"),
+    number("closed_at"),
+    number("created_at"),
+    number("updated_at"),
+    sqlite_autoincrement=True,
+)
+
+# A label belongs to a repository or to all repositories of an organization.
+labels = Table(
+    "labels",
+    metadata,
+    key(),
+    Column("repository_id", Id, ForeignKey("repositories.id", ondelete="CASCADE"), nullable=True, index=True),
+    Column("organization_id", Id, ForeignKey("users.id", ondelete="CASCADE"), nullable=True, index=True),
+    words("name"),
+    words("color"),
+    words("description", ""),
+    flag("is_exclusive"),
+    number("archived_at"),
+    sqlite_autoincrement=True,
+)
+
+# A pull request is an issue with `is_pull` set; the last six columns are only its.
+issues = Table(
+    "issues",
+    metadata,
+    key(),
+    to("repositories", "repository_id"),
+    number("number"),
+    flag("is_pull"),
+    to("users", "author_id", optional=True, index=True),
+    words("title"),
+    words("body", ""),
+    words("ref", ""),
+    to("milestones", "milestone_id", optional=True, index=True),
+    flag("is_closed"),
+    flag("is_locked"),
+    words("lock_reason", ""),
+    number("due_at"),
+    number("closed_at"),
+    number("created_at"),
+    number("updated_at"),
+    number("content_version"),
+    number("time_estimate"),
+    number("comment_count"),
+    number("pin_order"),
+    words("head_branch", ""),
+    words("base_branch", ""),
+    words("head_sha", ""),
+    words("base_sha", ""),
+    flag("is_draft"),
+    number("merged_at"),
+    UniqueConstraint("repository_id", "number"),
+    Index(None, "repository_id", "is_pull", "is_closed", "created_at"),
+    Index(None, "updated_at"),
+    sqlite_autoincrement=True,
+)
+
+issue_labels = Table(
+    "issue_labels",
+    metadata,
+    to("issues", "issue_id", primary=True),
+    to("labels", "label_id", primary=True, index=True),
+)
+
+issue_assignees = Table(
+    "issue_assignees",
+    metadata,
+    to("issues", "issue_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+)
+
+# Everything on an issue's timeline; a plain comment is of kind `comment`, others say in `details` what happened.
+comments = Table(
+    "comments",
+    metadata,
+    key(),
+    to("issues", "issue_id"),
+    words("kind"),
+    to("users", "author_id", optional=True, index=True),
+    words("body", ""),
+    words("details", "{}"),
+    number("created_at"),
+    number("updated_at"),
+    Index(None, "issue_id", "created_at", "id"),
+    sqlite_autoincrement=True,
+)
+
+lfs_links = Table(
+    "lfs_links",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    Column("oid", String, primary_key=True),
+    number("size"),
+    number("created_at"),
+    Index(None, "oid"),
+)
+
+lfs_locks = Table(
+    "lfs_locks",
+    metadata,
+    key(),
+    to("repositories", "repository_id"),
+    words("path"),
+    to("users", "owner_id", index=True),
+    number("locked_at"),
+    UniqueConstraint("repository_id", "path"),
+    sqlite_autoincrement=True,
+)
+
+# What a push is about to do to a ref, written before the ref moves and marked done together with its event.
+ref_updates = Table(
+    "ref_updates",
+    metadata,
+    key(),
+    to("repositories", "repository_id", index=True),
+    to("users", "actor_id", optional=True, index=True),
+    words("ref"),
+    words("old"),
+    words("new"),
+    flag("is_done"),
+    number("created_at"),
+    Index(None, "is_done", "created_at"),
+    sqlite_autoincrement=True,
+)
+
+# What happened, in the order it was recorded; written in the transaction that made it happen.
+events = Table(
+    "events",
+    metadata,
+    key(),
+    words("kind"),
+    to("users", "owner_id", optional=True, index=True),
+    to("repositories", "repository_id", optional=True, index=True),
+    to("users", "actor_id", optional=True, index=True),
+    words("details", "{}"),
+    number("created_at"),
+    sqlite_autoincrement=True,
+)
+
+# What only one of several processes does: who does it, and until when nobody else begins.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String, primary_key=True),
+    words("holder"),
+    number("until"),
 )

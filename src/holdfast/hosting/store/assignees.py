@@ -1,0 +1,133 @@
+"""Who is to look after an issue, and who can be asked to."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select
+
+from holdfast.hosting.errors import NotHere
+from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import UNITS_COUNT, Repository
+from holdfast.hosting.store.tables import (
+    collaborators,
+    issue_assignees,
+    team_members,
+    team_repositories,
+    team_units,
+    teams,
+    users,
+)
+from holdfast.hosting.store.tracker import Change, Issue, changing
+
+__all__ = ["add_assignees", "assign_anew", "assignable", "can_be_assigned", "people_named", "remove_assignees"]
+
+WRITE = 2
+UNITS = ("repo.issues", "repo.pulls")
+
+
+def can_be_assigned(repository: Repository) -> ColumnElement[bool]:
+    """Return the condition that somebody may write to a repository's issues or pull requests.
+
+    `access.py` decides about one person; this is the same decision written for SQL, and a test holds the two
+    against each other.
+    """
+    shared = exists().where(
+        collaborators.c.repository_id == repository.id,
+        collaborators.c.user_id == users.c.id,
+        collaborators.c.mode >= WRITE,
+    )
+    by_unit = exists().where(UNITS_COUNT, team_units.c.unit.in_(UNITS), team_units.c.mode >= WRITE)
+    as_a_whole = and_(teams.c.mode >= WRITE, ~exists().where(UNITS_COUNT))
+    in_team = exists().where(
+        team_members.c.user_id == users.c.id,
+        team_members.c.team_id == teams.c.id,
+        teams.c.organization_id == repository.owner.id,
+        or_(
+            teams.c.includes_all_repositories,
+            exists().where(
+                team_repositories.c.team_id == teams.c.id, team_repositories.c.repository_id == repository.id
+            ),
+        ),
+        or_(as_a_whole, by_unit),
+    )
+    return and_(
+        ~users.c.is_organization, or_(users.c.is_admin, users.c.id == repository.owner.id, shared, in_team)
+    )
+
+
+def assignable(database: Database, repository: Repository, *, skip: int, limit: int) -> tuple[list[Account], int]:
+    """Return one page of the people who can be assigned, by name, and how many there are."""
+    may = can_be_assigned(repository)
+    statement = select(*COLUMNS).where(may).order_by(users.c.folded_name).offset(skip).limit(limit)
+    with database.read() as connection:
+        rows = connection.execute(statement).all()
+        total = connection.execute(select(func.count()).select_from(users).where(may)).scalar_one()
+    return [account_from(tuple(row)) for row in rows], total
+
+
+def people_named(database: Database, repository: Repository, names: Sequence[str]) -> tuple[Account, ...]:
+    """Return the people of these names, in this order; refuse one who cannot be assigned."""
+    wanted = dict.fromkeys(name.casefold() for name in names)
+    if not wanted:
+        return ()
+    statement = select(*COLUMNS).where(users.c.folded_name.in_(list(wanted)), can_be_assigned(repository))
+    with database.read() as connection:
+        found = {
+            account.name.casefold(): account
+            for row in connection.execute(statement)
+            for account in [account_from(tuple(row))]
+        }
+    for name in names:
+        if name.casefold() not in found:
+            raise NotHere(f"[Assignees]: nobody named {name} may write to this repository")
+    return tuple(found[name] for name in wanted)
+
+
+def assignee_ids(change: Change, issue: Issue) -> list[int]:
+    """Return who an issue is assigned to."""
+    statement = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
+    return list(change.connection.execute(statement).scalars())
+
+
+def add_assignees(
+    database: Database, repository: Repository, issue: Issue, actor: Account, people: Sequence[Account]
+) -> None:
+    """Assign an issue to more people."""
+    with changing(database, repository, actor) as change:
+        before = assignee_ids(change, issue)
+        reassign(change, issue, before, [*before, *(person.id for person in people)])
+
+
+def remove_assignees(
+    database: Database, repository: Repository, issue: Issue, actor: Account, names: Sequence[str]
+) -> None:
+    """Free people of an issue; who it was not assigned to is not missed."""
+    gone = select(users.c.id).where(users.c.folded_name.in_([name.casefold() for name in names]))
+    with changing(database, repository, actor) as change:
+        before = assignee_ids(change, issue)
+        less = set(change.connection.execute(gone).scalars())
+        reassign(change, issue, before, [number for number in before if number not in less])
+
+
+def assign_anew(change: Change, issue: Issue, people: Sequence[Account]) -> None:
+    """Assign an issue to exactly these people, inside a change."""
+    reassign(change, issue, assignee_ids(change, issue), [person.id for person in people])
+
+
+def reassign(change: Change, issue: Issue, before: Sequence[int], after: Sequence[int]) -> None:
+    """Turn one set of assignees into another, and say so on the timeline."""
+    added = [number for number in dict.fromkeys(after) if number not in set(before)]
+    removed = [number for number in before if number not in set(after)]
+    if removed:
+        change.connection.execute(
+            delete(issue_assignees).where(
+                issue_assignees.c.issue_id == issue.id, issue_assignees.c.user_id.in_(removed)
+            )
+        )
+        change.note(issue, "assignees", [("", {"assignee_id": number, "removed": True}) for number in removed])
+        change.tell(issue, "assign", "unassigned", assignee_ids=removed)
+    if added:
+        rows = [{"issue_id": issue.id, "user_id": number} for number in added]
+        change.connection.execute(insert(issue_assignees), rows)
+        change.note(issue, "assignees", [("", {"assignee_id": number}) for number in added])
+        change.tell(issue, "assign", "assigned", assignee_ids=added)

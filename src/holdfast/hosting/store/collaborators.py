@@ -1,0 +1,60 @@
+"""Collaborators: people who were let into one repository."""
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import collaborators, users
+
+__all__ = ["collaborators_of", "is_collaborator", "remove_collaborator", "set_collaborator"]
+
+
+def collaborators_of(
+    database: Database, repository: Repository, *, skip: int, limit: int
+) -> tuple[list[Account], int]:
+    """Return one page of a repository's collaborators by name, and how many there are."""
+    mine = collaborators.c.repository_id == repository.id
+    with database.read() as connection:
+        rows = connection.execute(
+            select(*COLUMNS)
+            .join(collaborators, collaborators.c.user_id == users.c.id)
+            .where(mine)
+            .order_by(users.c.folded_name)
+            .offset(skip)
+            .limit(limit)
+        ).all()
+        total = connection.execute(select(func.count()).select_from(collaborators).where(mine)).scalar_one()
+    return [account_from(tuple(row)) for row in rows], total
+
+
+def is_collaborator(database: Database, repository: Repository, user: Account) -> bool:
+    """Tell whether somebody was let into a repository."""
+    statement = select(collaborators.c.mode).where(
+        collaborators.c.repository_id == repository.id, collaborators.c.user_id == user.id
+    )
+    with database.read() as connection:
+        return connection.execute(statement).one_or_none() is not None
+
+
+def set_collaborator(database: Database, repository: Repository, user: Account, mode: int) -> None:
+    """Let somebody in, or change how much they may do."""
+    make = sqlite_insert if database.is_sqlite else postgres_insert
+    row = {"repository_id": repository.id, "user_id": user.id, "mode": mode}
+    statement = make(collaborators).on_conflict_do_update(
+        index_elements=["repository_id", "user_id"], set_={"mode": mode}
+    )
+    with database.write() as connection:
+        connection.execute(statement, row)
+
+
+def remove_collaborator(database: Database, repository: Repository, user: Account) -> None:
+    """Send somebody out again; who was not in is not missed."""
+    with database.write() as connection:
+        connection.execute(
+            delete(collaborators).where(
+                collaborators.c.repository_id == repository.id, collaborators.c.user_id == user.id
+            )
+        )

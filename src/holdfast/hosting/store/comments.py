@@ -1,0 +1,205 @@
+"""Comments, and everything else that happened to an issue: its timeline."""
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import msgspec
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
+
+from holdfast.hosting.errors import NoSuchComment
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import comments, issues
+from holdfast.hosting.store.tracker import ISSUE, Change, Issue, changing
+
+__all__ = [
+    "Comment",
+    "Happening",
+    "add_comment",
+    "comments_in",
+    "delete_comment",
+    "edit_comment",
+    "entries_of",
+    "find_comment",
+]
+
+
+class Happening(msgspec.Struct, frozen=True):
+    """What an entry of a timeline says happened; which fields matter depends on its kind."""
+
+    old_title: str = ""
+    new_title: str = ""
+    old_ref: str = ""
+    new_ref: str = ""
+    label_id: int | None = None
+    assignee_id: int | None = None
+    removed: bool = False
+    old_milestone_id: int | None = None
+    milestone_id: int | None = None
+    old_due_at: int = 0
+    due_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One entry of a timeline; the fields are the columns of the table, in this order."""
+
+    id: int
+    issue_id: int
+    kind: str
+    author_id: int | None
+    body: str
+    details: str
+    created_at: int
+    updated_at: int
+
+    @property
+    def happening(self) -> Happening:
+        """What happened."""
+        return decoder.decode(self.details)
+
+
+decoder = msgspec.json.Decoder(Happening)
+COLUMNS: Final = tuple(comments.c[name] for name in Comment.__dataclass_fields__)
+WIDTH: Final = len(COLUMNS)
+IS_PLAIN: Final = comments.c.kind == "comment"
+
+
+def within(since: int | None, before: int | None) -> list[ColumnElement[bool]]:
+    """Return the conditions that something changed in a stretch of time."""
+    conditions = []
+    if since is not None:
+        conditions.append(comments.c.updated_at >= since)
+    if before is not None:
+        conditions.append(comments.c.updated_at <= before)
+    return conditions
+
+
+def entries_of(
+    database: Database,
+    issue: Issue,
+    *,
+    plain: bool,
+    since: int | None = None,
+    before: int | None = None,
+    skip: int,
+    limit: int,
+) -> tuple[list[Comment], int]:
+    """Return one page of an issue's timeline, or of its plain comments, oldest first, and how many there are."""
+    conditions = [comments.c.issue_id == issue.id, *within(since, before)]
+    if plain:
+        conditions.append(IS_PLAIN)
+    statement = select(*COLUMNS).where(*conditions).order_by(comments.c.created_at, comments.c.id)
+    with database.read() as connection:
+        rows = connection.execute(statement.offset(skip).limit(limit)).all()
+        total = connection.execute(select(func.count()).select_from(comments).where(*conditions)).scalar_one()
+    return [Comment(*row) for row in rows], total
+
+
+def comments_in(
+    database: Database,
+    repository: Repository,
+    *,
+    kinds: tuple[bool, ...],
+    since: int | None = None,
+    before: int | None = None,
+    skip: int,
+    limit: int,
+) -> tuple[list[tuple[Comment, Issue]], int]:
+    """Return one page of the plain comments in a repository; `kinds` are the values `is_pull` may have."""
+    conditions = [
+        issues.c.repository_id == repository.id,
+        issues.c.is_pull.in_(kinds),
+        IS_PLAIN,
+        *within(since, before),
+    ]
+    joined = comments.join(issues, issues.c.id == comments.c.issue_id)
+    statement = (
+        select(*COLUMNS, *ISSUE)
+        .select_from(joined)
+        .where(*conditions)
+        .order_by(comments.c.created_at, comments.c.id)
+    )
+    with database.read() as connection:
+        rows = connection.execute(statement.offset(skip).limit(limit)).all()
+        total = connection.execute(select(func.count()).select_from(joined).where(*conditions)).scalar_one()
+    return [(Comment(*row[:WIDTH]), Issue(*row[WIDTH:])) for row in rows], total
+
+
+def find_comment(database: Database, repository: Repository, number: int) -> tuple[Comment, Issue]:
+    """Return a plain comment by its id, and the issue it is on."""
+    statement = (
+        select(*COLUMNS, *ISSUE)
+        .join_from(comments, issues, issues.c.id == comments.c.issue_id)
+        .where(comments.c.id == number, issues.c.repository_id == repository.id, IS_PLAIN)
+    )
+    with database.read() as connection:
+        row = connection.execute(statement).one_or_none()
+    if row is None:
+        raise no_comment(number)
+    return Comment(*row[:WIDTH]), Issue(*row[WIDTH:])
+
+
+def no_comment(number: int) -> NoSuchComment:
+    """Say that there is no such comment."""
+    return NoSuchComment(f"comment does not exist [id: {number}, issue_id: 0]")
+
+
+def recount(change: Change, issue: Issue, by: int) -> None:
+    """Add to the count of an issue's comments."""
+    change.connection.execute(
+        update(issues)
+        .where(issues.c.id == issue.id)
+        .values(comment_count=issues.c.comment_count + by, updated_at=change.now)
+    )
+
+
+def add_comment(database: Database, repository: Repository, issue: Issue, author: Account, body: str) -> Comment:
+    """Comment on an issue."""
+    with changing(database, repository, author) as change:
+        row = {
+            "issue_id": issue.id,
+            "kind": "comment",
+            "author_id": author.id,
+            "body": body,
+            "created_at": change.now,
+            "updated_at": change.now,
+        }
+        made = Comment(*change.connection.execute(insert(comments).returning(*COLUMNS), row).one())
+        recount(change, issue, +1)
+        change.tell(issue, "comment", "created", comment_id=made.id)
+        return made
+
+
+def edit_comment(
+    database: Database, repository: Repository, issue: Issue, comment: Comment, *, actor: Account, body: str
+) -> Comment:
+    """Change what a comment says."""
+    if body == comment.body:
+        return comment
+    with changing(database, repository, actor) as change:
+        row = change.connection.execute(
+            update(comments)
+            .where(comments.c.id == comment.id)
+            .values(body=body, updated_at=change.now)
+            .returning(*COLUMNS)
+        ).one_or_none()
+        if row is None:
+            raise no_comment(comment.id)
+        change.touch(issue)
+        change.tell(issue, "comment", "edited", comment_id=comment.id, old_body=comment.body)
+        return Comment(*row)
+
+
+def delete_comment(
+    database: Database, repository: Repository, issue: Issue, comment: Comment, *, actor: Account
+) -> None:
+    """Delete a comment."""
+    with changing(database, repository, actor) as change:
+        gone = change.connection.execute(delete(comments).where(comments.c.id == comment.id))
+        if gone.rowcount == 0:
+            raise no_comment(comment.id)
+        recount(change, issue, -1)
+        # Nobody can look the comment up any more.
+        change.tell(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(comment))

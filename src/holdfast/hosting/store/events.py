@@ -1,0 +1,34 @@
+"""What happened, written in the transaction that made it happen: an event without its cause cannot exist."""
+
+import time
+from collections.abc import Mapping
+
+import msgspec
+from sqlalchemy import Connection, insert
+
+from holdfast.hosting.store.tables import events
+
+__all__ = ["record"]
+
+
+def record(
+    connection: Connection,
+    kind: str,
+    *,
+    owner_id: int | None,
+    repository_id: int | None,
+    actor_id: int | None,
+    details: Mapping[str, object],
+    now: int | None = None,
+) -> int:
+    """Write down an event and return its number; `details` says what cannot be looked up later."""
+    row = {
+        "kind": kind,
+        "owner_id": owner_id,
+        "repository_id": repository_id,
+        "actor_id": actor_id,
+        "details": msgspec.json.encode(details).decode(),
+        "created_at": int(time.time()) if now is None else now,
+    }
+    made: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
+    return made

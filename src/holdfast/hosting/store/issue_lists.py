@@ -1,0 +1,237 @@
+"""Lists of issues: in one repository or in all that somebody can read, filtered, sorted and counted in SQL."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, case, exists, false, func, or_, select, true
+
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
+from holdfast.hosting.store.tables import (
+    comments,
+    issue_assignees,
+    issue_labels,
+    issues,
+    labels,
+    milestones,
+    repositories,
+    teams,
+    users,
+)
+from holdfast.hosting.store.tracker import ISSUE, Issue
+
+__all__ = [
+    "ORDERS",
+    "Filter",
+    "between_branches",
+    "in_repository",
+    "in_team",
+    "list_issues",
+    "owned_by",
+    "visible_to",
+]
+
+# `users` is the repository's owner in these statements.
+people = users.alias("people")
+NONE: Final = "none"
+ANY: Final = "*"
+WITHOUT_DATE_LAST: Final = case((issues.c.due_at == 0, 1), else_=0)
+ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
+    "newest": (issues.c.created_at.desc(), issues.c.id.desc()),
+    "oldest": (issues.c.created_at, issues.c.id),
+    "recentupdate": (issues.c.updated_at.desc(), issues.c.id.desc()),
+    "recentclose": (issues.c.closed_at.desc(), issues.c.id.desc()),
+    "leastupdate": (issues.c.updated_at, issues.c.id),
+    "mostcomment": (issues.c.comment_count.desc(), issues.c.id.desc()),
+    "leastcomment": (issues.c.comment_count, issues.c.id.desc()),
+    "nearduedate": (WITHOUT_DATE_LAST, issues.c.due_at, issues.c.id),
+    "farduedate": (WITHOUT_DATE_LAST, issues.c.due_at.desc(), issues.c.id),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which issues are wanted; what is empty or None does not matter. People are named in any case."""
+
+    is_closed: bool | None = None
+    text: str = ""
+    labels: Sequence[str] = ()
+    """All of them, by name."""
+    label_ids: Sequence[int] = ()
+    """All of them, by id."""
+    milestones: Sequence[str] = ()
+    """Any of them, by title or id; `none` for issues without one and `*` for those with one."""
+    since: int | None = None
+    before: int | None = None
+    author: str = ""
+    assignee: str = ""
+    """A name, or `none` or `*` as for milestones."""
+    mentioned: str = ""
+
+
+def user_id(name: str) -> ColumnElement[int]:
+    """Return the id of whoever has a name, as a subquery."""
+    return select(people.c.id).where(people.c.folded_name == name.casefold()).scalar_subquery()
+
+
+def contains(text: str) -> ColumnElement[bool]:
+    """Return the condition that an issue speaks of something, or has the number that is written."""
+    found = [issues.c.title.icontains(text, autoescape=True), issues.c.body.icontains(text, autoescape=True)]
+    number = text.removeprefix("#")
+    if number.isascii() and number.isdigit() and len(number) < 19:
+        found.append(issues.c.number == int(number))
+    return or_(*found)
+
+
+def has_labels(names: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that an issue has all of these labels."""
+    wanted = set(names)
+    having_all = (
+        select(issue_labels.c.issue_id)
+        .join(labels, labels.c.id == issue_labels.c.label_id)
+        .where(labels.c.name.in_(wanted))
+        .group_by(issue_labels.c.issue_id)
+        .having(func.count(labels.c.name.distinct()) == len(wanted))
+    )
+    return issues.c.id.in_(having_all)
+
+
+def has_label_ids(ids: Sequence[int]) -> ColumnElement[bool]:
+    """Return the condition that an issue has all of these labels."""
+    wanted = set(ids)
+    having_all = (
+        select(issue_labels.c.issue_id)
+        .where(issue_labels.c.label_id.in_(wanted))
+        .group_by(issue_labels.c.issue_id)
+        .having(func.count() == len(wanted))
+    )
+    return issues.c.id.in_(having_all)
+
+
+def has_milestone(keys: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that an issue belongs to one of these milestones."""
+    ids = [int(key) for key in keys if key.isascii() and key.isdigit() and len(key) < 19]
+    named = select(milestones.c.id).where(or_(milestones.c.title.in_(keys), milestones.c.id.in_(ids)))
+    found: list[ColumnElement[bool]] = [issues.c.milestone_id.in_(named)]
+    if NONE in keys:
+        found.append(issues.c.milestone_id.is_(None))
+    if ANY in keys:
+        found.append(issues.c.milestone_id.is_not(None))
+    return or_(*found)
+
+
+def is_assigned(name: str) -> ColumnElement[bool]:
+    """Return the condition that an issue is assigned to somebody."""
+    assigned = issue_assignees.c.issue_id == issues.c.id
+    if name == NONE:
+        return ~exists().where(assigned)
+    if name == ANY:
+        return exists().where(assigned)
+    return exists().where(assigned, issue_assignees.c.user_id == user_id(name))
+
+
+def mentions(name: str) -> ColumnElement[bool]:
+    """Return the condition that an issue or a comment on it names somebody with an @."""
+    written = f"@{name}"
+    said = exists().where(
+        comments.c.issue_id == issues.c.id,
+        comments.c.kind == "comment",
+        comments.c.body.icontains(written, autoescape=True),
+    )
+    return or_(issues.c.body.icontains(written, autoescape=True), said)
+
+
+def conditions_of(wanted: Filter) -> list[ColumnElement[bool]]:
+    """Return what a filter asks for."""
+    found: list[ColumnElement[bool]] = []
+    if wanted.is_closed is not None:
+        found.append(issues.c.is_closed == wanted.is_closed)
+    if wanted.text:
+        found.append(contains(wanted.text))
+    if wanted.labels:
+        found.append(has_labels(wanted.labels))
+    if wanted.label_ids:
+        found.append(has_label_ids(wanted.label_ids))
+    if wanted.milestones:
+        found.append(has_milestone(wanted.milestones))
+    if wanted.since is not None:
+        found.append(issues.c.updated_at >= wanted.since)
+    if wanted.before is not None:
+        found.append(issues.c.updated_at <= wanted.before)
+    if wanted.author:
+        found.append(issues.c.author_id == user_id(wanted.author))
+    if wanted.assignee:
+        found.append(is_assigned(wanted.assignee))
+    if wanted.mentioned:
+        found.append(mentions(wanted.mentioned))
+    return found
+
+
+def in_repository(repository: Repository, kinds: Sequence[bool]) -> ColumnElement[bool]:
+    """Return the condition that an issue is in a repository; `kinds` are the values `is_pull` may have."""
+    return and_(issues.c.repository_id == repository.id, issues.c.is_pull.in_(kinds))
+
+
+def between_branches(head: str, base: str) -> list[ColumnElement[bool]]:
+    """Return the conditions that a pull request is for these branches; an empty name is any."""
+    found = []
+    if head:
+        found.append(issues.c.head_branch == head)
+    if base:
+        found.append(issues.c.base_branch == base)
+    return found
+
+
+def visible_to(
+    user: Account | None, *, public_only: bool, kinds: Sequence[bool] = (False, True)
+) -> ColumnElement[bool]:
+    """Return the condition that somebody may read an issue, wherever it is."""
+    parts: list[ColumnElement[bool]] = []
+    if False in kinds:
+        may = readable_by(user, public_only=public_only, unit="repo.issues")
+        parts.append(and_(~issues.c.is_pull, repositories.c.has_issues, may))
+    if True in kinds:
+        may = readable_by(user, public_only=public_only, unit="repo.pulls")
+        parts.append(and_(issues.c.is_pull, repositories.c.has_pulls, may))
+    return or_(false(), *parts)
+
+
+def owned_by(name: str) -> ColumnElement[bool]:
+    """Return the condition that an issue is in a repository of somebody's."""
+    return users.c.folded_name == name.casefold()
+
+
+def in_team(name: str) -> ColumnElement[bool]:
+    """Return the condition that an issue is in a repository of a team of its owner's."""
+    return exists().where(
+        teams.c.organization_id == repositories.c.owner_id,
+        teams.c.folded_name == name.casefold(),
+        COVERED,
+    )
+
+
+def list_issues(
+    database: Database,
+    conditions: Sequence[ColumnElement[bool]],
+    wanted: Filter,
+    *,
+    sort: str = "newest",
+    first_repository: int = 0,
+    skip: int,
+    limit: int,
+) -> tuple[list[Issue], int]:
+    """Return one page of the issues that meet every condition and the filter, and how many there are."""
+    joined = issues.join(repositories, repositories.c.id == issues.c.repository_id).join(
+        users, users.c.id == repositories.c.owner_id
+    )
+    all_conditions = [true(), *conditions, *conditions_of(wanted)]
+    order = list(ORDERS[sort])
+    if first_repository:
+        order.insert(0, case((issues.c.repository_id == first_repository, 0), else_=1))
+    statement = select(*ISSUE).select_from(joined).where(*all_conditions).order_by(*order)
+    with database.read() as connection:
+        rows = connection.execute(statement.offset(skip).limit(limit)).all()
+        total = connection.execute(select(func.count()).select_from(joined).where(*all_conditions)).scalar_one()
+    return [Issue(*row) for row in rows], total

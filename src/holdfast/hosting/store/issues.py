@@ -1,0 +1,299 @@
+"""Issues and pull requests: opened, changed, closed and deleted, each with what others should see of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from holdfast.hosting.errors import NoSuchIssue, Outdated, PullTaken
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.assignees import assign_anew
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.labelling import label_anew, labels_on
+from holdfast.hosting.store.labels import Label
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import issue_assignees, issues, repositories
+from holdfast.hosting.store.tracker import ISSUE, Change, Issue, changing
+
+__all__ = [
+    "Branches",
+    "Changes",
+    "Issue",
+    "NewIssue",
+    "change_issue",
+    "close",
+    "delete_issue",
+    "find_issue",
+    "lock_issue",
+    "open_issue",
+    "reopen",
+    "unlock_issue",
+]
+
+BY_NUMBER = Statement(
+    select(*ISSUE).where(
+        issues.c.repository_id == bindparam("repository_id"), issues.c.number == bindparam("number")
+    )
+)
+BY_ID: Final = select(*ISSUE).where(issues.c.id == bindparam("id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """What a pull request would bring where."""
+
+    head: str
+    base: str
+    head_sha: str = ""
+    base_sha: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewIssue:
+    """An issue to be opened; with branches it is a pull request."""
+
+    title: str
+    body: str = ""
+    ref: str = ""
+    due_at: int = 0
+    milestone_id: int = 0
+    labels: Sequence[Label] = ()
+    assignees: Sequence[Account] = ()
+    is_closed: bool = False
+    branches: Branches | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What to change about an issue; None keeps a thing as it is, and 0 takes a date or a milestone away."""
+
+    title: str | None = None
+    body: str | None = None
+    ref: str | None = None
+    due_at: int | None = None
+    milestone_id: int | None = None
+    labels: Sequence[Label] | None = None
+    assignees: Sequence[Account] | None = None
+    is_closed: bool | None = None
+    base_branch: str | None = None
+    content_version: int | None = None
+    """The version of the body the caller has seen; any other means that somebody was faster."""
+
+
+def find_issue(database: Database, repository: Repository, number: int) -> Issue:
+    """Return the issue or pull request of that number."""
+    row = database.row(BY_NUMBER, repository_id=repository.id, number=number)
+    if row is None:
+        raise no_issue(repository, number)
+    return Issue(*row)
+
+
+def no_issue(repository: Repository, number: int) -> NoSuchIssue:
+    """Say that there is no issue of that number."""
+    return NoSuchIssue(f"issue does not exist [id: 0, repo_id: {repository.id}, index: {number}]")
+
+
+def read_again(connection: Connection, repository: Repository, issue: Issue) -> Issue:
+    """Return an issue as it is now, inside a transaction."""
+    row = connection.execute(BY_ID, {"id": issue.id}).one_or_none()
+    if row is None:
+        raise no_issue(repository, issue.number)
+    return Issue(*row)
+
+
+def counter(issue: Issue) -> str:
+    """Return the repository's column that counts open issues of this kind."""
+    return "open_pulls" if issue.is_pull else "open_issues"
+
+
+def count(change: Change, issue: Issue, by: int) -> None:
+    """Add to the repository's count of open issues, or of open pull requests."""
+    column = repositories.c[counter(issue)]
+    change.connection.execute(
+        update(repositories).where(repositories.c.id == change.repository.id).values({column: column + by})
+    )
+
+
+def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
+    """Open an issue or a pull request under the repository's next number."""
+    with changing(database, repository, author) as change:
+        if new.branches is not None:
+            refuse_second_pull(change, new.branches)
+        number = change.connection.execute(
+            update(repositories)
+            .where(repositories.c.id == repository.id)
+            .values(last_issue=repositories.c.last_issue + 1)
+            .returning(repositories.c.last_issue)
+        ).scalar_one()
+        branches = new.branches or Branches("", "")
+        row = {
+            "repository_id": repository.id,
+            "number": number,
+            "is_pull": new.branches is not None,
+            "author_id": author.id,
+            "title": new.title,
+            "body": new.body,
+            "ref": new.ref,
+            "due_at": new.due_at,
+            "milestone_id": new.milestone_id or None,
+            "created_at": change.now,
+            "updated_at": change.now,
+            "head_branch": branches.head,
+            "base_branch": branches.base,
+            "head_sha": branches.head_sha,
+            "base_sha": branches.base_sha,
+        }
+        issue = Issue(*change.connection.execute(insert(issues).returning(*ISSUE), row).one())
+        count(change, issue, +1)
+        change.tell(issue, "", "opened")
+        label_anew(change, issue, new.labels)
+        assign_anew(change, issue, new.assignees)
+        if new.milestone_id:
+            note_milestone(change, issue, None, new.milestone_id)
+        if new.is_closed:
+            close(change, issue)
+        return read_again(change.connection, repository, issue)
+
+
+def refuse_second_pull(change: Change, branches: Branches) -> None:
+    """Refuse a pull request while another for the same branches is open."""
+    same = select(issues.c.number).where(
+        issues.c.repository_id == change.repository.id,
+        issues.c.is_pull,
+        ~issues.c.is_closed,
+        issues.c.head_branch == branches.head,
+        issues.c.base_branch == branches.base,
+    )
+    number = change.connection.execute(same.limit(1)).scalar_one_or_none()
+    if number is not None:
+        raise PullTaken(f"pull request #{number} for these branches already exists and is open")
+
+
+def change_issue(
+    database: Database, repository: Repository, issue: Issue, actor: Account, changes: Changes
+) -> Issue:
+    """Change an issue; everything asked for takes effect, or nothing."""
+    with changing(database, repository, actor) as change:
+        issue = read_again(change.connection, repository, issue)
+        if changes.content_version not in {None, issue.content_version}:
+            raise Outdated(
+                f"the issue is at content_version {issue.content_version}, not {changes.content_version}: "
+                "somebody has changed it meanwhile"
+            )
+        edit_words(change, issue, changes)
+        if changes.due_at is not None and changes.due_at != issue.due_at:
+            change_due_date(change, issue, changes.due_at)
+        if changes.milestone_id is not None and (changes.milestone_id or None) != issue.milestone_id:
+            milestone_id = changes.milestone_id or None
+            set_columns(change, issue, milestone_id=milestone_id)
+            note_milestone(change, issue, issue.milestone_id, milestone_id)
+        if changes.labels is not None:
+            label_anew(change, issue, changes.labels)
+        if changes.assignees is not None:
+            assign_anew(change, issue, changes.assignees)
+        if changes.is_closed is not None:
+            (close if changes.is_closed else reopen)(change, issue)
+        return read_again(change.connection, repository, issue)
+
+
+def set_columns(change: Change, issue: Issue, **columns: str | int | bool | None) -> None:
+    """Change an issue's own columns."""
+    change.connection.execute(
+        update(issues).where(issues.c.id == issue.id).values(updated_at=change.now, **columns)
+    )
+
+
+def edit_words(change: Change, issue: Issue, changes: Changes) -> None:
+    """Change title, body, ref and target branch, as far as they differ."""
+    old: dict[str, str] = {}
+    if changes.title is not None and changes.title != issue.title:
+        old["old_title"] = issue.title
+        set_columns(change, issue, title=changes.title)
+        change.note(issue, "change_title", [("", {"old_title": issue.title, "new_title": changes.title})])
+    if changes.body is not None and changes.body != issue.body:
+        old["old_body"] = issue.body
+        set_columns(change, issue, body=changes.body, content_version=issue.content_version + 1)
+    if changes.ref is not None and changes.ref != issue.ref:
+        old["old_ref"] = issue.ref
+        set_columns(change, issue, ref=changes.ref)
+        change.note(issue, "change_issue_ref", [("", {"old_ref": issue.ref, "new_ref": changes.ref})])
+    if changes.base_branch is not None and changes.base_branch != issue.base_branch:
+        old["old_base_branch"] = issue.base_branch
+        set_columns(change, issue, base_branch=changes.base_branch)
+        entry = {"old_ref": issue.base_branch, "new_ref": changes.base_branch}
+        change.note(issue, "change_target_branch", [("", entry)])
+    if old:
+        change.tell(issue, "", "edited", **old)
+
+
+def change_due_date(change: Change, issue: Issue, due_at: int) -> None:
+    """Set, move or remove the date an issue is due."""
+    kind = "removed_deadline" if not due_at else "modified_deadline" if issue.due_at else "added_deadline"
+    set_columns(change, issue, due_at=due_at)
+    change.note(issue, kind, [("", {"old_due_at": issue.due_at, "due_at": due_at})])
+
+
+def note_milestone(change: Change, issue: Issue, old: int | None, new: int | None) -> None:
+    """Say that an issue has come to another milestone, or to none."""
+    facts = {"old_milestone_id": old, "milestone_id": new}
+    change.note(issue, "milestone", [("", facts)])
+    change.tell(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
+
+
+def close(change: Change, issue: Issue) -> None:
+    """Close an issue: the one way one is ever closed, so what must hold before belongs here."""
+    if issue.is_closed:
+        return
+    set_columns(change, issue, is_closed=True, closed_at=change.now)
+    count(change, issue, -1)
+    change.note(issue, "close")
+    change.tell(issue, "", "closed")
+
+
+def reopen(change: Change, issue: Issue) -> None:
+    """Open a closed issue again."""
+    if not issue.is_closed:
+        return
+    set_columns(change, issue, is_closed=False, closed_at=0)
+    count(change, issue, +1)
+    change.note(issue, "reopen")
+    change.tell(issue, "", "reopened")
+
+
+def delete_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:
+    """Delete an issue with its comments; its number is not used again."""
+    with changing(database, repository, actor) as change:
+        issue = read_again(change.connection, repository, issue)
+        assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
+        change.tell(
+            issue,
+            "",
+            "deleted",
+            # Nobody can look these up any more.
+            was=asdict(issue),
+            labels=[asdict(label) for label in labels_on(change.connection, issue)],
+            assignee_ids=list(change.connection.execute(assigned).scalars()),
+        )
+        change.connection.execute(delete(issues).where(issues.c.id == issue.id))
+        if not issue.is_closed:
+            count(change, issue, -1)
+
+
+def lock_issue(database: Database, repository: Repository, issue: Issue, actor: Account, reason: str) -> None:
+    """Let only people with write access comment."""
+    with changing(database, repository, actor) as change:
+        issue = read_again(change.connection, repository, issue)
+        if not issue.is_locked:
+            set_columns(change, issue, is_locked=True, lock_reason=reason)
+            change.note(issue, "lock", [(reason, {})])
+
+
+def unlock_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:
+    """Let everybody comment again."""
+    with changing(database, repository, actor) as change:
+        issue = read_again(change.connection, repository, issue)
+        if issue.is_locked:
+            set_columns(change, issue, is_locked=False, lock_reason="")
+            change.note(issue, "unlock")

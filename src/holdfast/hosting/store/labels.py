@@ -1,0 +1,191 @@
+"""Labels: of a repository, or of an organization and with it of all its repositories."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, delete, false, func, insert, or_, select, update
+
+from holdfast.hosting.errors import ColorRefused, NoSuchLabel, NotHere
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import labels
+
+__all__ = [
+    "Label",
+    "add_label",
+    "change_label",
+    "check_color",
+    "delete_label",
+    "find_label",
+    "labels_named",
+    "labels_of",
+    "one_per_scope",
+]
+
+COLOR: Final = re.compile(r"#?([0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})")
+INT64: Final = range(2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label; the fields are the columns of the table, in this order."""
+
+    id: int
+    repository_id: int | None
+    organization_id: int | None
+    name: str
+    color: str
+    description: str
+    is_exclusive: bool
+    archived_at: int
+
+    @property
+    def scope(self) -> str:
+        """What stands before the last slash when the label excludes others of it; empty when it excludes none."""
+        before, slash, after = self.name.rpartition("/")
+        return before if self.is_exclusive and slash and after else ""
+
+
+COLUMNS: Final = tuple(labels.c[name] for name in Label.__dataclass_fields__)
+
+
+def check_color(color: str) -> str:
+    """Return a colour as six hexadecimal digits, however it was written."""
+    match = COLOR.fullmatch(color.strip())
+    if match is None:
+        raise ColorRefused("[Color]: must be 3 or 6 hexadecimal digits, with or without a # before them")
+    digits = match[1].lower()
+    return digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
+
+
+def kept_by(keeper: Repository | Account) -> ColumnElement[bool]:
+    """Return the condition that a label is a repository's or an organization's own."""
+    if isinstance(keeper, Repository):
+        return labels.c.repository_id == keeper.id
+    return labels.c.organization_id == keeper.id
+
+
+def usable_in(repository: Repository) -> ColumnElement[bool]:
+    """Return the condition that a label can be put on the issues of a repository."""
+    return or_(labels.c.repository_id == repository.id, labels.c.organization_id == repository.owner.id)
+
+
+def labels_of(
+    database: Database, keeper: Repository | Account, *, skip: int, limit: int
+) -> tuple[list[Label], int]:
+    """Return one page of the labels a repository or an organization keeps, by name, and how many there are."""
+    mine = kept_by(keeper)
+    statement = select(*COLUMNS).where(mine).order_by(labels.c.name, labels.c.id).offset(skip).limit(limit)
+    with database.read() as connection:
+        rows = connection.execute(statement).all()
+        total = connection.execute(select(func.count()).select_from(labels).where(mine)).scalar_one()
+    return [Label(*row) for row in rows], total
+
+
+def find_label(database: Database, keeper: Repository | Account, number: int) -> Label:
+    """Return the label of that id."""
+    with database.read() as connection:
+        row = connection.execute(select(*COLUMNS).where(kept_by(keeper), labels.c.id == number)).one_or_none()
+    if row is None:
+        raise NoSuchLabel(f"label does not exist [label_id: {number}]")
+    return Label(*row)
+
+
+def labels_named(database: Database, repository: Repository, keys: Sequence[int | str]) -> tuple[Label, ...]:
+    """Return the labels a client named by id or by name, in that order; a repository's goes before its owner's."""
+    if not keys:
+        return ()
+    ids = {number for key in keys if (number := as_id(key)) is not None}
+    names = {key for key in keys if isinstance(key, str)}
+    statement = select(*COLUMNS).where(
+        usable_in(repository),
+        or_(labels.c.id.in_(ids) if ids else false(), labels.c.name.in_(names) if names else false()),
+    )
+    ordered = statement.order_by(labels.c.repository_id.is_(None).desc(), labels.c.id.desc())
+    with database.read() as connection:
+        found = [Label(*row) for row in connection.execute(ordered)]
+    by_id, by_name = {label.id: label for label in found}, {label.name: label for label in found}
+    chosen: list[Label] = []
+    for key in keys:
+        label = by_name.get(key) if isinstance(key, str) else None
+        number = as_id(key)
+        if label is None and number is not None:
+            label = by_id.get(number)
+        if label is None:
+            raise NotHere(f"[Labels]: the repository has no label {key}")
+        chosen.append(label)
+    return tuple(dict.fromkeys(chosen))
+
+
+def as_id(key: int | str) -> int | None:
+    """Read the id of a label; forms and paths can only send it as a text."""
+    if isinstance(key, str):
+        if not (key.isascii() and key.isdigit() and len(key) <= 19):
+            return None
+        key = int(key)
+    return key if key in INT64 else None
+
+
+def one_per_scope(chosen: Iterable[Label]) -> tuple[Label, ...]:
+    """Drop every label that a later one of the same scope excludes."""
+    kept: dict[object, Label] = {}
+    for label in chosen:
+        key = (label.scope,) if label.scope else label.id
+        kept.pop(key, None)
+        kept[key] = label
+    return tuple(kept.values())
+
+
+def add_label(
+    database: Database,
+    keeper: Repository | Account,
+    name: str,
+    color: str,
+    *,
+    description: str = "",
+    is_exclusive: bool = False,
+    archived_at: int = 0,
+) -> Label:
+    """Add a label to a repository or an organization."""
+    row = {
+        "repository_id": keeper.id if isinstance(keeper, Repository) else None,
+        "organization_id": None if isinstance(keeper, Repository) else keeper.id,
+        "name": name,
+        "color": check_color(color),
+        "description": description,
+        "is_exclusive": is_exclusive,
+        "archived_at": archived_at,
+    }
+    with database.write() as connection:
+        return Label(*connection.execute(insert(labels).returning(*COLUMNS), row).one())
+
+
+def change_label(
+    database: Database, keeper: Repository | Account, number: int, **columns: str | bool | int
+) -> Label:
+    """Change a label; its colour is checked."""
+    if "color" in columns:
+        columns["color"] = check_color(str(columns["color"]))
+    if not columns:
+        return find_label(database, keeper, number)
+    with database.write() as connection:
+        row = connection.execute(
+            update(labels)
+            .where(and_(kept_by(keeper), labels.c.id == number))
+            .values(**columns)
+            .returning(*COLUMNS)
+        ).one_or_none()
+    if row is None:
+        raise NoSuchLabel(f"label does not exist [label_id: {number}]")
+    return Label(*row)
+
+
+def delete_label(database: Database, keeper: Repository | Account, number: int) -> None:
+    """Remove a label, also from the issues that have it."""
+    with database.write() as connection:
+        gone = connection.execute(delete(labels).where(kept_by(keeper), labels.c.id == number))
+    if gone.rowcount == 0:
+        raise NoSuchLabel(f"label does not exist [label_id: {number}]")

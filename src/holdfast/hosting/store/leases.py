@@ -1,0 +1,37 @@
+"""Leases: what several processes could do and only one should, until it stops or its time runs out."""
+
+import time
+
+from sqlalchemy import delete, or_
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import leases
+
+__all__ = ["release_lease", "take_lease"]
+
+
+def take_lease(database: Database, name: str, holder: str, *, seconds: float, now: float | None = None) -> bool:
+    """Take a lease, or hold on to it for longer; return false when it is somebody else's."""
+    moment = int(time.time() if now is None else now)
+    make = sqlite_insert if database.is_sqlite else postgres_insert
+    values = {"holder": holder, "until": moment + int(seconds)}
+    statement = (
+        make(leases)
+        .values(name=name, **values)
+        .on_conflict_do_update(
+            index_elements=["name"],
+            set_=values,
+            where=or_(leases.c.until <= moment, leases.c.holder == holder),
+        )
+        .returning(leases.c.name)
+    )
+    with database.write() as connection:
+        return connection.execute(statement).first() is not None
+
+
+def release_lease(database: Database, name: str, holder: str) -> None:
+    """Give a lease back, so that another process need not wait for its end."""
+    with database.write() as connection:
+        connection.execute(delete(leases).where(leases.c.name == name, leases.c.holder == holder))

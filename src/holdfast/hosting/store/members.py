@@ -1,0 +1,200 @@
+"""Who belongs to an organization: everybody who is in one of its teams.
+
+The table of members repeats what the teams say, with whether everybody may know; every change of a team's people
+brings it up to date in the same transaction. Each locks the organization first, so that two owners who leave at
+the same moment cannot both find the other one still there.
+"""
+
+from typing import Final
+
+from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import LastOwner, NoSuchUser
+from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import members, team_members, teams, users
+
+__all__ = [
+    "OWNER",
+    "belong_together",
+    "forget_strangers",
+    "is_in_team",
+    "is_member",
+    "join",
+    "join_team",
+    "leave_organization",
+    "leave_team",
+    "lock_organization",
+    "members_of",
+    "owners_remain",
+    "set_publicity",
+    "team_members_of",
+]
+
+# The mode of an organization's team of owners; it has one such team.
+OWNER: Final = 4
+
+theirs = members.alias("theirs")
+TOGETHER = Statement(
+    select(members.c.organization_id)
+    .outerjoin(
+        theirs,
+        and_(theirs.c.organization_id == members.c.organization_id, theirs.c.user_id == bindparam("account_id")),
+    )
+    .where(
+        members.c.user_id == bindparam("user_id"),
+        or_(members.c.organization_id == bindparam("account_id"), theirs.c.user_id.is_not(None)),
+    )
+    .limit(1)
+)
+MEMBER = Statement(
+    select(members.c.is_public).where(
+        members.c.organization_id == bindparam("organization_id"), members.c.user_id == bindparam("user_id")
+    )
+)
+IN_TEAM = Statement(
+    select(team_members.c.user_id).where(
+        team_members.c.team_id == bindparam("team_id"), team_members.c.user_id == bindparam("user_id")
+    )
+)
+
+
+def belong_together(database: Database, user: Account, account: Account) -> bool:
+    """Tell whether a user is in an organization, or in one that somebody else is in too."""
+    return database.row(TOGETHER, user_id=user.id, account_id=account.id) is not None
+
+
+def is_member(database: Database, organization: Account, user: Account, *, publicly: bool = False) -> bool:
+    """Tell whether somebody belongs to an organization, or whether everybody may know that they do."""
+    row = database.row(MEMBER, organization_id=organization.id, user_id=user.id)
+    return row is not None and (not publicly or row[0])
+
+
+def is_in_team(database: Database, team_id: int, user: Account) -> bool:
+    """Tell whether somebody is in a team."""
+    return database.row(IN_TEAM, team_id=team_id, user_id=user.id) is not None
+
+
+def members_of(
+    database: Database, organization: Account, *, publicly: bool, skip: int, limit: int
+) -> tuple[list[Account], int]:
+    """Return one page of an organization's people by name, and how many there are."""
+    found = [members.c.organization_id == organization.id]
+    if publicly:
+        found.append(members.c.is_public)
+    joined = select(*COLUMNS).join(members, members.c.user_id == users.c.id).where(*found)
+    counted = select(func.count()).select_from(members).where(*found)
+    return page_of_people(database, joined, counted, skip, limit)
+
+
+def team_members_of(database: Database, team_id: int, *, skip: int, limit: int) -> tuple[list[Account], int]:
+    """Return one page of a team's people by name, and how many there are."""
+    found = team_members.c.team_id == team_id
+    joined = select(*COLUMNS).join(team_members, team_members.c.user_id == users.c.id).where(found)
+    counted = select(func.count()).select_from(team_members).where(found)
+    return page_of_people(database, joined, counted, skip, limit)
+
+
+def page_of_people(
+    database: Database,
+    joined: Select[*tuple[object, ...]],
+    counted: Select[*tuple[int]],
+    skip: int,
+    limit: int,
+) -> tuple[list[Account], int]:
+    """Run a list of people and the count that goes with it, both seeing the same state."""
+    with database.read() as connection:
+        rows = connection.execute(joined.order_by(users.c.folded_name).offset(skip).limit(limit)).all()
+        total = connection.execute(counted).scalar_one()
+    return [account_from(tuple(row)) for row in rows], total
+
+
+def set_publicity(database: Database, organization: Account, user: Account, *, publicly: bool) -> None:
+    """Let everybody know that somebody belongs to an organization, or only those who do as well."""
+    with database.write() as connection:
+        changed = connection.execute(
+            update(members)
+            .where(members.c.organization_id == organization.id, members.c.user_id == user.id)
+            .values(is_public=publicly)
+        )
+        if not changed.rowcount:
+            raise NoSuchUser(f"{user.name} is not a member of {organization.name}")
+
+
+def lock_organization(connection: Connection, organization_id: int) -> None:
+    """Keep everybody else from changing an organization's people until the transaction ends."""
+    row = connection.execute(select(users.c.id).where(users.c.id == organization_id).with_for_update())
+    if row.one_or_none() is None:
+        raise NoSuchUser("that organization is gone")
+
+
+def join_team(database: Database, organization_id: int, team_id: int, user: Account) -> None:
+    """Put somebody into a team, and so into its organization; who is there already stays."""
+    with database.write() as connection:
+        lock_organization(connection, organization_id)
+        join(connection, organization_id, team_id, user.id)
+
+
+def join(connection: Connection, organization_id: int, team_id: int, user_id: int) -> None:
+    """Put somebody into a team inside a transaction."""
+    make = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
+    team = {"team_id": team_id, "user_id": user_id}
+    organization = {"organization_id": organization_id, "user_id": user_id}
+    try:
+        connection.execute(make(team_members).on_conflict_do_nothing(), team)
+        connection.execute(make(members).on_conflict_do_nothing(), organization)
+    except IntegrityError as error:
+        raise NoSuchUser("that user or that team is gone") from error
+
+
+def leave_team(database: Database, organization_id: int, team_id: int, user: Account) -> None:
+    """Take somebody out of a team; out of their last one, they leave the organization."""
+    with database.write() as connection:
+        lock_organization(connection, organization_id)
+        connection.execute(
+            delete(team_members).where(team_members.c.team_id == team_id, team_members.c.user_id == user.id)
+        )
+        owners_remain(connection, organization_id)
+        forget_strangers(connection, organization_id)
+
+
+def leave_organization(database: Database, organization: Account, user: Account) -> None:
+    """Take somebody out of every team of an organization."""
+    its_teams = select(teams.c.id).where(teams.c.organization_id == organization.id)
+    with database.write() as connection:
+        lock_organization(connection, organization.id)
+        left = connection.execute(
+            delete(team_members).where(
+                team_members.c.user_id == user.id, team_members.c.team_id.in_(its_teams.scalar_subquery())
+            )
+        )
+        if not left.rowcount:
+            raise NoSuchUser(f"{user.name} is not a member of {organization.name}")
+        owners_remain(connection, organization.id)
+        forget_strangers(connection, organization.id)
+
+
+def owners_remain(connection: Connection, organization_id: int) -> None:
+    """Refuse a change after which nobody owns an organization."""
+    owners = (
+        select(team_members.c.user_id)
+        .join(teams, teams.c.id == team_members.c.team_id)
+        .where(teams.c.organization_id == organization_id, teams.c.mode == OWNER)
+        .limit(1)
+    )
+    if connection.execute(owners).first() is None:
+        raise LastOwner("the last owner of an organization cannot leave it; make somebody else an owner first")
+
+
+def forget_strangers(connection: Connection, organization_id: int) -> None:
+    """Remove the members who are in none of an organization's teams any more."""
+    in_a_team = exists().where(
+        team_members.c.user_id == members.c.user_id,
+        team_members.c.team_id == teams.c.id,
+        teams.c.organization_id == organization_id,
+    )
+    connection.execute(delete(members).where(members.c.organization_id == organization_id, ~in_a_team))

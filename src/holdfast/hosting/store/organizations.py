@@ -1,0 +1,153 @@
+"""Organizations: accounts that own repositories together, and whose teams say who may do what."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, or_, select, true
+
+from holdfast.hosting.errors import StillInUse
+from holdfast.hosting.store import members as membership
+from holdfast.hosting.store import teams as team_store
+from holdfast.hosting.store.accounts import COLUMNS, Account, account_from, add_account, find_account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import members, repositories, team_members, teams, users
+
+__all__ = [
+    "OWNERS",
+    "create_organization",
+    "delete_organization",
+    "list_organizations",
+    "may_create_repositories",
+    "organizations_of",
+    "team_modes",
+    "team_names",
+    "teams_by_names",
+    "visible_to",
+]
+
+OWNERS: Final = "Owners"
+TEAM_MODES = Statement(
+    select(teams.c.mode)
+    .join(team_members, team_members.c.team_id == teams.c.id)
+    .where(team_members.c.user_id == bindparam("user_id"), teams.c.organization_id == bindparam("organization_id"))
+)
+
+
+MAY_CREATE = Statement(
+    select(teams.c.id)
+    .join(team_members, team_members.c.team_id == teams.c.id)
+    .where(
+        team_members.c.user_id == bindparam("user_id"),
+        teams.c.organization_id == bindparam("organization_id"),
+        teams.c.may_create_repositories,
+    )
+)
+
+
+def may_create_repositories(database: Database, organization: Account, user: Account) -> bool:
+    """Tell whether a team lets a user make repositories in an organization."""
+    return bool(database.rows(MAY_CREATE, user_id=user.id, organization_id=organization.id))
+
+
+def team_modes(database: Database, organization: Account, user: Account) -> tuple[int, ...]:
+    """Return the modes of the teams a user is in; none means that they do not belong to the organization."""
+    rows = database.rows(TEAM_MODES, user_id=user.id, organization_id=organization.id)
+    return tuple(mode for (mode,) in rows)
+
+
+def create_organization(database: Database, owner: Account, name: str, **columns: str | bool) -> Account:
+    """Make an organization and its team of owners, with its first owner in it."""
+    owners = team_store.NewTeam(
+        name=OWNERS,
+        mode=membership.OWNER,
+        units={},
+        includes_all_repositories=True,
+        may_create_repositories=True,
+    )
+    with database.write() as connection:
+        made = add_account(connection, name, is_organization=True, **columns)  # type: ignore[arg-type]
+        team = team_store.add_team(connection, made, owners)
+        membership.join(connection, made, team, owner.id)
+    return find_account(database, made)
+
+
+def delete_organization(database: Database, organization: Account) -> None:
+    """Remove an organization and its teams; one that owns repositories is left alone."""
+    with database.write() as connection:
+        # A repository that is being made for it right now waits for this lock, or is counted.
+        membership.lock_organization(connection, organization.id)
+        owned = connection.execute(
+            select(func.count()).select_from(repositories).where(repositories.c.owner_id == organization.id)
+        ).scalar_one()
+        if owned:
+            what = "a repository" if owned == 1 else f"{owned} repositories"
+            raise StillInUse(f"{organization.name} still owns {what}; delete or transfer them first")
+        connection.execute(delete(users).where(users.c.id == organization.id))
+
+
+def visible_to(user: Account | None, *, public_only: bool = False) -> ColumnElement[bool]:
+    """Return the condition under which a list may show an organization, for statements over the table of users.
+
+    `access.py` decides about one; this is the same decision written for SQL, and a test holds the two against
+    each other.
+    """
+    is_public = users.c.visibility == "public"
+    if user is None or public_only:
+        return is_public
+    if user.is_admin:
+        return true()
+    member = exists().where(members.c.organization_id == users.c.id, members.c.user_id == user.id)
+    return member if user.is_restricted else or_(users.c.visibility.in_(("public", "limited")), member)
+
+
+def list_organizations(
+    database: Database, shown: ColumnElement[bool], *, skip: int, limit: int
+) -> tuple[list[Account], int]:
+    """Return one page of the organizations that may be shown, by name, and how many there are."""
+    found = (users.c.is_organization, shown)
+    statement = select(*COLUMNS).where(*found).order_by(users.c.folded_name).offset(skip).limit(limit)
+    with database.read() as connection:
+        rows = connection.execute(statement).all()
+        total = connection.execute(select(func.count()).select_from(users).where(*found)).scalar_one()
+    return [account_from(tuple(row)) for row in rows], total
+
+
+def organizations_of(
+    database: Database,
+    user: Account,
+    shown: ColumnElement[bool],
+    *,
+    asking: Account | None,
+    skip: int,
+    limit: int,
+) -> tuple[list[Account], int]:
+    """Return one page of the organizations somebody belongs to as far as `asking` may know, and how many."""
+    of_user = exists().where(members.c.organization_id == users.c.id, members.c.user_id == user.id)
+    if asking is None or not (asking.is_admin or asking.id == user.id):
+        known: ColumnElement[bool] = members.c.is_public
+        if asking is not None:
+            other = members.alias("other")
+            known = or_(
+                known,
+                exists().where(other.c.organization_id == members.c.organization_id, other.c.user_id == asking.id),
+            )
+        of_user = exists().where(members.c.organization_id == users.c.id, members.c.user_id == user.id, known)
+    return list_organizations(database, of_user & shown, skip=skip, limit=limit)
+
+
+def team_names(database: Database, numbers: Iterable[int]) -> dict[int, str]:
+    """Return the names of some teams by their ids."""
+    statement = select(teams.c.id, teams.c.name).where(teams.c.id.in_(list(numbers)))
+    with database.read() as connection:
+        return {row.id: row.name for row in connection.execute(statement)}
+
+
+def teams_by_names(database: Database, organization: Account, names: Iterable[str]) -> dict[str, int]:
+    """Return the ids of an organization's teams by their folded names."""
+    statement = select(teams.c.id, teams.c.folded_name).where(
+        teams.c.organization_id == organization.id,
+        teams.c.folded_name.in_([name.casefold() for name in names]),
+    )
+    with database.read() as connection:
+        return {row.folded_name: row.id for row in connection.execute(statement)}

@@ -1,0 +1,146 @@
+"""Rules that protect branches: who may push to those a pattern matches, and what nobody may do to them."""
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import NoSuchProtection, ProtectionTaken
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import protections
+
+__all__ = [
+    "Protection",
+    "Rule",
+    "change_protection",
+    "create_protection",
+    "delete_protection",
+    "find_protection",
+    "protections_of",
+]
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a protection says; people and teams are kept by their ids."""
+
+    enable_push: bool = False
+    enable_push_whitelist: bool = False
+    push_users: tuple[int, ...] = ()
+    push_teams: tuple[int, ...] = ()
+    push_whitelist_deploy_keys: bool = False
+    enable_force_push: bool = False
+    enable_force_push_allowlist: bool = False
+    force_push_users: tuple[int, ...] = ()
+    force_push_teams: tuple[int, ...] = ()
+    force_push_allowlist_deploy_keys: bool = False
+    enable_merge_whitelist: bool = False
+    merge_users: tuple[int, ...] = ()
+    merge_teams: tuple[int, ...] = ()
+    enable_bypass_allowlist: bool = False
+    bypass_users: tuple[int, ...] = ()
+    bypass_teams: tuple[int, ...] = ()
+    enable_status_check: bool = False
+    status_check_contexts: tuple[str, ...] = ()
+    required_approvals: int = 0
+    enable_approvals_whitelist: bool = False
+    approvals_users: tuple[int, ...] = ()
+    approvals_teams: tuple[int, ...] = ()
+    block_on_rejected_reviews: bool = False
+    block_on_official_review_requests: bool = False
+    block_on_codeowner_reviews: bool = False
+    block_on_outdated_branch: bool = False
+    dismiss_stale_approvals: bool = False
+    ignore_stale_approvals: bool = False
+    require_signed_commits: bool = False
+    protected_file_patterns: str = ""
+    unprotected_file_patterns: str = ""
+    block_admin_merge_override: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """One rule and the branches it is for."""
+
+    id: int
+    rule_name: str
+    priority: int
+    rule: Rule
+    created_at: int
+    updated_at: int
+
+
+COLUMNS: Final = tuple(protections.c[name] for name in Protection.__dataclass_fields__)
+OF_REPOSITORY = Statement(
+    select(*COLUMNS)
+    .where(protections.c.repository_id == bindparam("repository_id"))
+    .order_by(protections.c.priority, protections.c.id)
+)
+decoder = msgspec.json.Decoder(Rule)
+
+
+def protections_of(database: Database, repository: Repository) -> list[Protection]:
+    """Return a repository's rules, the first that matches a branch first among equals."""
+    rows = database.rows(OF_REPOSITORY, repository_id=repository.id)
+    return [
+        Protection(number, name, priority, decoder.decode(rule), created, updated)
+        for number, name, priority, rule, created, updated in rows
+    ]
+
+
+def find_protection(database: Database, repository: Repository, name: str) -> Protection:
+    """Return the rule of exactly that name."""
+    for protection in protections_of(database, repository):
+        if protection.rule_name == name:
+            return protection
+    raise NoSuchProtection("not found")
+
+
+def create_protection(
+    database: Database, repository: Repository, name: str, rule: Rule, *, priority: int = 0
+) -> Protection:
+    """Add a rule; without a priority it comes after all others."""
+    now = int(time.time())
+    try:
+        with database.write() as connection:
+            last = connection.execute(
+                select(func.coalesce(func.max(protections.c.priority), 0)).where(
+                    protections.c.repository_id == repository.id
+                )
+            ).scalar_one()
+            row = {
+                "repository_id": repository.id,
+                "rule_name": name,
+                "priority": priority or last + 1,
+                "rule": msgspec.json.encode(rule).decode(),
+                "created_at": now,
+                "updated_at": now,
+            }
+            connection.execute(insert(protections), row)
+    except IntegrityError as error:
+        raise ProtectionTaken("Branch protection already exist") from error
+    return find_protection(database, repository, name)
+
+
+def change_protection(
+    database: Database, repository: Repository, protection: Protection, rule: Rule, *, priority: int | None = None
+) -> Protection:
+    """Replace what a rule says."""
+    values: dict[str, str | int] = {
+        "rule": msgspec.json.encode(rule).decode(),
+        "updated_at": int(time.time()),
+        "priority": protection.priority if priority is None else priority,
+    }
+    with database.write() as connection:
+        connection.execute(update(protections).where(protections.c.id == protection.id).values(**values))
+    return find_protection(database, repository, protection.rule_name)
+
+
+def delete_protection(database: Database, protection: Protection) -> None:
+    """Remove a rule."""
+    with database.write() as connection:
+        connection.execute(delete(protections).where(protections.c.id == protection.id))

@@ -1,0 +1,478 @@
+"""Repositories: their names, owners and settings. What is in them is git's, in a folder named by the id."""
+
+import re
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    true,
+    union_all,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken
+from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import (
+    collaborators,
+    issue_labels,
+    issues,
+    labels,
+    repositories,
+    repository_redirects,
+    team_members,
+    team_repositories,
+    team_units,
+    teams,
+    users,
+)
+
+__all__ = [
+    "Declared",
+    "Grant",
+    "Repository",
+    "add_repository",
+    "belongs_to",
+    "change_repository",
+    "check_repository_name",
+    "find_repository",
+    "grants_in",
+    "grants_of",
+    "list_repositories",
+    "moved_to",
+    "readable_by",
+    "remove_row",
+    "rename_repository",
+    "repositories_by_id",
+    "repository_by_id",
+    "transfer_repository",
+]
+
+NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
+RESERVED: Final = frozenset([".", "..", "-", ".git"])
+ADMIN: Final = 3
+SUFFIXES: Final = (".git", ".wiki", ".rss", ".atom")
+
+
+class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Settings that clients set and read back but that no code of ours acts on yet."""
+
+    enable_time_tracker: bool = True
+    allow_only_contributors_to_track_time: bool = True
+    projects_mode: str = "all"
+    ignore_whitespace_conflicts: bool = False
+    allow_merge_commits: bool = True
+    allow_rebase: bool = True
+    allow_rebase_explicit: bool = True
+    allow_squash_merge: bool = True
+    allow_fast_forward_only_merge: bool = True
+    allow_merge_update: bool = True
+    allow_rebase_update: bool = True
+    allow_manual_merge: bool = False
+    autodetect_manual_merge: bool = False
+    default_delete_branch_after_merge: bool = False
+    default_merge_style: str = "merge"
+    default_update_style: str = "merge"
+    default_allow_maintainer_edit: bool = False
+    mirror_interval: str = ""
+    original_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One repository; the fields after the owner are the columns of the table, in this order."""
+
+    owner: Account
+    id: int
+    name: str
+    description: str
+    website: str
+    default_branch: str
+    object_format: str
+    is_private: bool
+    is_template: bool
+    is_mirror: bool
+    is_empty: bool
+    archived_at: int
+    fork_of: int | None
+    has_code: bool
+    has_issues: bool
+    has_pulls: bool
+    has_releases: bool
+    has_wiki: bool
+    has_projects: bool
+    has_packages: bool
+    has_actions: bool
+    has_dependencies: bool
+    declared: str
+    topics: str
+    size: int
+    last_issue: int
+    open_issues: int
+    open_pulls: int
+    branch_count: int
+    created_at: int
+    updated_at: int
+    pushed_at: int
+
+    @property
+    def full_name(self) -> str:
+        """The name with its owner's, as it stands in addresses."""
+        return f"{self.owner.name}/{self.name}"
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether nothing may be written to it any more."""
+        return self.archived_at > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One reason why somebody may do something: being a collaborator, or a member of a team."""
+
+    mode: int
+    team_id: int | None = None
+    """None for a collaborator."""
+    covers: bool = True
+    """Whether the repository is among the team's; being in any team is belonging to the organization."""
+    unit: str | None = None
+    """The unit the mode is for; None for all of them."""
+
+
+REPOSITORY: Final = tuple(repositories.c[name] for name in Repository.__dataclass_fields__ if name != "owner")
+JOINED = select(*COLUMNS, *REPOSITORY).join_from(repositories, users, repositories.c.owner_id == users.c.id)
+BY_NAME = Statement(
+    JOINED.where(users.c.folded_name == bindparam("owner"), repositories.c.folded_name == bindparam("name"))
+)
+BY_ID = Statement(JOINED.where(repositories.c.id == bindparam("id")))
+former = users.alias("former")
+BY_OLD_NAME = Statement(
+    JOINED.join(repository_redirects, repository_redirects.c.repository_id == repositories.c.id).where(
+        repository_redirects.c.owner_id
+        == select(former.c.id).where(former.c.folded_name == bindparam("owner")).scalar_subquery(),
+        repository_redirects.c.folded_name == bindparam("name"),
+    )
+)
+# A team that looks after whole repositories has every unit, whatever rows it has for some.
+UNITS_COUNT: Final = and_(team_units.c.team_id == teams.c.id, teams.c.mode < ADMIN)
+# Correlated by hand: in a query inside a query inside a query, SQLAlchemy would do it for the nearer table only,
+# and the condition would hold for every repository as soon as it holds for one.
+COVERED: Final = or_(
+    teams.c.includes_all_repositories,
+    exists()
+    .where(team_repositories.c.team_id == teams.c.id, team_repositories.c.repository_id == repositories.c.id)
+    .correlate(teams, repositories),
+)
+GRANTS = Statement(
+    union_all(
+        select(
+            collaborators.c.mode,
+            cast(null(), teams.c.id.type).label("team_id"),
+            true().label("covers"),
+            cast(null(), team_units.c.unit.type).label("unit"),
+        ).where(
+            collaborators.c.repository_id == bindparam("repository_id"),
+            collaborators.c.user_id == bindparam("user_id"),
+        ),
+        select(
+            func.coalesce(team_units.c.mode, teams.c.mode),
+            teams.c.id,
+            or_(
+                teams.c.includes_all_repositories,
+                exists().where(
+                    team_repositories.c.team_id == teams.c.id,
+                    team_repositories.c.repository_id == bindparam("repository_id"),
+                ),
+            ),
+            team_units.c.unit,
+        )
+        .select_from(
+            team_members.join(teams, teams.c.id == team_members.c.team_id).outerjoin(team_units, UNITS_COUNT)
+        )
+        .where(team_members.c.user_id == bindparam("user_id"), teams.c.organization_id == bindparam("owner_id")),
+    )
+)
+
+
+def repository_from(row: tuple[Any, ...]) -> Repository:
+    """Make a repository from its owner's columns and its own."""
+    return Repository(account_from(row), *row[WIDTH:])
+
+
+def check_repository_name(name: str) -> None:
+    """Refuse a name that could not stand in an address or on a disk."""
+    if not NAME.fullmatch(name):
+        raise NameRefused("a repository name must be 1 to 100 letters, digits, dots, dashes or underscores")
+    if name.casefold() in RESERVED or name.casefold().endswith(SUFFIXES):
+        raise NameRefused(f"the name {name} is reserved")
+
+
+def find_repository(database: Database, owner: str, name: str) -> Repository:
+    """Return the repository of that name, in whatever case it was typed."""
+    row = database.row(BY_NAME, owner=owner.casefold(), name=name.casefold())
+    if row is None:
+        raise NoSuchRepository(f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")
+    return repository_from(row)
+
+
+def repository_by_id(database: Database, number: int) -> Repository:
+    """Return the repository of that id."""
+    row = database.row(BY_ID, id=number)
+    if row is None:
+        raise NoSuchRepository(f"repository does not exist [id: {number}, uid: 0, owner_name: , name: ]")
+    return repository_from(row)
+
+
+def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Repository]:
+    """Return the repositories of these ids; one that is gone is left out."""
+    if not ids:
+        return {}
+    rows = connection.execute(JOINED.where(repositories.c.id.in_(ids)))
+    return {made.id: made for row in rows for made in [repository_from(tuple(row))]}
+
+
+def moved_to(database: Database, owner: str, name: str) -> Repository | None:
+    """Return the repository that once had this name at this owner, while nobody else has taken it."""
+    row = database.row(BY_OLD_NAME, owner=owner.casefold(), name=name.casefold())
+    return None if row is None else repository_from(row)
+
+
+def grants_of(database: Database, user: Account, repository: Repository) -> tuple[Grant, ...]:
+    """Return every reason why a user may do something in a repository, in one query."""
+    rows = database.rows(GRANTS, repository_id=repository.id, owner_id=repository.owner.id, user_id=user.id)
+    return tuple(Grant(mode, team_id, bool(covers), unit) for mode, team_id, covers, unit in rows)
+
+
+def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -> dict[int, tuple[Grant, ...]]:
+    """Return the grants of a user in each of several repositories, in two queries however many there are."""
+    ids = [repository.id for repository in listed]
+    owners = {repository.owner.id for repository in listed if repository.owner.is_organization}
+    found: dict[int, list[Grant]] = {number: [] for number in ids}
+    collaborations = select(collaborators.c.repository_id, collaborators.c.mode).where(
+        collaborators.c.user_id == user.id, collaborators.c.repository_id.in_(ids)
+    )
+    in_teams = (
+        select(
+            repositories.c.id,
+            teams.c.id.label("team_id"),
+            func.coalesce(team_units.c.mode, teams.c.mode).label("mode"),
+            or_(teams.c.includes_all_repositories, team_repositories.c.team_id.is_not(None)).label("covers"),
+            team_units.c.unit,
+        )
+        .select_from(
+            repositories.join(teams, teams.c.organization_id == repositories.c.owner_id)
+            .join(team_members, team_members.c.team_id == teams.c.id)
+            .outerjoin(
+                team_repositories,
+                and_(
+                    team_repositories.c.team_id == teams.c.id,
+                    team_repositories.c.repository_id == repositories.c.id,
+                ),
+            )
+            .outerjoin(team_units, UNITS_COUNT)
+        )
+        .where(repositories.c.id.in_(ids), team_members.c.user_id == user.id)
+    )
+    with database.read() as connection:
+        for row in connection.execute(collaborations):
+            found[row.repository_id].append(Grant(row.mode))
+        for row in connection.execute(in_teams) if owners else ():
+            found[row.id].append(Grant(row.mode, row.team_id, bool(row.covers), row.unit))
+    return {number: tuple(grants) for number, grants in found.items()}
+
+
+def add_repository(connection: Connection, owner: Account, name: str, **columns: str | bool | int | None) -> int:
+    """Add a repository inside a transaction and return its id; its folder is the caller's to make."""
+    check_repository_name(name)
+    now = int(time.time())
+    row = {
+        "owner_id": owner.id,
+        "name": name,
+        "folded_name": name.casefold(),
+        "created_at": now,
+        "updated_at": now,
+        **columns,
+    }
+    try:
+        made: int = connection.execute(insert(repositories).returning(repositories.c.id), row).scalar_one()
+    except IntegrityError as error:
+        raise RepositoryTaken("The repository with the same name already exists.") from error
+    forget_redirect(connection, owner, name)
+    return made
+
+
+def forget_redirect(connection: Connection, owner: Account, name: str) -> None:
+    """Remove the redirect a name was, now that a repository has it."""
+    connection.execute(
+        delete(repository_redirects).where(
+            repository_redirects.c.owner_id == owner.id, repository_redirects.c.folded_name == name.casefold()
+        )
+    )
+
+
+def change_repository(connection: Connection, repository: Repository, **columns: str | bool | int) -> None:
+    """Change what is kept about a repository; its name and owner have functions of their own."""
+    connection.execute(
+        update(repositories)
+        .where(repositories.c.id == repository.id)
+        .values(updated_at=int(time.time()), **columns)
+    )
+
+
+def rename_repository(connection: Connection, repository: Repository, name: str) -> None:
+    """Give a repository another name; the old one leads to it until a new repository takes it."""
+    check_repository_name(name)
+    move(connection, repository, repository.owner, name)
+
+
+def transfer_repository(connection: Connection, repository: Repository, owner: Account) -> None:
+    """Give a repository to another owner; the teams of the old one lose it."""
+    move(connection, repository, owner, repository.name)
+
+
+def move(connection: Connection, repository: Repository, owner: Account, name: str) -> None:
+    """Change the address of a repository, and leave a redirect at the old one."""
+    folded, old = name.casefold(), repository.name.casefold()
+    try:
+        connection.execute(
+            update(repositories)
+            .where(repositories.c.id == repository.id)
+            .values(owner_id=owner.id, name=name, folded_name=folded, updated_at=int(time.time()))
+        )
+    except IntegrityError as error:
+        raise RepositoryTaken("The repository with the same name already exists.") from error
+    forget_redirect(connection, owner, name)
+    if owner.id != repository.owner.id:
+        leave_owner(connection, repository, owner)
+    if (repository.owner.id, old) != (owner.id, folded):
+        forget_redirect(connection, repository.owner, repository.name)
+        redirect = {"owner_id": repository.owner.id, "folded_name": old, "repository_id": repository.id}
+        connection.execute(insert(repository_redirects), redirect)
+
+
+def leave_owner(connection: Connection, repository: Repository, owner: Account) -> None:
+    """Take a repository from its teams, its issues from their labels, its new owner from the collaborators."""
+    connection.execute(delete(team_repositories).where(team_repositories.c.repository_id == repository.id))
+    connection.execute(
+        delete(collaborators).where(
+            collaborators.c.repository_id == repository.id, collaborators.c.user_id == owner.id
+        )
+    )
+    foreign = select(labels.c.id).where(labels.c.organization_id == repository.owner.id)
+    its_issues = select(issues.c.id).where(issues.c.repository_id == repository.id)
+    connection.execute(
+        delete(issue_labels).where(issue_labels.c.label_id.in_(foreign), issue_labels.c.issue_id.in_(its_issues))
+    )
+
+
+def remove_row(connection: Connection, repository: Repository) -> None:
+    """Remove a repository with its issues and everything else; the folder is the caller's."""
+    connection.execute(delete(repositories).where(repositories.c.id == repository.id))
+
+
+def readable_by(
+    user: Account | None, *, public_only: bool = False, unit: str | None = None
+) -> ColumnElement[bool]:
+    """Return the condition under which a list may show a repository to somebody, for statements over `JOINED`.
+
+    With a unit it is the condition under which they may read that unit, as far as it is switched on.
+    `access.py` decides about one repository; this is the same decision written for SQL, and a test holds the two
+    against each other.
+    """
+    open_to_all = and_(~repositories.c.is_private, users.c.visibility == "public")
+    if user is None:
+        return open_to_all
+    if public_only:
+        return and_(open_to_all, readable_by(user, unit=unit))
+    if user.is_admin:
+        return true()
+    this_unit = true() if unit is None else team_units.c.unit == unit
+    mine = repositories.c.owner_id == user.id
+    shared = exists().where(collaborators.c.repository_id == repositories.c.id, collaborators.c.user_id == user.id)
+    in_team = exists().where(
+        team_members.c.user_id == user.id,
+        team_members.c.team_id == teams.c.id,
+        teams.c.organization_id == repositories.c.owner_id,
+        COVERED,
+        or_(
+            exists().where(UNITS_COUNT, this_unit, team_units.c.mode > 0),
+            and_(teams.c.mode > 0, ~exists().where(UNITS_COUNT)),
+        ),
+    )
+    if user.is_restricted:
+        return or_(mine, shared, in_team)
+    member = exists().where(
+        team_members.c.user_id == user.id,
+        team_members.c.team_id == teams.c.id,
+        teams.c.organization_id == repositories.c.owner_id,
+    )
+    visible = and_(~repositories.c.is_private, or_(users.c.visibility.in_(("public", "limited")), member))
+    return or_(mine, visible, shared, in_team)
+
+
+def belongs_to(user: Account) -> ColumnElement[bool]:
+    """Return the condition under which a repository is somebody's own, or one they work on."""
+    return or_(
+        repositories.c.owner_id == user.id,
+        exists().where(collaborators.c.repository_id == repositories.c.id, collaborators.c.user_id == user.id),
+        exists().where(
+            team_members.c.user_id == user.id,
+            team_members.c.team_id == teams.c.id,
+            teams.c.organization_id == repositories.c.owner_id,
+            COVERED,
+        ),
+    )
+
+
+ORDERS: Final[dict[str, ColumnElement[Any]]] = {
+    "alpha": repositories.c.folded_name,
+    "created": repositories.c.created_at,
+    "updated": repositories.c.updated_at,
+    "size": repositories.c.size,
+    "id": repositories.c.id,
+}
+
+
+def list_repositories(
+    database: Database,
+    conditions: list[ColumnElement[bool]],
+    *,
+    sort: str = "id",
+    descending: bool = False,
+    skip: int,
+    limit: int,
+) -> tuple[list[Repository], int]:
+    """Return one page of the repositories that meet every condition, and how many there are."""
+    order = ORDERS.get(sort, repositories.c.id)
+    statement = (
+        JOINED.where(*conditions)
+        .order_by(order.desc() if descending else order, repositories.c.id)
+        .offset(skip)
+        .limit(limit)
+    )
+    counted = (
+        select(func.count())
+        .select_from(repositories.join(users, repositories.c.owner_id == users.c.id))
+        .where(*conditions)
+    )
+    with database.read() as connection:
+        rows = connection.execute(statement).all()
+        total = connection.execute(counted).scalar_one()
+    return [repository_from(tuple(row)) for row in rows], total

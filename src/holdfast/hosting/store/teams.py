@@ -1,0 +1,277 @@
+"""Teams: people of an organization who may do the same in the same repositories.
+
+A team has one mode for every unit, or rows in `team_units` with a mode for each. A team that looks after whole
+repositories (mode admin or owner) has no such rows. With rows, the team's own mode is the least it has anywhere,
+but nothing decides by it: it is what clients read back as the team's permission.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import NameRefused, NoSuchTeam, OwnersStay, Refused, TeamTaken
+from holdfast.hosting.store import members
+from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.members import OWNER
+from holdfast.hosting.store.tables import repositories, team_members, team_repositories, team_units, teams, users
+
+__all__ = [
+    "NewTeam",
+    "Team",
+    "add_team",
+    "change_team",
+    "check_team_name",
+    "create_team",
+    "delete_team",
+    "find_team",
+    "give_repository",
+    "has_repository",
+    "its_repositories",
+    "take_repository",
+    "teams_of_organization",
+    "teams_of_user",
+]
+
+NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,255}")
+WRITE: Final = 2
+ADMIN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """One team, with the modes it has in units; the fields before those are columns of the table."""
+
+    id: int
+    organization_id: int
+    name: str
+    description: str
+    mode: int
+    includes_all_repositories: bool
+    may_create_repositories: bool
+    visibility: str
+    units: Mapping[str, int]
+    """Empty when the team's mode is for every unit."""
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether its people own the organization."""
+        return self.mode == OWNER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTeam:
+    """What a team is to be."""
+
+    name: str
+    description: str = ""
+    mode: int
+    units: Mapping[str, int]
+    includes_all_repositories: bool = False
+    may_create_repositories: bool = False
+
+
+TEAM: Final = tuple(teams.c[name] for name in Team.__dataclass_fields__ if name != "units")
+
+
+def check_team_name(name: str) -> None:
+    """Refuse a name clients could not put into an address."""
+    if not NAME.fullmatch(name):
+        raise NameRefused("[Name]: a team name must be 1 to 255 letters, digits, dots, dashes or underscores")
+    if name.casefold() in {".", "..", "new", "search"}:
+        raise NameRefused(f"[Name]: the team name {name} is reserved")
+
+
+def taken(name: str) -> TeamTaken:
+    """Say that a name is taken."""
+    return TeamTaken(f"team already exists [name: {name}]")
+
+
+def columns_of(team: NewTeam) -> dict[str, Any]:
+    """Return what the table keeps of a team; one that looks after repositories has no modes in units."""
+    mode = team.mode
+    if team.units and mode < ADMIN:
+        mode = min((mode for mode in team.units.values() if mode), default=0)
+    return {
+        "name": team.name,
+        "folded_name": team.name.casefold(),
+        "description": team.description,
+        "mode": mode if team.mode >= ADMIN else min(mode, WRITE),
+        "includes_all_repositories": team.includes_all_repositories,
+        "may_create_repositories": team.may_create_repositories,
+    }
+
+
+def add_units(connection: Connection, team_id: int, team: NewTeam) -> None:
+    """Write down the modes a team has in units."""
+    if team.units and team.mode < ADMIN:
+        connection.execute(
+            insert(team_units),
+            [{"team_id": team_id, "unit": unit, "mode": mode} for unit, mode in team.units.items()],
+        )
+
+
+def add_team(connection: Connection, organization_id: int, team: NewTeam) -> int:
+    """Add a team inside a transaction and return its id."""
+    row = {"organization_id": organization_id, "created_at": int(time.time()), **columns_of(team)}
+    try:
+        made: int = connection.execute(insert(teams).returning(teams.c.id), row).scalar_one()
+    except IntegrityError as error:
+        raise taken(team.name) from error
+    add_units(connection, made, team)
+    return made
+
+
+def create_team(database: Database, organization: Account, team: NewTeam) -> Team:
+    """Add a team to an organization."""
+    check_team_name(team.name)
+    with database.write() as connection:
+        members.lock_organization(connection, organization.id)
+        made = add_team(connection, organization.id, team)
+    return find_team(database, made)
+
+
+def change_team(database: Database, team: Team, wanted: NewTeam) -> Team:
+    """Make a team into another; the owners stay who they are."""
+    if wanted.name != team.name:
+        check_team_name(wanted.name)
+    if team.is_owners and (
+        wanted.name != team.name or wanted.mode != OWNER or not wanted.includes_all_repositories
+    ):
+        raise OwnersStay("the owners keep their name, their permission and all repositories")
+    try:
+        with database.write() as connection:
+            changed = connection.execute(update(teams).where(teams.c.id == team.id).values(columns_of(wanted)))
+            if not changed.rowcount:
+                raise NoSuchTeam("that team is gone")
+            connection.execute(delete(team_units).where(team_units.c.team_id == team.id))
+            add_units(connection, team.id, wanted)
+    except IntegrityError as error:
+        raise taken(wanted.name) from error
+    return find_team(database, team.id)
+
+
+def delete_team(database: Database, team: Team) -> None:
+    """Remove a team; people who were in no other leave the organization with it."""
+    if team.is_owners:
+        raise OwnersStay("the team of the owners cannot be deleted")
+    with database.write() as connection:
+        members.lock_organization(connection, team.organization_id)
+        connection.execute(delete(teams).where(teams.c.id == team.id))
+        members.forget_strangers(connection, team.organization_id)
+
+
+def its_repositories(team: Team) -> ColumnElement[bool]:
+    """Return the condition under which a repository is a team's, for statements over the table of repositories."""
+    of_organization = repositories.c.owner_id == team.organization_id
+    if team.includes_all_repositories:
+        return of_organization
+    return of_organization & exists().where(
+        team_repositories.c.team_id == team.id, team_repositories.c.repository_id == repositories.c.id
+    )
+
+
+def has_repository(database: Database, team: Team, repository_id: int) -> bool:
+    """Tell whether a repository is a team's."""
+    statement = select(repositories.c.id).where(repositories.c.id == repository_id, its_repositories(team))
+    with database.read() as connection:
+        return connection.execute(statement).first() is not None
+
+
+def give_repository(database: Database, team: Team, repository_id: int) -> None:
+    """Give a team one of its organization's repositories; one it has, it keeps."""
+    make = sqlite_insert if database.is_sqlite else postgres_insert
+    row = {"team_id": team.id, "repository_id": repository_id}
+    try:
+        with database.write() as connection:
+            connection.execute(make(team_repositories).on_conflict_do_nothing(), row)
+    except IntegrityError as error:
+        raise NoSuchTeam("that team or that repository is gone") from error
+
+
+def take_repository(database: Database, team: Team, repository_id: int) -> None:
+    """Take a repository from a team; one it does not have is not missed."""
+    if team.includes_all_repositories:
+        raise Refused(f"the team {team.name} has all repositories; change that first")
+    with database.write() as connection:
+        connection.execute(
+            delete(team_repositories).where(
+                team_repositories.c.team_id == team.id, team_repositories.c.repository_id == repository_id
+            )
+        )
+
+
+def with_units(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Team]:
+    """Make teams from their columns, asking for the units of all of them at once."""
+    kept: dict[int, dict[str, int]] = {row[0]: {} for row in rows}
+    if kept:
+        statement = select(team_units).where(team_units.c.team_id.in_(kept)).order_by(team_units.c.unit)
+        for row in connection.execute(statement):
+            kept[row.team_id][row.unit] = row.mode
+    return [Team(*(*row, kept[row[0]])) for row in rows]
+
+
+def find_team(database: Database, number: int) -> Team:
+    """Return the team of that number."""
+    with database.read() as connection:
+        rows = connection.execute(select(*TEAM).where(teams.c.id == number)).all()
+        found = with_units(connection, rows)
+    if not found:
+        raise NoSuchTeam(f"team does not exist [id: {number}]")
+    return found[0]
+
+
+def teams_of_organization(
+    database: Database,
+    organization: Account,
+    text: str = "",
+    *,
+    in_description: bool = False,
+    skip: int,
+    limit: int,
+) -> tuple[list[Team], int]:
+    """Return one page of an organization's teams whose name contains a text, and how many there are.
+
+    The owners come first, the others by name.
+    """
+    matches: ColumnElement[bool] = teams.c.folded_name.contains(text.casefold(), autoescape=True)
+    if in_description:
+        matches = or_(matches, func.lower(teams.c.description).contains(text.lower(), autoescape=True))
+    found = (teams.c.organization_id == organization.id, matches)
+    order = ((teams.c.mode == OWNER).desc(), teams.c.folded_name)
+    with database.read() as connection:
+        rows = connection.execute(select(*TEAM).where(*found).order_by(*order).offset(skip).limit(limit)).all()
+        total = connection.execute(select(func.count()).select_from(teams).where(*found)).scalar_one()
+        return with_units(connection, rows), total
+
+
+def teams_of_user(
+    database: Database, user: Account, *, publicly: bool, skip: int, limit: int
+) -> tuple[list[tuple[Team, Account]], int]:
+    """Return one page of the teams somebody is in with their organizations, and how many there are."""
+    found = [team_members.c.user_id == user.id]
+    if publicly:
+        found.append(users.c.visibility == "public")
+    joined = team_members.join(teams, teams.c.id == team_members.c.team_id).join(
+        users, users.c.id == teams.c.organization_id
+    )
+    statement = (
+        select(*COLUMNS, *TEAM)
+        .select_from(joined)
+        .where(*found)
+        .order_by(users.c.folded_name, teams.c.folded_name)
+        .offset(skip)
+        .limit(limit)
+    )
+    with database.read() as connection:
+        rows = connection.execute(statement).all()
+        total = connection.execute(select(func.count()).select_from(joined).where(*found)).scalar_one()
+        listed = with_units(connection, [tuple(row)[WIDTH:] for row in rows])
+    return [(team, account_from(tuple(row))) for team, row in zip(listed, rows, strict=True)], total

@@ -1,0 +1,123 @@
+"""Access tokens: what programs log in with. The value is shown once; the database keeps its hash."""
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import NoSuchToken, TokenNameTaken
+from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import tokens, users
+from holdfast.secret import Secret
+
+__all__ = ["Token", "create_token", "delete_token", "find_token", "holder_of", "tokens_of", "touch_token"]
+
+# The time of last use is written at most this often, so that reading does not become writing.
+USE_IS_NOTED_EVERY: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token, without its value."""
+
+    id: int
+    user_id: int
+    name: str
+    last_eight: str
+    scopes: tuple[str, ...]
+    created_at: int
+    last_used_at: int
+
+
+TOKEN: Final = (
+    *(tokens.c.id, tokens.c.user_id, tokens.c.name, tokens.c.last_eight),
+    *(tokens.c.scopes, tokens.c.created_at, tokens.c.last_used_at),
+)
+HOLDER = Statement(
+    select(*COLUMNS, *TOKEN)
+    .join(tokens, tokens.c.user_id == users.c.id)
+    .where(tokens.c.token_hash == bindparam("token_hash"))
+)
+
+
+def token_from(row: tuple[Any, ...], start: int = 0) -> Token:
+    """Make a token from its columns, which begin at `start` of a row."""
+    number, user_id, name, last_eight, scopes, created_at, last_used_at = row[start : start + len(TOKEN)]
+    return Token(number, user_id, name, last_eight, tuple(scopes.split(",")), created_at, last_used_at)
+
+
+def hashed(value: Secret) -> str:
+    """Return what the database keeps: 160 random bits need no salt, and are looked up by their hash."""
+    return hashlib.sha256(value.reveal().encode()).hexdigest()
+
+
+def create_token(
+    database: Database, user: Account, name: str, scopes: tuple[str, ...], *, now: int | None = None
+) -> tuple[Token, Secret]:
+    """Make a token and return it with its value, which nobody can ask for again."""
+    value = Secret(secrets.token_hex(20))
+    row = {
+        "user_id": user.id,
+        "name": name,
+        "token_hash": hashed(value),
+        "last_eight": value.reveal()[-8:],
+        "scopes": ",".join(scopes),
+        "created_at": int(time.time()) if now is None else now,
+    }
+    try:
+        with database.write() as connection:
+            made = connection.execute(insert(tokens).returning(*TOKEN), row).one()
+    except IntegrityError as error:
+        raise TokenNameTaken("access token name has been used already") from error
+    return token_from(tuple(made)), value
+
+
+def holder_of(database: Database, value: Secret) -> tuple[Account, Token] | None:
+    """Return whose token a value is, or None when it is nobody's."""
+    row = database.row(HOLDER, token_hash=hashed(value))
+    return None if row is None else (account_from(row), token_from(row, WIDTH))
+
+
+def touch_token(database: Database, token: Token, *, now: int) -> None:
+    """Note that a token was used, unless that was noted a moment ago."""
+    if now - token.last_used_at >= USE_IS_NOTED_EVERY:
+        with database.write() as connection:
+            connection.execute(update(tokens).where(tokens.c.id == token.id).values(last_used_at=now))
+
+
+def tokens_of(database: Database, user: Account, *, skip: int, limit: int) -> tuple[list[Token], int]:
+    """Return one page of a user's tokens, oldest first, and how many there are."""
+    with database.read() as connection:
+        rows = connection.execute(
+            select(*TOKEN).where(tokens.c.user_id == user.id).order_by(tokens.c.id).offset(skip).limit(limit)
+        ).all()
+        total = connection.execute(
+            select(func.count()).select_from(tokens).where(tokens.c.user_id == user.id)
+        ).scalar_one()
+    return [token_from(tuple(row)) for row in rows], total
+
+
+def find_token(database: Database, user: Account, key: str) -> Token:
+    """Return a user's token by its id, or by its name."""
+    with database.read() as connection:
+        mine = select(*TOKEN).where(tokens.c.user_id == user.id)
+        row = None
+        if key.isascii() and key.isdigit() and len(key) < 19:
+            row = connection.execute(mine.where(tokens.c.id == int(key))).one_or_none()
+        if row is None:
+            row = connection.execute(mine.where(tokens.c.name == key)).one_or_none()
+    if row is None:
+        raise NoSuchToken("access token does not exist")
+    return token_from(tuple(row))
+
+
+def delete_token(database: Database, token: Token) -> None:
+    """Remove a token: whoever holds it is out from now on."""
+    with database.write() as connection:
+        connection.execute(delete(tokens).where(tokens.c.id == token.id))

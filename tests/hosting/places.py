@@ -1,0 +1,187 @@
+"""Repositories, collaborators and organizations for tests that are about something else."""
+
+import json
+from itertools import product
+from typing import Any
+
+import httpx
+from sqlalchemy import insert, select
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Caller
+from holdfast.hosting.git import moves
+from holdfast.hosting.git.commits import Signature, first_commit
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.store import issues, repositories
+from holdfast.hosting.store.accounts import Account, add_account, find_account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Branches, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import (
+    collaborators,
+    events,
+    members,
+    team_members,
+    team_repositories,
+    team_units,
+    teams,
+)
+from tests.hosting.world import World
+
+__all__ = [
+    "READ",
+    "WRITE",
+    "decided",
+    "every_role",
+    "let_in",
+    "make_organization",
+    "make_people",
+    "make_repository",
+    "make_team",
+    "opened",
+    "told",
+    "with_branches",
+]
+
+READ, WRITE, ADMIN, OWNER = 1, 2, 3, 4
+TEAMS: list[tuple[str, int, dict[str, int]]] = [
+    ("nothing", 0, {}),
+    ("reads", 1, {}),
+    ("writes", 2, {}),
+    ("administers", 3, {}),
+    ("reads-issues", 0, {"repo.issues": 1, "repo.pulls": 0}),
+    ("writes-pulls", 0, {"repo.code": 1, "repo.pulls": 2}),
+    ("codes", 0, {"repo.code": 2}),
+    ("administers-code", 0, {"repo.code": 3}),
+]
+
+
+def make_repository(
+    database: Database, owner: Account, name: str = "ship", **columns: str | bool | int | None
+) -> Repository:
+    """Make a repository without a folder."""
+    with database.write() as connection:
+        made = repositories.add_repository(connection, owner, name, default_branch="main", **columns)
+    return repositories.repository_by_id(database, made)
+
+
+def with_branches(world: World, repository: Repository, *names: str) -> Repository:
+    """Give a repository a folder with one commit on main, and more branches there."""
+    folder = Folders(world.service.settings.data / "repositories").create(repository.id)
+    repo = open_repository(folder)
+    ada = Signature("Ada", "ada@example.org", 1)
+    made = first_commit(repo, {"a": b"a"}, author=ada, committer=ada, message="first", branch="main")
+    for name in names or ("fix", "other"):
+        moves.create(repo, f"refs/heads/{name}", made)
+    return repository
+
+
+def let_in(database: Database, repository: Repository, user: Account, mode: int) -> None:
+    """Make somebody a collaborator."""
+    with database.write() as connection:
+        row = {"repository_id": repository.id, "user_id": user.id, "mode": mode}
+        connection.execute(insert(collaborators), row)
+
+
+def make_organization(database: Database, name: str, owner: Account, *, visibility: str = "public") -> Account:
+    """Make an organization and put its owner into a team of owners."""
+    with database.write() as connection:
+        made = add_account(connection, name, is_organization=True, visibility=visibility)
+    organization = find_account(database, made)
+    make_team(database, organization, "Owners", [owner], mode=OWNER, everywhere=True)
+    return organization
+
+
+def make_team(
+    database: Database,
+    organization: Account,
+    name: str,
+    people: list[Account],
+    *,
+    mode: int = 0,
+    units: dict[str, int] | None = None,
+    everywhere: bool = False,
+    places: tuple[Repository, ...] = (),
+) -> None:
+    """Make a team with people, repositories and what it may do there."""
+    with database.write() as connection:
+        row = {
+            "organization_id": organization.id,
+            "name": name,
+            "folded_name": name.casefold(),
+            "mode": mode,
+            "includes_all_repositories": everywhere,
+        }
+        team = connection.execute(insert(teams).returning(teams.c.id), row).scalar_one()
+        for person in people:
+            connection.execute(insert(team_members), {"team_id": team, "user_id": person.id})
+            if name == "Owners":
+                connection.execute(insert(members), {"organization_id": organization.id, "user_id": person.id})
+        for unit, level in (units or {}).items():
+            connection.execute(insert(team_units), {"team_id": team, "unit": unit, "mode": level})
+        for place in places:
+            connection.execute(insert(team_repositories), {"team_id": team, "repository_id": place.id})
+
+
+def make_people(database: Database, *names: str, **columns: str | bool) -> list[Account]:
+    """Make people who cannot log in, which takes no time."""
+    with database.write() as connection:
+        made = [add_account(connection, name, **columns) for name in names]  # type: ignore[arg-type]
+    return [find_account(database, number) for number in made]
+
+
+def every_role(database: Database) -> list[Repository]:
+    """Make people with every kind of role, and repositories of every kind with an issue and a pull request."""
+    owner, _ = make_people(database, "owner", "stranger")
+    make_people(database, "restricted", is_restricted=True)
+    homes = [owner, *make_people(database, "hidden", visibility="private")]
+    for name in ("public", "limited", "private"):
+        homes += [make_organization(database, name, owner, visibility=name)]
+    places: list[Repository] = []
+    for home, is_private, switch in product(homes, (False, True), ("", "has_issues", "has_pulls")):
+        columns = {switch: False} if switch else {}
+        name = f"{'closed' if is_private else 'open'}-{switch}x"
+        places.append(make_repository(database, home, name, is_private=is_private, **columns))
+    people = make_people(database, *(name for name, _, _ in TEAMS))
+    for home in homes[2:]:
+        mine = tuple(place for place in places if place.owner.id == home.id)
+        for person, (name, mode, units) in zip(people, TEAMS, strict=True):
+            make_team(database, home, name, [person], mode=mode, units=units, places=mine)
+    for mode, person in enumerate(make_people(database, "guest", "helper", "keeper"), start=READ):
+        for place in places:
+            let_in(database, place, person, mode)
+    for place in places:
+        issues.open_issue(database, place, owner, NewIssue(title="i"))
+        issues.open_issue(database, place, owner, NewIssue(title="p", branches=Branches("fix", "main")))
+    return places
+
+
+def decided(database: Database, person: Account | None, place: Repository, *, public_only: bool) -> access.Access:
+    """Ask `access.py`."""
+    grants = () if person is None else repositories.grants_of(database, person, place)
+    caller = Caller(person)
+    if public_only:
+        caller = Caller(person, token=PublicOnly())  # type: ignore[arg-type]
+    return access.repository_access(caller, place, grants)
+
+
+class PublicOnly:
+    """A token that hides what is not public."""
+
+    scopes = ("public-only",)
+
+
+def opened(client: httpx.Client, **body: object) -> dict[str, Any]:
+    """Open an issue of Ada's through the API."""
+    answer = client.post("/repos/ada/ship/issues", json={"title": "It leaks", **body})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def told(database: Database) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events, in order."""
+    with database.read() as connection:
+        rows = connection.execute(select(events.c.kind, events.c.details).order_by(events.c.id)).all()
+    return [(kind, json.loads(details)) for kind, details in rows]

@@ -1,0 +1,30 @@
+"""What SQL says of who may write is what `access.py` says."""
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.store import assignees
+from holdfast.hosting.store.accounts import all_users, find_user
+from holdfast.hosting.store.database import Database
+from tests.hosting.places import decided, every_role, make_people, make_repository
+
+
+def test_who_can_be_assigned_is_who_may_write(database: Database) -> None:
+    """In every repository, everybody with every role; a unit that is off is no reason to leave somebody out."""
+    for place in every_role(database):
+        if not (place.has_issues and place.has_pulls):
+            continue
+        listed, total = assignees.assignable(database, place, skip=0, limit=100)
+        expected = []
+        for person in sorted(all_users(database), key=lambda one: one.name.casefold()):
+            may = decided(database, person, place, public_only=False)
+            if may.may_write(Unit.ISSUES) or may.may_write(Unit.PULLS):
+                expected.append(person.name)
+        assert [one.name for one in listed] == expected, place.full_name
+        assert total == len(expected)
+
+
+def test_the_administrator_is_among_them(database: Database) -> None:
+    """They may write everywhere, so they can be assigned everywhere."""
+    (owner,) = make_people(database, "owner")
+    place = make_repository(database, owner)
+    named = assignees.people_named(database, place, ["Admin", "owner", "admin"])
+    assert named == (find_user(database, "admin"), owner)

@@ -1,0 +1,33 @@
+"""Comments in the database."""
+
+import pytest
+
+from holdfast.hosting.errors import NoSuchComment
+from holdfast.hosting.store import comments, issues
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import NewIssue
+from tests.hosting.places import make_repository, told
+
+
+def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account) -> None:
+    """Nobody is told."""
+    repository = make_repository(database, ada)
+    issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
+    made = comments.add_comment(database, repository, issue, ada, "b")
+    before = told(database)
+    assert comments.edit_comment(database, repository, issue, made, actor=ada, body="b") == made
+    assert told(database) == before
+
+
+def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:
+    """The second time it is missing, and the count stays right."""
+    repository = make_repository(database, ada)
+    issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
+    made = comments.add_comment(database, repository, issue, ada, "b")
+    comments.delete_comment(database, repository, issue, made, actor=ada)
+    with pytest.raises(NoSuchComment):
+        comments.delete_comment(database, repository, issue, made, actor=ada)
+    with pytest.raises(NoSuchComment):
+        comments.edit_comment(database, repository, issue, made, actor=ada, body="c")
+    assert issues.find_issue(database, repository, 1).comment_count == 0

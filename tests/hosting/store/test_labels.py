@@ -1,0 +1,38 @@
+"""Labels: their colours, and the rule of one per scope."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import ColorRefused
+from holdfast.hosting.store.labels import Label, check_color, one_per_scope
+
+NAMES = st.sampled_from(["a", "s/a", "s/b", "s/t/a", "s/t/b", "/a", "s/", "t/a"])
+
+
+@pytest.mark.parametrize(("given", "kept"), [("#ABC", "aabbcc"), ("abc", "aabbcc"), (" #00ff0A ", "00ff0a")])
+def test_a_colour_is_kept_as_six_digits(given: str, kept: str) -> None:
+    """However it is written."""
+    assert check_color(given) == kept
+
+
+@pytest.mark.parametrize("given", ["", "#", "red", "#12345", "1234567", "##123", "12 345", "\uff11\uff12\uff13"])
+def test_what_is_no_colour_is_refused(given: str) -> None:
+    """Digits of other scripts among it."""
+    with pytest.raises(ColorRefused):
+        check_color(given)
+
+
+@given(st.lists(st.tuples(NAMES, st.booleans()), max_size=12))
+def test_of_an_exclusive_scope_the_last_label_stays(chosen: list[tuple[str, bool]]) -> None:
+    """Labels that exclude nothing all stay, and every scope that was chosen keeps one label."""
+    made = [
+        Label(index, 1, None, name, "ffffff", "", exclusive, 0) for index, (name, exclusive) in enumerate(chosen)
+    ]
+    kept = one_per_scope(made)
+    scopes = [label.scope for label in kept if label.scope]
+    assert len(scopes) == len(set(scopes))
+    assert set(scopes) == {label.scope for label in made if label.scope}
+    assert [label for label in made if not label.scope] == [label for label in kept if not label.scope]
+    for label in kept:
+        assert label.scope == "" or label == [one for one in made if one.scope == label.scope][-1]

@@ -1,0 +1,47 @@
+"""Leases: one holder at a time, until it stops or its time runs out."""
+
+import threading
+
+from holdfast.hosting.data import connect
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.leases import release_lease, take_lease
+from holdfast.settings import Settings
+
+
+def test_only_one_holds_a_lease_until_it_ends(database: Database) -> None:
+    """The holder may take it again, others only when it has run out."""
+    assert take_lease(database, "sweep", "a", seconds=60, now=1000)
+    assert not take_lease(database, "sweep", "b", seconds=60, now=1000)
+    assert take_lease(database, "sweep", "a", seconds=60, now=1030)
+    assert not take_lease(database, "sweep", "b", seconds=60, now=1089)
+    assert take_lease(database, "sweep", "b", seconds=60, now=1090)
+    assert not take_lease(database, "sweep", "a", seconds=60, now=1090)
+    assert take_lease(database, "another", "a", seconds=60, now=1090)
+
+
+def test_a_lease_can_be_given_back_by_its_holder_only(database: Database) -> None:
+    """Then the next one need not wait."""
+    take_lease(database, "sweep", "a", seconds=60, now=1000)
+    release_lease(database, "sweep", "b")
+    assert not take_lease(database, "sweep", "b", seconds=60, now=1000)
+    release_lease(database, "sweep", "a")
+    assert take_lease(database, "sweep", "b", seconds=60, now=1000)
+
+
+def test_of_many_that_ask_at_once_one_gets_it(settings: Settings, database: Database) -> None:
+    """Each with connections of its own, as processes have."""
+    taken: list[bool] = []
+    together = threading.Barrier(6)
+
+    def ask(number: int) -> None:
+        mine = connect(settings)
+        together.wait()
+        taken.append(take_lease(mine, "sweep", f"holder {number}", seconds=60))
+        mine.close()
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == [False] * 5 + [True]

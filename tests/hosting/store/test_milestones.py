@@ -1,0 +1,36 @@
+"""Milestones in the database."""
+
+import pytest
+
+from holdfast.hosting.errors import NoSuchMilestone, NotHere
+from holdfast.hosting.store import milestones
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from tests.hosting.places import make_repository
+
+
+def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account) -> None:
+    """Another repository does not have it, by id or by title."""
+    one, two = make_repository(database, ada, "one"), make_repository(database, ada, "two")
+    made = milestones.add_milestone(database, one, ada, "1.0", due_at=5)
+    assert (
+        milestones.find_milestone(database, one, "1.0")
+        == milestones.find_milestone(database, one, made.id)
+        == made
+    )
+    for key in ("1.0", made.id, str(made.id)):
+        with pytest.raises(NoSuchMilestone):
+            milestones.find_milestone(database, two, key)
+    milestones.check_milestone(database, one, made.id)
+    milestones.check_milestone(database, two, 0)
+    with pytest.raises(NotHere):
+        milestones.check_milestone(database, two, made.id)
+
+
+def test_a_milestone_that_is_gone_cannot_be_changed(database: Database, ada: Account) -> None:
+    """It was deleted between reading and writing."""
+    repository = make_repository(database, ada)
+    made = milestones.add_milestone(database, repository, ada, "1.0")
+    milestones.delete_milestone(database, repository, ada, made)
+    with pytest.raises(NoSuchMilestone):
+        milestones.change_milestone(database, repository, ada, made, title="2.0")

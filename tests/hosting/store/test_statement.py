@@ -1,0 +1,45 @@
+"""Statements on the bare driver."""
+
+import threading
+
+from sqlalchemy import bindparam, select
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import users
+
+BY_NAME = Statement(
+    select(users.c.name, users.c.is_admin, users.c.is_organization).where(
+        users.c.folded_name == bindparam("name"), users.c.visibility == "public"
+    )
+)
+
+
+def test_rows_have_the_types_of_their_columns(database: Database) -> None:
+    """True is true on both databases, and constants in a statement are kept."""
+    assert database.row(BY_NAME, name="admin") == ("admin", True, False)
+    assert database.row(BY_NAME, name="nobody") is None
+    assert database.rows(BY_NAME, name="x' OR '1'='1") == []
+
+
+def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
+    """Many at once see the same."""
+    found: list[object] = []
+
+    def ask() -> None:
+        found.extend(database.row(BY_NAME, name="admin") for _ in range(50))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [("admin", True, False)] * 200
+
+
+def test_a_statement_sees_what_was_just_written(database: Database) -> None:
+    """It holds no old state of the database."""
+    assert database.row(BY_NAME, name="admin") is not None
+    with database.write() as connection:
+        connection.execute(users.update().values(visibility="private"))
+    assert database.row(BY_NAME, name="admin") is None

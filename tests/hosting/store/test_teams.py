@@ -1,0 +1,70 @@
+"""Teams keep what they were given."""
+
+import pytest
+
+from holdfast.hosting.errors import NameRefused, NoSuchTeam, NoSuchUser, OwnersStay, TeamTaken
+from holdfast.hosting.store import accounts, members, organizations, teams
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.teams import NewTeam
+
+
+@pytest.fixture
+def guild(database: Database) -> Account:
+    """Make an organization."""
+    return organizations.create_organization(database, accounts.find_user(database, "admin"), "guild")
+
+
+def test_a_team_is_kept_with_its_units(database: Database, guild: Account) -> None:
+    """With modes in units, its own mode is the least of those that are more than none."""
+    made = teams.create_team(
+        database, guild, NewTeam(name="One", mode=2, units={"repo.code": 2, "repo.wiki": 0, "repo.issues": 1})
+    )
+    assert (made.mode, dict(made.units)) == (1, {"repo.code": 2, "repo.issues": 1, "repo.wiki": 0})
+    assert teams.find_team(database, made.id) == made
+
+
+def test_a_team_that_looks_after_repositories_has_no_modes_in_units(database: Database, guild: Account) -> None:
+    """And one that only has units never looks after a repository."""
+    admins = teams.create_team(database, guild, NewTeam(name="admins", mode=3, units={"repo.code": 1}))
+    assert (admins.mode, dict(admins.units)) == (3, {})
+    clerks = teams.create_team(database, guild, NewTeam(name="clerks", mode=1, units={"repo.code": 3}))
+    assert (clerks.mode, dict(clerks.units)) == (2, {"repo.code": 3})
+
+
+def test_names_differ_by_more_than_case(database: Database, guild: Account) -> None:
+    """Also when one is renamed; other organizations have names of their own."""
+    made = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
+    with pytest.raises(TeamTaken, match="already exists"):
+        teams.create_team(database, guild, NewTeam(name="ONE", mode=1, units={}))
+    with pytest.raises(TeamTaken):
+        teams.change_team(database, made, NewTeam(name="owners", mode=1, units={}))
+    with pytest.raises(NameRefused):
+        teams.change_team(database, made, NewTeam(name="", mode=1, units={}))
+    other = organizations.create_organization(database, accounts.find_user(database, "admin"), "other")
+    assert teams.create_team(database, other, NewTeam(name="one", mode=1, units={})).name == "one"
+
+
+def test_what_is_gone_is_said_to_be_gone(database: Database, guild: Account) -> None:
+    """Whatever was looked up a moment before."""
+    admin = accounts.find_user(database, "admin")
+    made = teams.create_team(database, guild, NewTeam(name="one", mode=1, units={}))
+    teams.delete_team(database, made)
+    with pytest.raises(NoSuchTeam):
+        teams.find_team(database, made.id)
+    with pytest.raises(NoSuchTeam):
+        teams.change_team(database, made, NewTeam(name="two", mode=1, units={"repo.code": 1}))
+    with pytest.raises(NoSuchTeam):
+        teams.give_repository(database, made, 1)
+    with pytest.raises(NoSuchUser):
+        members.join_team(database, guild.id, made.id, admin)
+    organizations.delete_organization(database, guild)
+    with pytest.raises(NoSuchUser):
+        teams.create_team(database, guild, NewTeam(name="two", mode=1, units={}))
+
+
+def test_the_owners_cannot_be_deleted(database: Database, guild: Account) -> None:
+    """An organization without them would be nobody's."""
+    (owners,), _ = teams.teams_of_organization(database, guild, skip=0, limit=1)
+    with pytest.raises(OwnersStay):
+        teams.delete_team(database, owners)

@@ -1,0 +1,48 @@
+"""Tokens in the database."""
+
+import pytest
+
+from holdfast.hosting.errors import NoSuchToken, TokenNameTaken
+from holdfast.hosting.store import accounts, tokens
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+
+
+def test_the_value_is_not_kept(database: Database) -> None:
+    """Whoever reads the table cannot log in with it."""
+    admin = accounts.find_user(database, "admin")
+    token, value = tokens.create_token(database, admin, "laptop", ("read:user", "write:issue"))
+    assert tokens.holder_of(database, value) == (admin, token)
+    assert token.scopes == ("read:user", "write:issue")
+    with database.read() as connection:
+        rows = connection.exec_driver_sql("SELECT * FROM tokens").all()
+    assert value.reveal() not in str(rows)
+    assert tokens.holder_of(database, Secret("0" * 40)) is None
+
+
+def test_a_token_is_found_by_number_or_name(database: Database) -> None:
+    """A name that is a number is found when no number is."""
+    admin = accounts.find_user(database, "admin")
+    first, _ = tokens.create_token(database, admin, "laptop", ("all",))
+    second, _ = tokens.create_token(database, admin, "4711", ("all",))
+    assert tokens.find_token(database, admin, str(first.id)) == first
+    assert tokens.find_token(database, admin, "4711") == second
+    with pytest.raises(NoSuchToken):
+        tokens.find_token(database, admin, "9" * 30)
+    with pytest.raises(TokenNameTaken):
+        tokens.create_token(database, admin, "laptop", ("all",))
+    tokens.delete_token(database, first)
+    assert tokens.tokens_of(database, admin, skip=0, limit=10) == ([second], 1)
+
+
+def test_use_is_noted_now_and_then(database: Database) -> None:
+    """Not with every request."""
+    admin = accounts.find_user(database, "admin")
+    token, value = tokens.create_token(database, admin, "laptop", ("all",))
+    tokens.touch_token(database, token, now=1000)
+    held = tokens.holder_of(database, value)
+    assert held is not None
+    tokens.touch_token(database, held[1], now=1030)
+    held = tokens.holder_of(database, value)
+    assert held is not None
+    assert held[1].last_used_at == 1000

@@ -1,0 +1,43 @@
+"""One change at a time to the issues of a repository: all of it, or nothing."""
+
+import pytest
+
+from holdfast.hosting.errors import GoneMeanwhile, NoSuchIssue, NoSuchRepository, Outdated
+from holdfast.hosting.store import comments, issues, labels, repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Changes, NewIssue
+from tests.hosting.places import make_repository, told
+
+
+def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) -> None:
+    """Neither a row nor an entry nor an event, and no number is used up."""
+    repository = make_repository(database, ada)
+    gone = labels.add_label(database, repository, "gone", "f00")
+    labels.delete_label(database, repository, gone.id)
+    with pytest.raises(GoneMeanwhile):
+        issues.open_issue(database, repository, ada, NewIssue(title="t", labels=[gone], assignees=[ada]))
+    assert repositories.repository_by_id(database, repository.id).last_issue == 0
+    assert told(database) == []
+    issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
+    with pytest.raises(Outdated):
+        issues.change_issue(database, repository, issue, ada, Changes(title="x", content_version=5))
+    with pytest.raises(GoneMeanwhile):
+        issues.change_issue(database, repository, issue, ada, Changes(title="x", labels=[gone]))
+    assert issues.find_issue(database, repository, 1) == issue
+    assert len(told(database)) == 1
+
+
+def test_what_was_deleted_meanwhile_is_missing(database: Database, ada: Account) -> None:
+    """An issue, and the whole repository."""
+    repository = make_repository(database, ada)
+    issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
+    issues.delete_issue(database, repository, issue, ada)
+    with pytest.raises(NoSuchIssue):
+        issues.change_issue(database, repository, issue, ada, Changes(title="x"))
+    with pytest.raises(GoneMeanwhile):
+        comments.add_comment(database, repository, issue, ada, "b")
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM repositories")
+    with pytest.raises(NoSuchRepository):
+        issues.open_issue(database, repository, ada, NewIssue(title="t"))

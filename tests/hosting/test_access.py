@@ -1,0 +1,552 @@
+"""Who may do what: every role in every kind of repository, by a table written by hand, and what always holds."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, insert, select
+
+from holdfast.hosting import access
+from holdfast.hosting.access import ANONYMOUS, Access, Caller, Mode, Unit
+from holdfast.hosting.store import accounts, members, organizations, repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import Grant, Repository
+from holdfast.hosting.store.tables import collaborators, team_members, team_repositories, team_units, teams, users
+from holdfast.hosting.store.tables import members as members_table
+from holdfast.hosting.store.tables import repositories as repositories_table
+from holdfast.hosting.store.tokens import Token
+
+OWNER_ID, SOMEBODY_ID = 1, 2
+VISIBILITIES = ("public", "limited", "private")
+SWITCHES = {
+    Unit.CODE: "has_code",
+    Unit.ISSUES: "has_issues",
+    Unit.PULLS: "has_pulls",
+    Unit.RELEASES: "has_releases",
+    Unit.WIKI: "has_wiki",
+    Unit.PROJECTS: "has_projects",
+    Unit.PACKAGES: "has_packages",
+    Unit.ACTIONS: "has_actions",
+}
+
+
+def account(number: int, **columns: object) -> Account:
+    """Make an account that is nowhere in a database."""
+    plain = Account(
+        id=number,
+        name=f"account{number}",
+        full_name="",
+        is_admin=False,
+        created_at=0,
+        is_organization=False,
+        email="",
+        description="",
+        website="",
+        location="",
+        language="",
+        visibility="public",
+        hides_email=False,
+        is_restricted=False,
+        is_active=True,
+        may_not_log_in=False,
+        must_change_password=False,
+        may_create_organizations=True,
+        repository_admins_change_teams=False,
+        last_login_at=0,
+        updated_at=0,
+    )
+    return replace(plain, **columns)  # type: ignore[arg-type]
+
+
+def repository(owner: Account, *, is_private: bool = False, without: frozenset[Unit] = frozenset()) -> Repository:
+    """Make a repository that is nowhere on a disk, with every unit on but some."""
+    values = dict.fromkeys(Repository.__dataclass_fields__, 0)
+    return Repository(
+        **{  # type: ignore[arg-type]
+            **values,
+            "owner": owner,
+            "id": 7,
+            "name": "notes",
+            "is_private": is_private,
+            "fork_of": None,
+            **{name: unit not in without for unit, name in SWITCHES.items()},
+        }
+    )
+
+
+def public_only(user: Account) -> Caller:
+    """Make a caller whose token hides what is not public."""
+    return Caller(user, Token(1, user.id, "t", "", ("all", "public-only"), 0, 0))
+
+
+def in_team(mode: int, unit: str | None = None, *, covers: bool = True) -> tuple[Grant, ...]:
+    """Make the grant of a team."""
+    return (Grant(mode, 3, covers, unit),)
+
+
+PLAIN = account(SOMEBODY_ID)
+RESTRICTED = account(SOMEBODY_ID, is_restricted=True)
+ADMIN = account(SOMEBODY_ID, is_admin=True)
+CLERK = (Grant(2, 3, True, "repo.issues"), Grant(1, 3, True, "repo.code"), Grant(0, 3, True, "repo.wiki"))
+
+# Who they are, why they may do something, and whose repository it can be: a user's, an organization's, or both.
+ROLES: dict[str, tuple[Caller, tuple[Grant, ...], str]] = {
+    "nobody known": (ANONYMOUS, (), "both"),
+    "a restricted user": (Caller(RESTRICTED), (), "both"),
+    "a user": (Caller(PLAIN), (), "both"),
+    "a reading collaborator": (Caller(PLAIN), (Grant(1),), "both"),
+    "a writing collaborator": (Caller(PLAIN), (Grant(2),), "both"),
+    "an admin collaborator": (Caller(PLAIN), (Grant(3),), "both"),
+    "a restricted collaborator": (Caller(RESTRICTED), (Grant(1),), "both"),
+    "in a team without it": (Caller(PLAIN), in_team(2, covers=False), "organization"),
+    "restricted, in such a team": (Caller(RESTRICTED), in_team(2, covers=False), "organization"),
+    "in a team of nothing": (Caller(PLAIN), in_team(0), "organization"),
+    "in a reading team": (Caller(PLAIN), in_team(1), "organization"),
+    "in a writing team": (Caller(PLAIN), in_team(2), "organization"),
+    "restricted, writing team": (Caller(RESTRICTED), in_team(2), "organization"),
+    "in an admin team": (Caller(PLAIN), in_team(3), "organization"),
+    "in a team of clerks": (Caller(PLAIN), CLERK, "organization"),
+    "admin of one unit": (Caller(PLAIN), in_team(3, "repo.issues"), "organization"),
+    "in two teams": (Caller(PLAIN), (*in_team(1), *in_team(2)), "organization"),
+    "an owner by team": (Caller(PLAIN), in_team(4), "organization"),
+    "the owner": (Caller(account(OWNER_ID)), (), "user"),
+    "the owner, restricted": (Caller(account(OWNER_ID, is_restricted=True)), (), "user"),
+    "a site admin": (Caller(ADMIN), (), "both"),
+    "public-only: a user": (public_only(PLAIN), (), "both"),
+    "public-only: restricted": (public_only(RESTRICTED), (), "both"),
+    "public-only: writing": (public_only(PLAIN), (Grant(2),), "both"),
+    "public-only: owner by team": (public_only(PLAIN), in_team(4), "organization"),
+    "public-only: the owner": (public_only(account(OWNER_ID)), (), "user"),
+    "public-only: a site admin": (public_only(ADMIN), (), "both"),
+}
+
+# What each gets: a public repository of a public, limited, private owner, then a private one of the same three.
+TABLE = """
+nobody known                read   -      -        -      -      -
+a restricted user           -      -      -        -      -      -
+a user                      read   read   -        -      -      -
+a reading collaborator      read   read   read     read   read   read
+a writing collaborator      write  write  write    write  write  write
+an admin collaborator       admin  admin  admin    admin  admin  admin
+a restricted collaborator   read   read   read     read   read   read
+in a team without it        read   read   read     -      -      -
+restricted, in such a team  -      -      -        -      -      -
+in a team of nothing        read   read   read     -      -      -
+in a reading team           read   read   read     read   read   read
+in a writing team           write  write  write    write  write  write
+restricted, writing team    write  write  write    write  write  write
+in an admin team            admin  admin  admin    admin  admin  admin
+in a team of clerks         write  write  write    write  write  write
+admin of one unit           write  write  write    write  write  write
+in two teams                write  write  write    write  write  write
+an owner by team            owner  owner  owner    owner  owner  owner
+the owner                   owner  owner  owner    owner  owner  owner
+the owner, restricted       owner  owner  owner    owner  owner  owner
+a site admin                owner  owner  owner    owner  owner  owner
+public-only: a user         read   -      -        -      -      -
+public-only: restricted     -      -      -        -      -      -
+public-only: writing        write  -      -        -      -      -
+public-only: owner by team  owner  -      -        -      -      -
+public-only: the owner      owner  -      -        -      -      -
+public-only: a site admin   owner  -      -        -      -      -
+"""
+# Those who have different modes in code, issues, wiki and pulls: of a public repository, then of a private one.
+UNIT_TABLE = """
+in a team of clerks         read   write  read   read      read   write  -      -
+admin of one unit           read   admin  read   read      -      admin  -      -
+"""
+
+
+def rows(table: str) -> dict[str, list[Mode]]:
+    """Read a table."""
+    found = {}
+    for line in table.strip().splitlines():
+        name, cells = line[:28].strip(), line[28:].split()
+        found[name] = [Mode.NONE if cell == "-" else Mode[cell.upper()] for cell in cells]
+    return found
+
+
+def owners(role: str, visibility: str) -> list[Account]:
+    """Return the owners whose repositories a role is about."""
+    kind = ROLES[role][2]
+    return [
+        account(OWNER_ID, is_organization=is_organization, visibility=visibility)
+        for is_organization in (False, True)
+        if kind in {"both", "organization" if is_organization else "user"}
+    ]
+
+
+def decided(role: str, kept: Repository) -> Access:
+    """Ask what a role may do."""
+    caller, grants, _ = ROLES[role]
+    return access.repository_access(caller, kept, grants)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_role_gets_what_the_table_says(role: str) -> None:
+    """In every kind of repository; all units have the repository's mode unless a team has modes in units."""
+    cells = iter(rows(TABLE)[role])
+    for is_private in (False, True):
+        for visibility in VISIBILITIES:
+            expected = next(cells)
+            for owner in owners(role, visibility):
+                found = decided(role, repository(owner, is_private=is_private))
+                assert found.mode == expected, (is_private, visibility, owner.is_organization)
+                assert found.is_admin == (expected >= Mode.ADMIN)
+                assert found.is_owner == (expected == Mode.OWNER)
+                if role not in rows(UNIT_TABLE):
+                    assert {found.units[unit] for unit in SWITCHES} == {expected}
+    assert list(cells) == []
+
+
+@pytest.mark.parametrize("role", rows(UNIT_TABLE))
+def test_modes_in_units_stay_in_their_units(role: str) -> None:
+    """They add to what everybody may do, and never make an admin of the repository."""
+    cells = rows(UNIT_TABLE)[role]
+    for is_private, expected in ((False, cells[:4]), (True, cells[4:])):
+        (owner,) = owners(role, "public")
+        found = decided(role, repository(owner, is_private=is_private))
+        assert [found.units[unit] for unit in (Unit.CODE, Unit.ISSUES, Unit.WIKI, Unit.PULLS)] == expected
+        assert not found.is_admin
+
+
+@pytest.mark.parametrize("unit", SWITCHES)
+@pytest.mark.parametrize("role", ROLES)
+def test_a_unit_that_is_off_is_nobodys(role: str, unit: Unit) -> None:
+    """Not even its owner's; everything else stays as it is."""
+    for owner in owners(role, "public"):
+        whole = decided(role, repository(owner))
+        found = decided(role, repository(owner, without=frozenset([unit])))
+        assert not found.may_read(unit)
+        assert not found.may_write(unit)
+        assert found.mode == whole.mode
+        assert all(found.units[other] == whole.units[other] for other in Unit if other != unit)
+
+
+def test_the_tables_know_every_role() -> None:
+    """A role without a row would not be tested."""
+    assert list(rows(TABLE)) == list(ROLES)
+    assert set(SWITCHES) | {Unit.EXTERNAL_ISSUES, Unit.EXTERNAL_WIKI} == set(Unit)
+
+
+# Who knows of a public, limited and private person, then of such an organization.
+VISIBLE = """
+nobody known                yes  -    -      yes  -    -
+a restricted user           yes  -    -      -    -    -
+a user                      yes  yes  -      yes  yes  -
+a fellow or member          yes  yes  yes    yes  yes  yes
+restricted, a member        yes  yes  yes    yes  yes  yes
+a site admin                yes  yes  yes    yes  yes  yes
+public-only: a user         yes  -    -      yes  -    -
+public-only: a member       yes  -    -      yes  -    -
+public-only: a site admin   yes  -    -      yes  -    -
+"""
+KNOWING = {
+    "nobody known": (ANONYMOUS, False),
+    "a restricted user": (Caller(RESTRICTED), False),
+    "a user": (Caller(PLAIN), False),
+    "a fellow or member": (Caller(PLAIN), True),
+    "restricted, a member": (Caller(RESTRICTED), True),
+    "a site admin": (Caller(ADMIN), False),
+    "public-only: a user": (public_only(PLAIN), False),
+    "public-only: a member": (public_only(PLAIN), True),
+    "public-only: a site admin": (public_only(ADMIN), False),
+}
+
+
+@pytest.mark.parametrize("line", VISIBLE.strip().splitlines(), ids=lambda line: line[:28].strip())
+def test_accounts_are_known_to_those_in_the_table(line: str) -> None:
+    """And everybody knows of themselves, unless their token shows public things only."""
+    caller, is_member = KNOWING[line[:28].strip()]
+    cells = iter(line[28:].split())
+    for is_organization in (False, True):
+        for visibility in VISIBILITIES:
+            other = account(OWNER_ID, is_organization=is_organization, visibility=visibility)
+            assert access.account_visible(caller, other, is_member=is_member) == (next(cells) == "yes")
+            if caller.user is not None and not caller.public_only:
+                assert access.account_visible(caller, replace(other, id=SOMEBODY_ID))
+
+
+@pytest.mark.parametrize(
+    ("caller", "visibility", "modes", "expected"),
+    [
+        (ANONYMOUS, "public", (), Mode.READ),
+        (ANONYMOUS, "limited", (), Mode.NONE),
+        (ANONYMOUS, "private", (), Mode.NONE),
+        (Caller(PLAIN), "limited", (), Mode.READ),
+        (Caller(PLAIN), "private", (), Mode.NONE),
+        (Caller(PLAIN), "private", (0,), Mode.WRITE),
+        (Caller(PLAIN), "private", (3, 1), Mode.WRITE),
+        (Caller(PLAIN), "private", (1, 4), Mode.OWNER),
+        (Caller(RESTRICTED), "public", (), Mode.NONE),
+        (Caller(RESTRICTED), "private", (1,), Mode.WRITE),
+        (Caller(ADMIN), "private", (), Mode.OWNER),
+        (public_only(PLAIN), "private", (4,), Mode.NONE),
+        (public_only(PLAIN), "public", (4,), Mode.OWNER),
+        (public_only(ADMIN), "limited", (), Mode.NONE),
+    ],
+)
+def test_organizations_are_run_by_their_owners(
+    caller: Caller, visibility: str, modes: tuple[int, ...], expected: Mode
+) -> None:
+    """Being in any team is belonging; only the owners' team makes an owner."""
+    organization = account(OWNER_ID, is_organization=True, visibility=visibility)
+    found = access.organization_access(caller, organization, modes)
+    assert found == expected
+    assert access.belongs(found) == (expected >= Mode.WRITE)
+
+
+def test_small_questions_have_their_answers_here_too() -> None:
+    """Who sees a team, gives it repositories, makes organizations, and how high their teams lift them."""
+    organization = account(OWNER_ID, is_organization=True)
+    lenient = replace(organization, repository_admins_change_teams=True)
+    admins = decided("in an admin team", repository(organization))
+    writers = decided("in a writing team", repository(organization))
+    assert access.sees_team(Mode.WRITE, in_team=True)
+    assert access.sees_team(Mode.OWNER, in_team=False)
+    assert not access.sees_team(Mode.WRITE, in_team=False)
+    assert access.may_give_to_teams(organization, Mode.OWNER, writers)
+    assert access.may_give_to_teams(lenient, Mode.WRITE, admins)
+    assert not access.may_give_to_teams(organization, Mode.WRITE, admins)
+    assert not access.may_give_to_teams(lenient, Mode.WRITE, writers)
+    assert access.may_create_organizations(Caller(PLAIN))
+    assert not access.may_create_organizations(Caller(replace(PLAIN, may_create_organizations=False)))
+    assert access.may_create_organizations(Caller(replace(ADMIN, may_create_organizations=False)))
+    assert not access.may_create_organizations(ANONYMOUS)
+    assert access.level_in_teams(Mode.READ, ()) == Mode.READ
+    assert access.level_in_teams(Mode.WRITE, (0, 3)) == Mode.ADMIN
+    assert access.level_in_teams(Mode.OWNER, ()) == Mode.OWNER
+
+
+callers = st.builds(
+    lambda kind, limited, number: (
+        ANONYMOUS if kind is None else (public_only if limited else Caller)(replace(kind, id=number))
+    ),
+    st.sampled_from([None, PLAIN, RESTRICTED, ADMIN]),
+    st.booleans(),
+    st.sampled_from([OWNER_ID, SOMEBODY_ID]),
+)
+grants_given = st.builds(
+    Grant,
+    st.sampled_from([int(mode) for mode in Mode]),
+    st.sampled_from([None, 3, 4]),
+    st.booleans(),
+    st.sampled_from([None, *Unit, "repo.unheard-of"]),
+)
+kinds = st.builds(
+    lambda is_organization, visibility, is_private, without: repository(
+        account(OWNER_ID, is_organization=is_organization, visibility=visibility),
+        is_private=is_private,
+        without=without,
+    ),
+    st.booleans(),
+    st.sampled_from(VISIBILITIES),
+    st.booleans(),
+    st.frozensets(st.sampled_from(sorted(SWITCHES))),
+)
+many_grants = st.lists(grants_given, max_size=4).map(tuple)
+
+
+@given(callers, kinds, many_grants, grants_given)
+def test_more_grants_never_give_less(
+    caller: Caller, kept: Repository, grants: tuple[Grant, ...], more: Grant
+) -> None:
+    """In no unit, and not on the whole."""
+    before = access.repository_access(caller, kept, grants)
+    after = access.repository_access(caller, kept, (*grants, more))
+    assert after.mode >= before.mode
+    assert all(after.units[unit] >= before.units[unit] for unit in Unit)
+
+
+@given(callers, kinds, many_grants)
+def test_what_always_holds(caller: Caller, kept: Repository, grants: tuple[Grant, ...]) -> None:
+    """Whoever asks, wherever, with whatever grants."""
+    found = access.repository_access(caller, kept, grants)
+    user = caller.user
+    enabled = access.enabled_units(kept)
+    assert all(found.units[unit] == Mode.NONE for unit in Unit if unit not in enabled)
+    assert all(mode <= found.mode or not found.is_admin for mode in found.units.values())
+    if any(found.units.values()):
+        assert found.mode >= Mode.READ
+    if user is not None and not caller.public_only and (user.is_admin or user.id == kept.owner.id):
+        assert found.is_owner
+    if kept.is_private and not grants and (user is None or not (user.is_admin or user.id == kept.owner.id)):
+        assert found.mode == Mode.NONE
+    if caller.public_only and (kept.is_private or kept.owner.visibility != "public"):
+        assert found == access.NOTHING
+    if caller.public_only and user is not None:
+        whole = access.repository_access(Caller(user), kept, grants)
+        assert whole.mode >= found.mode
+    if found.is_admin and user is not None and not (user.is_admin or user.id == kept.owner.id):
+        assert any(grant.mode >= Mode.ADMIN and grant.unit is None and grant.covers for grant in grants)
+
+
+@dataclass(frozen=True)
+class TeamPlan:
+    """A team of a random world."""
+
+    mode: int
+    includes_all: bool
+    units: dict[str, int]
+    people: frozenset[int]
+    repositories: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A random world: four people, the last an administrator, and two organizations with a few teams."""
+
+    visibilities: tuple[str, ...]
+    restricted: tuple[bool, ...]
+    teams: tuple[tuple[TeamPlan, ...], tuple[TeamPlan, ...]]
+    collaborations: dict[tuple[int, int], int]
+
+
+modes = st.integers(0, 4)
+team_plans = st.builds(
+    TeamPlan,
+    modes,
+    st.booleans(),
+    st.dictionaries(st.sampled_from([str(unit) for unit in Unit]), st.integers(0, 3), max_size=2),
+    st.frozensets(st.integers(0, 3)),
+    st.frozensets(st.integers(0, 1)),
+)
+few_teams = st.lists(team_plans, max_size=3).map(tuple)
+plans = st.builds(
+    Plan,
+    st.tuples(*[st.sampled_from(VISIBILITIES)] * 6),
+    st.tuples(*[st.booleans()] * 4),
+    st.tuples(few_teams, few_teams),
+    st.dictionaries(st.tuples(st.integers(0, 11), st.integers(0, 3)), st.integers(1, 3), max_size=4),
+)
+
+
+def build(database: Database, plan: Plan) -> tuple[list[Account], list[Repository]]:
+    """Put a world into the database, in place of the one before."""
+    with database.write() as connection:
+        connection.execute(delete(users).where(users.c.name.startswith("w-")))
+        people = []
+        for index, visibility in enumerate(plan.visibilities):
+            is_organization = index >= 4
+            people.append(
+                accounts.add_account(
+                    connection,
+                    f"w-{index}",
+                    visibility=visibility,
+                    is_organization=is_organization,
+                    is_restricted=not is_organization and plan.restricted[index],
+                    is_admin=index == 3,
+                )
+            )
+        owned = [
+            connection.execute(
+                insert(repositories_table).returning(repositories_table.c.id),
+                {
+                    "owner_id": owner,
+                    "name": f"r{is_private}",
+                    "folded_name": f"r{is_private}",
+                    "default_branch": "main",
+                    "is_private": is_private,
+                },
+            ).scalar_one()
+            for owner in people
+            for is_private in (False, True)
+        ]
+        for index, its_teams in enumerate(plan.teams):
+            organization = people[4 + index]
+            for number, team in enumerate(its_teams):
+                made = connection.execute(
+                    insert(teams).returning(teams.c.id),
+                    {
+                        "organization_id": organization,
+                        "name": str(number),
+                        "folded_name": str(number),
+                        "mode": team.mode,
+                        "includes_all_repositories": team.includes_all,
+                    },
+                ).scalar_one()
+                for table, rows_ in (
+                    (team_units, [{"team_id": made, "unit": u, "mode": m} for u, m in team.units.items()]),
+                    (team_members, [{"team_id": made, "user_id": people[who]} for who in team.people]),
+                    (
+                        team_repositories,
+                        [{"team_id": made, "repository_id": owned[8 + 2 * index + r]} for r in team.repositories],
+                    ),
+                ):
+                    if rows_:
+                        connection.execute(insert(table), rows_)
+            for who in frozenset().union(*(team.people for team in its_teams)):
+                row = {"organization_id": organization, "user_id": people[who], "is_public": False}
+                connection.execute(insert(members_table), row)
+        for (which, who), mode in plan.collaborations.items():
+            row = {"repository_id": owned[which], "user_id": people[who], "mode": mode}
+            connection.execute(insert(collaborators), row)
+    return (
+        [accounts.find_account(database, number) for number in people],
+        [repositories.repository_by_id(database, number) for number in owned],
+    )
+
+
+LONE_UNIT = TeamPlan(1, True, {"repo.ext_wiki": 1}, frozenset([0]), frozenset())
+NO_UNIT = TeamPlan(1, True, {"repo.code": 0}, frozenset([0]), frozenset())
+ONE_REPOSITORY = TeamPlan(1, False, {}, frozenset([0]), frozenset([0]))
+ADMIN_TEAM = TeamPlan(3, True, {"repo.code": 0}, frozenset([0]), frozenset())
+
+
+# A world is small enough to read; making a failing one smaller takes longer than that.
+@settings(
+    max_examples=25,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@example(Plan(("private",) * 6, (True,) * 4, ((LONE_UNIT,), (NO_UNIT,)), {}))
+@example(Plan(("public",) * 6, (False,) * 4, ((ADMIN_TEAM,), (ONE_REPOSITORY,)), {}))
+@given(plans)
+def test_lists_show_exactly_what_can_be_read(database: Database, plan: Plan) -> None:
+    """What SQL finds for a list is what `access` decides for each; so for organizations, and for grants."""
+    everybody, all_repositories = build(database, plan)
+    for user in (None, *everybody[:4]):
+        grants = {
+            kept.id: () if user is None else repositories.grants_of(database, user, kept)
+            for kept in all_repositories
+        }
+        if user is not None:
+            at_once = repositories.grants_in(database, user, all_repositories)
+            assert {number: set(found) for number, found in at_once.items()} == {
+                number: set(found) for number, found in grants.items()
+            }
+        for limited in (False, True):
+            if user is None and limited:
+                continue
+            caller = Caller(user) if user is None or not limited else public_only(user)
+            readable = {
+                kept.id
+                for kept in all_repositories
+                if access.repository_access(caller, kept, grants[kept.id]).mode > Mode.NONE
+            }
+            listed, total = repositories.list_repositories(
+                database, [repositories.readable_by(user, public_only=limited)], skip=0, limit=100
+            )
+            assert {kept.id for kept in listed} == readable
+            assert total == len(readable)
+            check_organizations(database, caller, everybody[4:])
+
+
+def check_organizations(database: Database, caller: Caller, known: list[Account]) -> None:
+    """Hold the list of organizations against the decision about each."""
+    user = caller.user
+    visible = {
+        organization.id
+        for organization in known
+        if access.account_visible(
+            caller,
+            organization,
+            is_member=user is not None and members.is_member(database, organization, user),
+        )
+    }
+    shown = organizations.visible_to(user, public_only=caller.public_only)
+    with database.read() as connection:
+        found = set(connection.execute(select(users.c.id).where(users.c.is_organization, shown)).scalars())
+    assert found == visible

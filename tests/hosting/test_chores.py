@@ -1,0 +1,131 @@
+"""What the service does by itself while it runs."""
+
+from pathlib import Path
+
+import anyio
+from sqlalchemy import select
+
+from holdfast.hosting.chores import Chore, chores_of, doing_chores, look_after_pushed, note_token_use
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts, repositories, tokens
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.leases import take_lease
+from holdfast.hosting.store.tables import leases
+from holdfast.settings import Settings
+from tests.hosting.client import Git, address
+from tests.hosting.world import PASSWORD, World
+
+
+async def until(done: list[str], count: int) -> None:
+    """Wait for so many things to be done."""
+    with anyio.fail_after(10):
+        while len(done) < count:  # noqa: ASYNC110  # it is filled by threads
+            await anyio.sleep(0.01)
+
+
+def test_a_chore_is_done_again_and_again_also_after_it_failed(settings: Settings, database: Database) -> None:
+    """A failure is logged, and the others go on."""
+    done: list[str] = []
+
+    def fail(_host: Host) -> None:
+        done.append("tried")
+        raise RuntimeError("this time it did not work")
+
+    async def play() -> None:
+        host = Host.open(settings)
+        async with doing_chores(host, (Chore("fail", 0.01, fail),)):
+            await until(done, 3)
+        host.close()
+
+    anyio.run(play)
+
+
+def test_only_one_process_does_what_is_to_be_done_alone(settings: Settings, database: Database) -> None:
+    """When it ends, another takes over."""
+    done: list[str] = []
+
+    async def play() -> None:
+        first, second = Host.open(settings), Host.open(settings)
+        one = (Chore("sweep", 0.01, lambda _host: done.append("first"), alone=True),)
+        two = (Chore("sweep", 0.01, lambda _host: done.append("second"), alone=True),)
+        async with doing_chores(second, two):
+            await until(done, 1)
+            async with doing_chores(first, one):
+                await until(done, 10)
+        assert set(done) == {"second"}
+        async with doing_chores(first, one):
+            await until(done, len(done) + 1)
+        assert done[-1] == "first"
+        first.close()
+        second.close()
+
+    anyio.run(play)
+
+
+def test_what_is_rarely_done_is_not_done_again_by_the_next_process(settings: Settings, database: Database) -> None:
+    """A restart every hour must not make a daily chore an hourly one."""
+
+    async def play() -> None:
+        host = Host.open(settings)
+        async with doing_chores(host, (Chore("pack", 86_400, lambda _host: None, alone=True),)):
+            take_lease(database, "pack", "somebody", seconds=86_400)
+        host.close()
+
+    anyio.run(play)
+    with database.read() as connection:
+        assert connection.execute(select(leases.c.holder)).scalars().all() == ["somebody"]
+
+
+def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Database) -> None:
+    """What the last seconds saw is not lost when the service ends."""
+    admin = accounts.find_user(database, "admin")
+    token, _ = tokens.create_token(database, admin, "mine", ("all",))
+
+    async def play() -> None:
+        host = Host.open(settings)
+        async with doing_chores(host):
+            host.used_tokens[token.id] = 12345
+        host.close()
+
+    anyio.run(play)
+    assert tokens.find_token(database, admin, "mine").last_used_at == 12345
+
+
+def test_packing_can_be_turned_off(tmp_path: Path) -> None:
+    """By a setting."""
+    on, off = (Host.open(Settings(data=tmp_path, gc_hours=hours)) for hours in (24, 0))
+    assert "collect garbage" in {chore.name for chore in chores_of(on)}
+    assert "collect garbage" not in {chore.name for chore in chores_of(off)}
+    on.close()
+    off.close()
+
+
+def test_the_use_of_a_token_is_noted_a_moment_later(world: World) -> None:
+    """For all tokens at once, and not while a request waits."""
+    ada = world.account("ada")
+    token, _ = tokens.create_token(world.database, ada, "t", ("all",), now=1)
+    host = Host.open(world.service.settings)
+    host.used_tokens[token.id] = 1_000_000
+    note_token_use(host)
+    assert host.used_tokens == {}
+    assert tokens.find_token(world.database, ada, "t").last_used_at == 1_000_000
+    host.close()
+
+
+def test_a_pushed_repository_gets_its_size_and_its_history_index(world: World, tmp_path: Path) -> None:
+    """One that is gone meanwhile does not hold up the others."""
+    world.account("ada")
+    world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
+    git = Git(tmp_path / "work")
+    git("init", "-q")
+    git.commit("a.txt", "x" * 100_000)
+    git("push", "-q", address(world.service.url, "ada", PASSWORD, "ada/notes"), "HEAD:main")
+    host = Host.open(world.service.settings)
+    kept = repositories.find_repository(host.database, "ada", "notes")
+    host.pushed |= {kept.id, 999_999}
+    look_after_pushed(host)
+    assert repositories.repository_by_id(host.database, kept.id).size > 0
+    assert list(host.folders.path(kept.id).glob("objects/info/commit-graph*"))
+    assert host.pushed == set()
+    assert accounts.find_user(host.database, "ada").id == kept.owner.id
+    host.close()

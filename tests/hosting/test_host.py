@@ -1,0 +1,22 @@
+"""What a service opens."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import LfsUnavailable
+from holdfast.hosting.git.lfs.disk import DiskLfs
+from holdfast.hosting.git.lfs.s3 import S3Lfs
+from holdfast.hosting.host import lfs_store
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+
+
+def test_large_files_are_kept_where_the_settings_say(tmp_path: Path) -> None:
+    """In the data folder, or in a bucket that has its keys."""
+    assert isinstance(lfs_store(Settings(data=tmp_path)), DiskLfs)
+    key, secret = Secret("id"), Secret("secret")
+    whole = Settings(data=tmp_path, s3_bucket="b", s3_access_key=key, s3_secret_key=secret)
+    assert isinstance(lfs_store(whole), S3Lfs)
+    with pytest.raises(LfsUnavailable, match="s3_access_key"):
+        lfs_store(Settings(data=tmp_path, s3_bucket="b"))
