@@ -7,7 +7,7 @@ from importlib import import_module
 from bench.harness import Figure
 from holdfast import backup
 
-BENCHMARKS = ("wire", "info", "container", "memory")
+BENCHMARKS = ("wire", "info", "container", "memory", "service", "clone")
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import httpx
 from playwright.sync_api import Page, expect
 
 from tests.backup.streams import HEADER, record
@@ -9,7 +10,7 @@ from tests.backup.streams import empty_frame as frame
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
-def test_a_person_logs_in_sees_the_backups_and_logs_out(
+def test_a_person_logs_in_sees_what_is_there_and_logs_out(
     site: Service, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
     """By keyboard where that is quicker, in both sizes and schemes."""
@@ -22,6 +23,15 @@ def test_a_person_logs_in_sees_the_backups_and_logs_out(
         record(HEADER) + b"\x80"
     )
 
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
+        api.post("/orgs", json={"username": "tidewater", "full_name": "Tidewater Harbour"})
+        wanted = {
+            "name": "a-repository-with-" + "quite-" * 8 + "long-name",
+            "description": "Tides",
+            "private": True,
+        }
+        api.post("/orgs/tidewater/repos", json=wanted)
+
     page.goto(site.url)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     keep(page, "home")
@@ -31,6 +41,9 @@ def test_a_person_logs_in_sees_the_backups_and_logs_out(
     keep(page, "login")
     page.keyboard.press("Enter")
 
+    expect(page.get_by_role("heading", name="tidewater/a-repository-with")).to_be_visible()
+    expect(page.get_by_text(f"git clone {site.url}/tidewater/")).to_be_visible()
+    expect(page.get_by_role("heading", name="Tidewater Harbour")).to_be_visible()
     expect(page.get_by_role("heading", name="Chat backups")).to_be_visible()
     expect(page.get_by_text("2,468")).to_be_visible()
     expect(page.get_by_text("ends in the middle of a record")).to_be_visible()

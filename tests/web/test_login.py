@@ -5,6 +5,8 @@ import io
 import pytest
 
 from holdfast import logs
+from holdfast.hosting.store import accounts
+from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
@@ -85,3 +87,24 @@ def test_the_log_holds_neither_names_nor_passwords(service: Service) -> None:
     for secret in ("hunter2", ADMIN_PASSWORD, client.cookies.get("holdfast_session", "")):
         assert secret
         assert secret not in stream.getvalue()
+
+
+def test_guessing_is_slow_here_too(service: Service) -> None:
+    """After ten wrong passwords even the right one waits, and the page says how long."""
+    with service.client() as client:
+        for _ in range(10):
+            assert client.post("/login", data={"name": "admin", "password": "wrong"}).status_code == 401
+        answer = client.post("/login", data={"name": "admin", "password": ADMIN_PASSWORD})
+        assert answer.status_code == 429
+        assert "Try again in 15 minutes" in answer.text
+        assert int(answer.headers["retry-after"]) > 800
+
+
+def test_an_account_that_was_closed_cannot_log_in(service: Service) -> None:
+    """It is told so, but only to who knows the password."""
+    accounts.create_user(service.database, "eve", Secret("long enough"), may_not_log_in=True)
+    with service.client() as client:
+        assert client.post("/login", data={"name": "eve", "password": "wrong one"}).status_code == 401
+        answer = client.post("/login", data={"name": "eve", "password": "long enough"})
+    assert (answer.status_code, "may not log in" in answer.text) == (403, True)
+    assert "set-cookie" not in answer.headers

@@ -3,7 +3,9 @@
 import pytest
 from jinja2 import UndefinedError
 
-from holdfast.hosting.store.accounts import User
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
 from holdfast.web.pages import Pages
 from tests.conftest import Service
 
@@ -16,10 +18,11 @@ def test_an_unknown_address_is_a_page_with_a_way_back(service: Service) -> None:
     assert 'href="/"' in answer.text
 
 
-def test_names_cannot_become_markup() -> None:
+def test_names_cannot_become_markup(database: Database) -> None:
     """A user's name is text, whatever it holds."""
-    user = User(1, "x", "<script>alert(1)</script>", is_admin=False)
-    body = bytes(Pages().render("home.html", user=user, title="Holdfast", shelf=[]).body).decode()
+    name = "<script>alert(1)</script>"
+    user = accounts.create_user(database, "x", Secret("long enough"), full_name=name)
+    body = bytes(Pages().render("not_found.html", user=user, title="Not found").body).decode()
     assert "<script>" not in body
     assert "&lt;script&gt;" in body
 

@@ -9,42 +9,76 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
-from holdfast.hosting.data import connect
+from holdfast.hosting.api.git_http import GitHttp
+from holdfast.hosting.api.serving import PREFIX
+from holdfast.hosting.chores import doing_chores
+from holdfast.hosting.git import receive
+from holdfast.hosting.host import Host
 from holdfast.settings import Settings
-from holdfast.web import home, login
+from holdfast.web import avatars, home, login, reference
 from holdfast.web.guard import Guard
 from holdfast.web.pages import Pages, not_found
 from holdfast.web.requests import RequestLog
+from holdfast.web.vitals import Vitals
 
 __all__ = ["build"]
 
 
-def build(settings: Settings) -> Starlette:
+class Fork:
+    """Sends what is for the API or for git straight there; everything else goes to the pages."""
+
+    def __init__(self, service: ASGIApp, git: GitHttp, site: ASGIApp) -> None:
+        self._service = service
+        self._git = git
+        self._site = site
+
+    async def __call__(self, scope: Scope, messages: Receive, send: Send) -> None:
+        """Serve one request."""
+        chosen = self._site
+        if scope["type"] == "http":
+            if scope["path"].startswith(f"{PREFIX}/"):
+                chosen = self._service
+            elif self._git.matches(scope["path"]):
+                chosen = self._git
+        await chosen(scope, messages, send)
+
+
+def build(settings: Settings) -> ASGIApp:
     """Build the application for these settings. Its database must have been migrated before."""
-    database = connect(settings)
+    host = Host.open(settings)
+    authenticator = api.Authenticator()
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        database.close()
+        async with doing_chores(host):
+            yield
+            await receive.finish()
+        host.close()
 
+    described = reference.Reference()
     static = Path(str(resources.files("holdfast.web") / "static"))
-    app = Starlette(
+    site = Starlette(
         routes=[
             Route("/", home.show, methods=["GET"]),
             Route("/login", login.show, methods=["GET"]),
             Route("/login", login.submit, methods=["POST"]),
             Route("/logout", login.leave, methods=["POST"]),
-            Mount("/api/v1", routes=api.routes()),
+            Route("/api/docs", described.show_page, methods=["GET"]),
+            Route("/api/openapi.json", described.show_document, methods=["GET"]),
+            Route("/swagger.v1.json", described.show_document, methods=["GET"]),
+            Route("/api/swagger", reference.to_page, methods=["GET"]),
+            Route("/avatars/{number:int}", avatars.show, methods=["GET"]),
             Mount("/static", StaticFiles(directory=static)),
         ],
-        middleware=[Middleware(RequestLog), Middleware(Guard)],
+        middleware=[Middleware(Guard)],
         exception_handlers={404: not_found},
         lifespan=lifespan,
     )
-    app.state.settings = settings
-    app.state.database = database
-    app.state.pages = Pages()
-    return app
+    site.state.settings = settings
+    site.state.database = host.database
+    site.state.pages = Pages()
+    service = api.Api(host, api.endpoints(), authenticator)
+    return Vitals(RequestLog(Fork(service, GitHttp(host, authenticator), site)), host)

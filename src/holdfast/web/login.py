@@ -1,5 +1,6 @@
 """Logging in and out in a browser."""
 
+from functools import partial
 from typing import Final
 
 import structlog
@@ -7,15 +8,17 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting.store import accounts, sessions
+from holdfast.hosting import passwords
+from holdfast.hosting.errors import TooManyGuesses
+from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
-from holdfast.web.pages import COOKIE, Pages, current_user
+from holdfast.web.pages import Pages, current_user
 
 __all__ = ["leave", "show", "submit"]
 
 log = structlog.get_logger(__name__)
-# Longer input is no name or password of anybody's; it is not worth hashing.
-LONGEST: Final = 1024
+TOGETHER: Final = "That name and password do not belong together."
+CLOSED: Final = "This account may not log in at the moment. Ask whoever looks after this service."
 
 
 async def show(request: Request) -> Response:
@@ -28,26 +31,32 @@ async def show(request: Request) -> Response:
 
 async def submit(request: Request) -> Response:
     """Check what was typed; a wrong name and a wrong password get the same answer in the same time."""
-    async with request.form(max_files=0, max_fields=8, max_part_size=LONGEST * 8) as form:
+    async with request.form(max_files=0, max_fields=8, max_part_size=passwords.LONGEST * 8) as form:
         name, password = form.get("name"), form.get("password")
     state = request.app.state
-    pages: Pages = state.pages
+    typed = name if isinstance(name, str) and len(name) <= passwords.LONGEST else ""
     user = None
-    typed = name if isinstance(name, str) and len(name) <= LONGEST else ""
-    if typed and isinstance(password, str) and len(password) <= LONGEST:
-        # Hashing takes tens of milliseconds; other requests go on meanwhile.
-        user = await to_thread.run_sync(accounts.check_password, state.database, typed, Secret(password))
+    if typed and isinstance(password, str):
+        address = request.client.host if request.client else ""
+        try:
+            # Hashing takes tens of milliseconds; other requests go on meanwhile.
+            user = await to_thread.run_sync(
+                passwords.check, state.database, state.settings, typed, Secret(password), address
+            )
+        except TooManyGuesses as error:
+            minutes = -(-error.seconds // 60)
+            problem = f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
+            return refuse(request, typed, problem, 429, {"Retry-After": str(error.seconds)})
     if user is None:
-        # The name is not logged: people type their password into the wrong field.
-        log.warning("login refused")
-        problem = "That name and password do not belong together."
-        return pages.render("login.html", user=None, title="Log in", problem=problem, typed=typed, status=401)
+        return refuse(request, typed, TOGETHER, 401)
+    if user.may_not_log_in or not user.is_active:
+        return refuse(request, typed, CLOSED, 403)
     days = state.settings.session_days
-    token = sessions.start_session(state.database, user, days=days)
+    token = await to_thread.run_sync(partial(sessions.start_session, state.database, user, days=days))
     log.info("login", user=user.id)
     response = RedirectResponse("/", 303)
     response.set_cookie(
-        COOKIE,
+        sessions.COOKIE,
         token.reveal(),
         max_age=days * 86_400,
         httponly=True,
@@ -57,11 +66,23 @@ async def submit(request: Request) -> Response:
     return response
 
 
+def refuse(
+    request: Request, typed: str, problem: str, status: int, headers: dict[str, str] | None = None
+) -> Response:
+    """Show the form again with what is wrong."""
+    # The name is not logged: people type their password into the wrong field.
+    log.warning("login refused", status=status)
+    pages: Pages = request.app.state.pages
+    page = pages.render("login.html", user=None, title="Log in", problem=problem, typed=typed, status=status)
+    page.headers.update(headers or {})
+    return page
+
+
 async def leave(request: Request) -> Response:
     """Log this browser out."""
-    token = request.cookies.get(COOKIE)
+    token = request.cookies.get(sessions.COOKIE)
     if token is not None:
         sessions.end_session(request.app.state.database, Secret(token))
     response = RedirectResponse("/", 303)
-    response.delete_cookie(COOKIE)
+    response.delete_cookie(sessions.COOKIE)
     return response

@@ -1,19 +1,15 @@
 """Turns templates into pages."""
 
-from typing import Final
-
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from holdfast import __version__
 from holdfast.hosting.store import sessions
-from holdfast.hosting.store.accounts import User
+from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 
-__all__ = ["COOKIE", "Pages", "current_user", "not_found"]
-
-COOKIE: Final = "holdfast_session"
+__all__ = ["Pages", "current_user", "not_found"]
 
 
 class Pages:
@@ -30,7 +26,7 @@ class Pages:
         self._environment.filters["number"] = lambda value: f"{value:,}"
 
     def render(
-        self, template: str, *, user: User | None, title: str, status: int = 200, **values: object
+        self, template: str, *, user: Account | None, title: str, status: int = 200, **values: object
     ) -> HTMLResponse:
         """Make a page; `user` is whoever is looking at it."""
         text = self._environment.get_template(template).render(
@@ -39,9 +35,9 @@ class Pages:
         return HTMLResponse(text, status, headers={"Cache-Control": "private, no-cache"})
 
 
-def current_user(request: Request) -> User | None:
+def current_user(request: Request) -> Account | None:
     """Return whoever is logged in in this browser."""
-    token = request.cookies.get(COOKIE)
+    token = request.cookies.get(sessions.COOKIE)
     return None if token is None else sessions.user_of(request.app.state.database, Secret(token))
 
 

@@ -1,12 +1,61 @@
-"""The shape of an answer."""
+"""What every answer carries."""
 
-from holdfast.hosting.api.answer import JSON
+import anyio
+import pytest
+from starlette.types import Message
+
+from holdfast.hosting.api.answer import send_json, send_raw
+from holdfast.hosting.api.declare import Raw
 
 
-def test_answers_are_json_that_no_cache_may_keep() -> None:
-    """Media type and cache header are what existing clients expect."""
-    answer = JSON({"a": [1]}, 201)
-    assert answer.body == b'{"a":[1]}'
-    assert answer.status_code == 201
-    assert answer.headers["content-type"] == "application/json;charset=utf-8"
-    assert answer.headers["cache-control"] == "max-age=0, private, must-revalidate"
+def sent(method: str, raw: Raw | None = None, headers: list[tuple[bytes, bytes]] | None = None) -> list[Message]:
+    """Send an answer and return the messages it became."""
+    messages: list[Message] = []
+    scope = {"type": "http", "method": method, "headers": headers or []}
+
+    async def keep(message: Message) -> None:
+        messages.append(message)
+
+    async def run() -> None:
+        if raw is None:
+            await send_json(scope, keep, 201, {"a": ["x" * 2000]}, {"X-Extra": "1"})
+        else:
+            await send_raw(scope, keep, raw, {})
+
+    anyio.run(run)
+    return messages
+
+
+def test_json_is_what_clients_compare_with_and_no_cache_may_keep_it() -> None:
+    """The media type has no space in it."""
+    start, body = sent("GET")
+    headers = dict(start["headers"])
+    assert start["status"] == 201
+    assert headers[b"content-type"] == b"application/json;charset=utf-8"
+    assert headers[b"cache-control"] == b"max-age=0, private, must-revalidate"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert headers[b"x-extra"] == b"1"
+    assert len(body["body"]) == int(headers[b"content-length"])
+
+
+def test_compression_is_for_those_who_ask() -> None:
+    """The length is that of what is sent."""
+    start, body = sent("GET", headers=[(b"accept-encoding", b"br, gzip;q=0.5")])
+    headers = dict(start["headers"])
+    assert headers[b"content-encoding"] == b"gzip"
+    assert len(body["body"]) == int(headers[b"content-length"]) < 200
+
+
+@pytest.mark.parametrize("content", [b"abc", iter([b"a", b"bc"])])
+def test_bytes_are_sent_as_they_come(content: bytes) -> None:
+    """At once or piece by piece; what the endpoint says about itself wins."""
+    start, *body = sent("GET", Raw(content, "text/plain", 200, {"Cache-Control": "public"}))
+    assert b"".join(message["body"] for message in body) == b"abc"
+    assert dict(start["headers"])[b"cache-control"] == b"public"
+
+
+def test_head_has_no_body() -> None:
+    """But the length of the one it would have."""
+    start, body = sent("HEAD")
+    assert body["body"] == b""
+    assert int(dict(start["headers"])[b"content-length"]) > 2000

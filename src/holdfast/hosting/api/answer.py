@@ -1,24 +1,75 @@
-"""How the API answers: JSON with the headers its clients expect."""
+"""Writes answers: JSON with the headers clients expect, compressed when they like, or bytes as they are."""
 
-from typing import ClassVar
+import gzip
+from collections.abc import AsyncIterator
+from typing import Final
 
 import msgspec
-from starlette.responses import Response
+from starlette.concurrency import iterate_in_threadpool
+from starlette.types import Scope, Send
 
-__all__ = ["JSON"]
+from holdfast.hosting.api.declare import Raw
 
+__all__ = ["JSON_TYPE", "send_bytes", "send_json", "send_raw"]
+
+JSON_TYPE: Final = b"application/json;charset=utf-8"
+NOT_KEPT: Final = b"max-age=0, private, must-revalidate"
+# An answer is no page: a browser that is made to show one as a page runs nothing and loads nothing.
+NO_PAGE: Final = b"default-src 'none'; frame-ancestors 'none'"
+# Anything shorter fits into one packet anyway.
+WORTH_COMPRESSING: Final = 1400
+
+Headers = list[tuple[bytes, bytes]]
 encoder = msgspec.json.Encoder()
 
 
-class JSON(Response):
-    """A JSON body; the media type has no space in it, which is what existing clients compare with."""
+def accepts_gzip(scope: Scope) -> bool:
+    """Tell whether a client can read gzip."""
+    return any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
 
-    media_type = "application/json;charset=utf-8"
-    HEADERS: ClassVar = {"Cache-Control": "max-age=0, private, must-revalidate"}
 
-    def __init__(self, content: object, status: int = 200) -> None:
-        super().__init__(content, status, headers=self.HEADERS)
+async def send_json(scope: Scope, send: Send, status: int, value: object, more: dict[str, str]) -> None:
+    """Answer with a value as JSON."""
+    content = encoder.encode(value)
+    headers: Headers = [(b"content-type", JSON_TYPE), (b"vary", b"Accept-Encoding")]
+    if len(content) >= WORTH_COMPRESSING and accepts_gzip(scope):
+        content = gzip.compress(content, 5, mtime=0)
+        headers.append((b"content-encoding", b"gzip"))
+    await send_bytes(scope, send, status, content, headers, more)
 
-    def render(self, content: object) -> bytes:
-        """Write the body."""
-        return encoder.encode(content)
+
+async def send_bytes(  # noqa: PLR0917  # the parts of an answer, in the order they are sent
+    scope: Scope, send: Send, status: int, content: bytes, headers: Headers, more: dict[str, str]
+) -> None:
+    """Answer with bytes that are all there; a HEAD request gets the headers alone."""
+    if status != 204:
+        headers.append((b"content-length", b"%d" % len(content)))
+    await send({"type": "http.response.start", "status": status, "headers": complete(headers, more)})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
+
+
+async def send_raw(scope: Scope, send: Send, raw: Raw, more: dict[str, str]) -> None:
+    """Answer with what is no JSON, piece by piece when it comes so."""
+    headers: Headers = [(b"content-type", raw.media_type.encode())]
+    more = {**more, **raw.headers}
+    if isinstance(raw.content, bytes):
+        await send_bytes(scope, send, raw.status, raw.content, headers, more)
+        return
+    await send({"type": "http.response.start", "status": raw.status, "headers": complete(headers, more)})
+    pieces = raw.content if isinstance(raw.content, AsyncIterator) else iterate_in_threadpool(raw.content)
+    if scope["method"] != "HEAD":
+        async for piece in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def complete(headers: Headers, more: dict[str, str]) -> Headers:
+    """Add what every answer carries, unless the endpoint has said something else."""
+    given = {name.lower() for name in more}
+    headers += [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more.items()]
+    if "cache-control" not in given:
+        headers.append((b"cache-control", NOT_KEPT))
+    if "content-security-policy" not in given:
+        headers.append((b"content-security-policy", NO_PAGE))
+    headers.append((b"x-content-type-options", b"nosniff"))
+    return headers

@@ -1,12 +1,46 @@
-"""Every route of the API."""
+"""Every endpoint of the API."""
 
-from starlette.routing import BaseRoute, Route
+from types import ModuleType
+from typing import Final
 
-from holdfast.hosting.api.version import show_version
+from holdfast.hosting.api import (
+    admin,
+    assignees,
+    branches,
+    collaborators,
+    comments,
+    commits,
+    issue_labels,
+    issue_search,
+    issues,
+    labels,
+    members,
+    milestones,
+    objects,
+    organizations,
+    protections,
+    pulls,
+    repositories,
+    tags,
+    teams,
+    timeline,
+    tokens,
+    topics,
+    users,
+    version,
+)
+from holdfast.hosting.api.declare import Endpoint
 
-__all__ = ["routes"]
+__all__ = ["endpoints"]
+
+MODULES: Final[tuple[ModuleType, ...]] = (
+    *(version, users, tokens, organizations, members, teams, admin),
+    *(repositories, collaborators, topics, branches, protections),
+    *(commits, tags, objects),
+    *(issue_search, issues, comments, timeline, issue_labels, assignees, labels, milestones, pulls),
+)
 
 
-def routes() -> list[BaseRoute]:
-    """List the routes below `/api/v1`."""
-    return [Route("/version", show_version, methods=["GET"])]
+def endpoints() -> list[Endpoint]:
+    """List what every module declares, in the order it is written."""
+    return [value for module in MODULES for value in vars(module).values() if isinstance(value, Endpoint)]

@@ -1,13 +1,13 @@
-"""`GET /version`: the first thing every client asks."""
+"""What every client asks first: the version, and the limits of the API."""
 
 from typing import Final
 
 import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
 
 from holdfast import __version__
-from holdfast.hosting.api.answer import JSON
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.paging import DEFAULT_SIZE, LARGEST_SIZE
 
 __all__ = ["ServerVersion", "show_version"]
 
@@ -21,6 +21,88 @@ class ServerVersion(msgspec.Struct, frozen=True):
     version: str
 
 
-async def show_version(_request: Request) -> Response:
+class ApiLimits(msgspec.Struct, frozen=True):
+    """How much one answer holds."""
+
+    max_response_items: int
+    default_paging_num: int
+    default_git_trees_per_page: int
+    default_max_blob_size: int
+    default_max_response_size: int
+
+
+class RepositoryFeatures(msgspec.Struct, frozen=True):
+    """What repositories on this service can do."""
+
+    mirrors_disabled: bool
+    http_git_disabled: bool
+    migrations_disabled: bool
+    stars_disabled: bool
+    time_tracking_disabled: bool
+    lfs_disabled: bool
+
+
+class UiSettings(msgspec.Struct, frozen=True):
+    """How the website looks by default."""
+
+    default_theme: str
+    allowed_reactions: list[str]
+    custom_emojis: list[str]
+
+
+class AttachmentSettings(msgspec.Struct, frozen=True):
+    """What may be attached to issues."""
+
+    enabled: bool
+    allowed_types: str
+    max_files: int
+    max_size: int
+
+
+@endpoint("GET /version", tag="settings")
+def show_version(_call: Call) -> ServerVersion:
     """Tell the version; anybody may ask."""
-    return JSON(ServerVersion(f"{API_VERSION}+holdfast-{__version__}"))
+    return ServerVersion(f"{API_VERSION}+holdfast-{__version__}")
+
+
+@endpoint("GET /settings/api", tag="settings")
+def show_limits(_call: Call) -> ApiLimits:
+    """Tell how much one answer holds."""
+    return ApiLimits(
+        max_response_items=LARGEST_SIZE,
+        default_paging_num=DEFAULT_SIZE,
+        default_git_trees_per_page=1000,
+        default_max_blob_size=10_485_760,
+        default_max_response_size=104_857_600,
+    )
+
+
+@endpoint("GET /settings/repository", tag="settings")
+def show_features(_call: Call) -> RepositoryFeatures:
+    """Tell what repositories can do."""
+    return RepositoryFeatures(
+        mirrors_disabled=True,
+        http_git_disabled=False,
+        migrations_disabled=True,
+        stars_disabled=True,
+        time_tracking_disabled=True,
+        lfs_disabled=False,
+    )
+
+
+@endpoint("GET /settings/ui", tag="settings")
+def show_ui(_call: Call) -> UiSettings:
+    """Tell how the website looks by default."""
+    return UiSettings("holdfast", [], [])
+
+
+@endpoint("GET /settings/attachment", tag="settings")
+def show_attachment_settings(_call: Call) -> AttachmentSettings:
+    """Tell what may be attached to issues: nothing yet."""
+    return AttachmentSettings(False, "", 0, 0)
+
+
+@endpoint("GET /swagger", tag="settings", status=303)
+def go_to_description(call: Call) -> Raw:
+    """Lead to the page that describes the API."""
+    return Raw(b"", "text/plain;charset=utf-8", 303, {"Location": f"{call.root}/api/docs"})

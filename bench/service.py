@@ -1,0 +1,105 @@
+"""What a request costs: asking who one is, against a route of the bare framework that returns a constant."""
+
+import multiprocessing
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from bench.harness import Figure
+from bench.load import rate
+from holdfast import logs
+from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.store import accounts, tokens
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from holdfast.web.app import build
+
+__all__ = ["figures"]
+
+ROUNDS = 5
+
+
+def bare() -> ASGIApp:
+    """Make an application with one route that returns a constant."""
+
+    async def constant(_request: Request) -> PlainTextResponse:
+        return PlainTextResponse("hello")
+
+    return Starlette(routes=[Route("/constant", constant)])
+
+
+def serve(
+    make: Callable[[], ASGIApp], listening: "multiprocessing.Queue[int]", log: str, processors: set[int]
+) -> None:
+    """Serve an application on some processors until the process is ended; its log goes where nobody reads it."""
+    os.sched_setaffinity(0, processors)
+    with Path(log).open("w", encoding="utf-8") as stream:
+        logs.configure(style="json", level="info", stream=stream)
+        config = uvicorn.Config(make(), port=0, log_config=None, access_log=False)
+        server = uvicorn.Server(config)
+        socket = config.bind_socket()
+        socket.listen(100)
+        listening.put(socket.getsockname()[1])
+        server.run(sockets=[socket])
+
+
+class Whole:
+    """Makes the whole application; a class so that another process can be given it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __call__(self) -> ASGIApp:
+        """Build it."""
+        return build(self.settings)
+
+
+def figures() -> list[Figure]:
+    """Measure both in turn, in one run; the client asks from another processor than the one that answers."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, before - {0} or before)
+    try:
+        return measured()
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def measured() -> list[Figure]:
+    """Ask both servers in turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(data=Path(folder), admin_password=Secret("a-password-for-a-benchmark"))
+        with open_database(settings) as database:
+            prepare(database, settings)
+            _, value = tokens.create_token(database, accounts.find_user(database, "admin"), "bench", ("all",))
+        context = multiprocessing.get_context("spawn")
+        servers = []
+        ports = []
+        for make in (bare, Whole(Settings(data=settings.data))):
+            listening = context.Queue()
+            server = context.Process(target=serve, args=(make, listening, f"{folder}/log", {0}), daemon=True)
+            server.start()
+            servers.append(server)
+            ports.append(listening.get(timeout=60))
+        time.sleep(1)
+        asked = {"Authorization": f"token {value.reveal()}"}
+        pairs = [(rate(ports[0], "/constant", {}), rate(ports[1], "/api/v1/user", asked)) for _ in range(ROUNDS)]
+        for server in servers:
+            server.terminate()
+            server.join()
+    constants, users = zip(*pairs, strict=True)
+    ratio = statistics.median(user / constant for constant, user in pairs)
+    return [
+        Figure("a bare route that returns a constant", statistics.median(constants), "req/s"),
+        Figure("GET /user with a token", statistics.median(users), "req/s"),
+        Figure("GET /user, against the bare route", ratio * 100, "%", least=30),
+    ]

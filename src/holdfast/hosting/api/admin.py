@@ -1,0 +1,164 @@
+"""What administrators of the service do: look after everybody's accounts."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.guards import Subject, of_user, person, site_admin
+from holdfast.hosting.api.organizations import name_taken
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal, answering
+from holdfast.hosting.api.shapes.organizations import Link, Visibility
+from holdfast.hosting.api.shapes.users import User, user
+from holdfast.hosting.errors import EmailTaken, NameTaken, PasswordRefused
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store import administration as store
+from holdfast.secret import Secret
+
+__all__ = ["create_user", "delete_user", "edit_user", "list_users", "rename_user"]
+
+Short = Annotated[str, Meta(max_length=255)]
+
+
+class CreateUserOption(msgspec.Struct, frozen=True):
+    """A new user; what a directory elsewhere would need is accepted and means nothing here."""
+
+    username: Annotated[str, Meta(max_length=40), Required] = ""
+    email: Annotated[str, Meta(max_length=254), Required] = ""
+    password: Short = ""
+    must_change_password: bool = True
+    full_name: Annotated[str, Meta(max_length=100)] = ""
+    visibility: Visibility = ""
+    restricted: bool = False
+    login_name: str = ""
+    source_id: int = 0
+    send_notify: bool = False
+
+
+class EditUserOption(msgspec.Struct, frozen=True):
+    """What to change; a key that is absent keeps its value."""
+
+    email: Annotated[str, Meta(max_length=254)] | UnsetType = UNSET
+    full_name: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+    password: Short | UnsetType = UNSET
+    must_change_password: bool | UnsetType = UNSET
+    website: Link | UnsetType = UNSET
+    location: Annotated[str, Meta(max_length=50)] | UnsetType = UNSET
+    description: Short | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    admin: bool | UnsetType = UNSET
+    prohibit_login: bool | UnsetType = UNSET
+    allow_create_organization: bool | UnsetType = UNSET
+    restricted: bool | UnsetType = UNSET
+    visibility: Visibility | UnsetType = UNSET
+    login_name: str = ""
+    source_id: int = 0
+
+
+class RenameUserOption(msgspec.Struct, frozen=True):
+    """Another name."""
+
+    new_username: Annotated[str, Meta(max_length=40, title="NewName"), Required] = ""
+
+
+class DeleteUserQuery(msgspec.Struct, frozen=True):
+    """Whether what the user owns goes too."""
+
+    purge: bool = False
+
+
+class UserQuery(msgspec.Struct, frozen=True):
+    """Whom to list."""
+
+    q: str = ""
+
+
+COLUMNS: Final = {
+    "email": "email",
+    "full_name": "full_name",
+    "must_change_password": "must_change_password",
+    "website": "website",
+    "location": "location",
+    "description": "description",
+    "active": "is_active",
+    "admin": "is_admin",
+    "prohibit_login": "may_not_log_in",
+    "allow_create_organization": "may_create_organizations",
+    "restricted": "is_restricted",
+    "visibility": "visibility",
+}
+EVERYBODY: Final = ("public", "limited", "private")
+ABOUT_SOMEBODY: Final = (site_admin, of_user, person)
+
+
+@endpoint("GET /admin/users", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
+def list_users(call: Call, query: UserQuery, page: Page) -> Listed[User]:
+    """List everybody."""
+    found, total = accounts.search_accounts(
+        call.host.database, query.q, organizations=False, visibilities=EVERYBODY, skip=page.skip, limit=page.size
+    )
+    return Listed([user(call, account) for account in found], total)
+
+
+@endpoint("POST /admin/users", scope="admin", guards=(site_admin,), status=201, refuses=(400, 401, 403, 422))
+def create_user(call: Call, body: CreateUserOption) -> User:
+    """Make an account for somebody."""
+    accounts.check_name(body.username)
+    try:
+        with answering(400, PasswordRefused), answering(422, EmailTaken):
+            made = store.register(
+                call.host.database,
+                body.username,
+                Secret(body.password),
+                email=body.email,
+                full_name=body.full_name,
+                visibility=body.visibility or "public",
+                is_restricted=body.restricted,
+                must_change_password=body.must_change_password,
+            )
+    except NameTaken:
+        raise name_taken(body.username) from None
+    return user(call, made)
+
+
+@endpoint("PATCH /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(400, 401, 403, 404, 422))
+def edit_user(call: Call, subject: Subject, body: EditUserOption) -> User:
+    """Change somebody's account; the last administrator stays one."""
+    columns: dict[str, str | bool] = {
+        column: value for field, column in COLUMNS.items() if (value := getattr(body, field)) is not UNSET
+    }
+    if not columns.get("visibility"):
+        columns.pop("visibility", None)
+    if columns.get("email") == "":
+        raise Refusal(422, "[Email]: Required")
+    password = None if body.password is UNSET or not body.password else Secret(body.password)
+    with answering(400, PasswordRefused), answering(422, EmailTaken):
+        return user(call, store.change_user(call.host.database, subject.account, password=password, **columns))
+
+
+@endpoint(
+    "POST /admin/users/{username}/rename",
+    scope="admin",
+    guards=ABOUT_SOMEBODY,
+    status=204,
+    refuses=(401, 403, 404, 422),
+)
+def rename_user(call: Call, subject: Subject, body: RenameUserOption) -> None:
+    """Give somebody another name; the old one leads to them until somebody takes it."""
+    try:
+        accounts.rename_account(call.host.database, subject.account, body.new_username)
+    except NameTaken:
+        raise name_taken(body.new_username) from None
+
+
+@endpoint("DELETE /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(401, 403, 404, 422))
+def delete_user(call: Call, subject: Subject, query: DeleteUserQuery) -> None:
+    """Remove somebody's account; what they wrote stays, without its author."""
+    if subject.account.id == call.user.id:
+        raise Refusal(422, "administrators cannot delete themselves")
+    for number in store.delete_user(call.host.database, subject.account, actor=call.user, purge=query.purge):
+        call.host.folders.delete(number)

@@ -1,0 +1,186 @@
+"""Finds out who sent a request: a token, a name with a password, or the cookie of the website."""
+
+import base64
+import binascii
+import hashlib
+import re
+import secrets
+import time
+from collections import OrderedDict
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import cookie_parser
+
+from holdfast.hosting import passwords
+from holdfast.hosting.access import ANONYMOUS, Caller
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.errors import NoSuchUser, TooManyGuesses
+from holdfast.hosting.store import accounts, sessions, tokens
+from holdfast.secret import Secret
+
+__all__ = ["Authenticator"]
+
+TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
+WRONG: Final = "invalid username, password or token"
+OLD_PARAMETER: Final = "token and access_token in the query string are deprecated; use the Authorization header"
+# How long a password that was right is taken for right without hashing it again; git sends it with every request.
+REMEMBERED_SECONDS: Final = 300
+REMEMBERED: Final = 1024
+LONGEST: Final = 1024
+
+
+class Authenticator:
+    """Knows who may come in, and remembers for a moment whose password was right."""
+
+    def __init__(self) -> None:
+        self._salt = secrets.token_bytes(32)
+        self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+
+    def is_slow(self, call: Call) -> bool:
+        """Tell whether a password has to be hashed, which takes tens of milliseconds."""
+        parts = call.headers.get("authorization", "").split()
+        if len(parts) != 2 or parts[0].lower() != "basic":
+            return False
+        given = basic(parts[1])
+        if given is None or TOKEN_SHAPE.fullmatch(given[0]) or TOKEN_SHAPE.fullmatch(given[1]):
+            return False
+        return self._digest(*given) not in self._right
+
+    def identify(self, call: Call) -> Caller:
+        """Return the caller; credentials that are wrong are refused, none at all is nobody in particular."""
+        caller = self._credentials(call)
+        if caller.user is None:
+            return caller
+        caller = self._acting_for(call, caller)
+        check_state(caller)
+        return caller
+
+    def password_of(self, call: Call, name: str, password: Secret) -> accounts.Account | None:
+        """Return the user if the password is theirs; one that was right a moment ago need not be hashed again."""
+        settings, database = call.host.settings, call.host.database
+        digest = self._digest(name, password.reveal())
+        row = database.row(accounts.BY_NAME, folded=name.casefold())
+        remembered = self._right.get(digest)
+        if row is not None and remembered is not None:
+            known_hash, until = remembered
+            if known_hash == row[accounts.WIDTH] and time.monotonic() < until:
+                return accounts.account_from(row)
+        try:
+            user = passwords.check(database, settings, name, password, call.address)
+        except TooManyGuesses as error:
+            raise Refusal(429, str(error), headers={"Retry-After": str(error.seconds)}) from None
+        if user is not None and row is not None:
+            self._remember(digest, row[accounts.WIDTH])
+        return user
+
+    def _credentials(self, call: Call) -> Caller:
+        """Try what the request carries, in the order clients rely on."""
+        parts = call.headers.get("authorization", "").split()
+        if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
+            return by_token(call, parts[1])
+        given = dict(call.pairs()) if call.scope["query_string"] else {}
+        in_query = given.get("token") or given.get("access_token")
+        if in_query:
+            call.answer_headers["X-Gitea-Warning"] = OLD_PARAMETER
+            return by_token(call, in_query)
+        if len(parts) == 2 and parts[0].lower() == "basic":
+            pair = basic(parts[1])
+            if pair is None:
+                return ANONYMOUS
+            return self._by_password(call, *pair)
+        return by_cookie(call)
+
+    def _by_password(self, call: Call, name: str, password: str) -> Caller:
+        """Take a name and a password; a token may stand for the password, or for the name without one."""
+        if TOKEN_SHAPE.fullmatch(name) and password in {"", "x-oauth-basic"}:
+            return by_token(call, name)
+        if TOKEN_SHAPE.fullmatch(password):
+            held = tokens.holder_of(call.host.database, Secret(password))
+            if held is not None and held[0].name.casefold() == name.casefold():
+                return note_use(call, Caller(*held))
+        user = self.password_of(call, name, Secret(password))
+        if user is None:
+            raise Refusal(401, WRONG)
+        return Caller(user, by_password=True)
+
+    @staticmethod
+    def _acting_for(call: Call, caller: Caller) -> Caller:
+        """Let an administrator act as somebody else, where the request says so."""
+        name = call.headers.get("sudo") or (call.query("sudo") if call.scope["query_string"] else None)
+        if not name:
+            return caller
+        if not caller.is_admin:
+            raise Refusal(403, "Only administrators allowed to sudo.", bare=True)
+        try:
+            user = accounts.find_user(call.host.database, name)
+        except NoSuchUser:
+            text = f"user does not exist [uid: 0, name: {name}]"
+            raise Refusal(404, text, bare=True) from None
+        return Caller(user, caller.token, by_password=caller.by_password, behind=caller.user)
+
+    def _digest(self, name: str, password: str) -> bytes:
+        return hashlib.sha256(self._salt + name.casefold().encode() + b"\0" + password.encode()).digest()
+
+    def _remember(self, digest: bytes, password_hash: str) -> None:
+        self._right[digest] = (password_hash, time.monotonic() + REMEMBERED_SECONDS)
+        while len(self._right) > REMEMBERED:
+            self._right.popitem(last=False)
+
+
+def basic(encoded: str) -> tuple[str, str] | None:
+    """Read the name and password of a Basic header; None when it is none, as with a name nobody can have."""
+    try:
+        name, colon, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return (name, password) if colon and "\0" not in name else None
+
+
+def by_token(call: Call, value: str) -> Caller:
+    """Return the holder of a token."""
+    held = tokens.holder_of(call.host.database, Secret(value)) if len(value) <= LONGEST else None
+    if held is None:
+        raise Refusal(401, WRONG)
+    return note_use(call, Caller(*held))
+
+
+def note_use(call: Call, caller: Caller) -> Caller:
+    """Have it written down later that a token was used."""
+    token = caller.token
+    now = int(time.time())
+    if token is not None and now - token.last_used_at >= tokens.USE_IS_NOTED_EVERY:
+        call.host.used_tokens[token.id] = now
+    return caller
+
+
+def by_cookie(call: Call) -> Caller:
+    """Return whoever is logged in on the website; a request that another site caused does not count."""
+    cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    if cookie is None:
+        return ANONYMOUS
+    site, origin = call.headers.get("sec-fetch-site"), call.headers.get("origin")
+    foreign = (
+        site not in {"same-origin", "none"}
+        if site is not None
+        else (origin is not None and urlsplit(origin).netloc != call.headers.get("host"))
+    )
+    if foreign:
+        return ANONYMOUS
+    return Caller(sessions.user_of(call.host.database, Secret(cookie)))
+
+
+def check_state(caller: Caller) -> None:
+    """Refuse an account that may not be used now; an administrator behind it may."""
+    user = caller.user
+    if user is None or caller.behind is not None:
+        return
+    if not user.is_active:
+        raise Refusal(403, "This account is not activated.", bare=True)
+    if user.may_not_log_in:
+        raise Refusal(
+            403, "This account is prohibited from signing in, please contact your site administrator.", bare=True
+        )
+    if user.must_change_password:
+        raise Refusal(403, "You must change your password before you can use the API.", bare=True)

@@ -1,0 +1,238 @@
+"""Branches: where they are, making, renaming, moving and deleting them."""
+
+import time
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from sqlalchemy import delete, insert
+
+from holdfast.hosting import moving, protection
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import RefName, Required
+from holdfast.hosting.api.guards import Place, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.api.opening import commit_named, git_of
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.git import PayloadCommit, payload_commit, people_of
+from holdfast.hosting.errors import RefExists
+from holdfast.hosting.git import history, moves, refs
+from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.store import protections, repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.protections import Protection
+from holdfast.hosting.store.tables import branch_renames
+from holdfast.hosting.store.updates import Move
+
+__all__ = ["create_branch", "delete_branch", "list_branches", "rename_branch", "show_branch", "update_branch"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+WRITING: Final = (in_repository, reads(Unit.CODE), not_archived, signed_in, writes(Unit.CODE))
+Name = Annotated[str, Meta(max_length=100), RefName]
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """A branch, the commit it points to, and what the caller may do with it."""
+
+    name: str
+    commit: PayloadCommit
+    protected: bool
+    required_approvals: int
+    enable_status_check: bool
+    status_check_contexts: list[str]
+    user_can_push: bool
+    user_can_merge: bool
+    effective_branch_protection_name: str
+
+
+class CreateBranchRepoOption(msgspec.Struct, frozen=True):
+    """A new branch, and what it starts from."""
+
+    new_branch_name: Annotated[Name, Required] = ""
+    old_branch_name: Annotated[str, Meta(max_length=100)] = ""
+    old_ref_name: Annotated[str, Meta(max_length=100)] = ""
+
+
+class RenameBranchRepoOption(msgspec.Struct, frozen=True):
+    """Another name for a branch."""
+
+    name: Annotated[Name, Required] = ""
+
+
+class UpdateBranchRepoOption(msgspec.Struct, frozen=True):
+    """Where to move a branch."""
+
+    new_commit_id: Annotated[str, Required] = ""
+    old_commit_id: str | UnsetType = UNSET
+    force: bool = False
+
+
+def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
+    call: Call, place: Place, name: str, commit: Commit, people: dict[str, Account], rules: list[Protection]
+) -> Branch:
+    """Make the shape."""
+    rule = protection.matching(rules, name)
+    may = place.access.may_write(Unit.CODE) and not place.repository.is_archived
+    if rule is not None and may and call.caller.user is not None:
+        teams = moving.teams_in(call.host, call.caller.user, place.repository)
+        may = protection.may_push(rule.rule, call.caller.user, teams)
+    return Branch(
+        name=name,
+        commit=payload_commit(call, place.repository, commit, people),
+        protected=rule is not None,
+        required_approvals=0 if rule is None else rule.rule.required_approvals,
+        enable_status_check=rule is not None and rule.rule.enable_status_check,
+        status_check_contexts=[] if rule is None else list(rule.rule.status_check_contexts),
+        user_can_push=may,
+        user_can_merge=may,
+        effective_branch_protection_name=rule.rule_name if rule is not None and place.access.is_admin else "",
+    )
+
+
+@endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
+def list_branches(call: Call, place: Place, page: Page) -> Listed[Branch]:
+    """List the branches by name."""
+    repo = git_of(call, place)
+    found, total = refs.branches(repo, skip=page.skip, limit=page.size)
+    commits = [read_commit(repo, ref.id) for ref in found]
+    people = people_of(call, commits)
+    rules = protections.protections_of(call.host.database, place.repository)
+    shapes = [
+        branch_shape(call, place, ref.name, commit, people, rules)
+        for ref, commit in zip(found, commits, strict=True)
+    ]
+    return Listed(shapes, total)
+
+
+@endpoint("GET /repos/{owner}/{repo}/branches/{branch...}", scope="repository", guards=READING)
+def show_branch(call: Call, place: Place, branch: str) -> Branch:
+    """Show a branch."""
+    repo = git_of(call, place)
+    found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
+    if found is None:
+        raise missing(place, branch)
+    commit = read_commit(repo, found.id)
+    rules = protections.protections_of(call.host.database, place.repository)
+    return branch_shape(call, place, found.name, commit, people_of(call, [commit]), rules)
+
+
+def missing(place: Place, branch: str) -> Refusal:
+    """Say that there is no such branch."""
+    return Refusal(404, f"branch does not exist [repo_id: {place.repository.id} name: {branch}]")
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/branches",
+    scope="repository",
+    guards=WRITING,
+    status=201,
+    refuses=(401, 403, 404, 409, 423),
+)
+def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Branch:
+    """Make a branch at another branch, a tag or a commit."""
+    repo = git_of(call, place)
+    if place.repository.is_empty:
+        raise Refusal(404, "Git Repository is empty.")
+    old = body.old_ref_name or body.old_branch_name
+    if old and refs.resolve(repo, old, "") is None and refs.rev_parse(repo, old) is None:
+        raise Refusal(404, "The old branch does not exist")
+    at = commit_named(repo, place, old)
+    name = body.new_branch_name
+    if refs.branch(repo, name) is not None:
+        raise Refusal(409, f"branch already exists [name: {name}]")
+    if refs.tag(repo, name) is not None:
+        raise Refusal(409, "The branch name is already used by a tag.")
+    move = Move(f"refs/heads/{name}", moving.zero_id(place.repository), at)
+    try:
+        moving.move_refs(
+            call.host, place.repository, call.user, [move], lambda opened: moves.create(opened, move.ref, at)
+        )
+    except RefExists as error:
+        raise Refusal(409, str(error)) from None
+    return show_branch.run(call, place=place, branch=name)  # type: ignore[return-value]
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/branches/{branch...}",
+    scope="repository",
+    guards=WRITING,
+    refuses=(401, 403, 404, 409, 423),
+)
+def delete_branch(call: Call, place: Place, branch: str) -> None:
+    """Delete a branch that is neither the default one nor protected."""
+    repo = git_of(call, place)
+    found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
+    if found is None:
+        raise missing(place, branch)
+    if branch == place.repository.default_branch:
+        raise Refusal(403, "can not delete default branch")
+    move = Move(f"refs/heads/{branch}", found.id, moving.zero_id(place.repository))
+    moving.move_refs(
+        call.host, place.repository, call.user, [move], lambda opened: moves.delete(opened, move.ref, move.old)
+    )
+
+
+@endpoint(
+    "PATCH /repos/{owner}/{repo}/branches/{branch...}",
+    scope="repository",
+    guards=WRITING,
+    refuses=(401, 403, 404, 409, 423),
+)
+def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoOption) -> None:
+    """Give a branch another name; the old one is remembered."""
+    repository = place.repository
+    repo = git_of(call, place)
+    found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
+    if found is None:
+        raise missing(place, branch)
+    if refs.branch(repo, body.name) is not None:
+        raise Refusal(422, "Cannot rename a branch using the same name or rename to a branch that already exists.")
+    if branch == repository.default_branch and not place.access.is_admin:
+        raise Refusal(403, "only an administrator of the repository may rename its default branch")
+    none = moving.zero_id(repository)
+    made = [Move(f"refs/heads/{body.name}", none, found.id), Move(f"refs/heads/{branch}", found.id, none)]
+    moving.move_refs(
+        call.host, repository, call.user, made, lambda opened: moves.rename_branch(opened, branch, body.name)
+    )
+    with call.host.database.write() as connection:
+        mine = branch_renames.c.repository_id == repository.id
+        connection.execute(delete(branch_renames).where(mine, branch_renames.c.old_name.in_((branch, body.name))))
+        row = {
+            "repository_id": repository.id,
+            "old_name": branch,
+            "new_name": body.name,
+            "created_at": int(time.time()),
+        }
+        connection.execute(insert(branch_renames), row)
+        if branch == repository.default_branch:
+            repositories.change_repository(connection, repository, default_branch=body.name)
+
+
+@endpoint(
+    "PUT /repos/{owner}/{repo}/branches/{branch...}",
+    scope="repository",
+    guards=WRITING,
+    refuses=(401, 403, 404, 409, 422, 423),
+)
+def update_branch(call: Call, place: Place, branch: str, body: UpdateBranchRepoOption) -> None:
+    """Move a branch to another commit; backwards or sideways only by force."""
+    repo = git_of(call, place)
+    found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
+    if found is None:
+        raise missing(place, branch)
+    if body.old_commit_id is not UNSET and body.old_commit_id != found.id:
+        raise Refusal(409, "the branch is not at the old commit any more")
+    if not refs.is_commit(repo, body.new_commit_id):
+        raise Refusal(404, f"object does not exist [id: {body.new_commit_id}, rel_path: ]")
+    if not body.force and history.merge_base(repo, found.id, body.new_commit_id) != found.id:
+        raise Refusal(409, "the new commit does not follow the branch; force is needed")
+    move = Move(f"refs/heads/{branch}", found.id, body.new_commit_id)
+    moving.move_refs(
+        call.host,
+        place.repository,
+        call.user,
+        [move],
+        lambda opened: moves.update(opened, move.ref, move.old, move.new),
+    )

@@ -1,0 +1,121 @@
+"""Collaborators of a repository, and what somebody may do there."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Caller, Mode
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, administers, in_repository, signed_in
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.users import User, user
+from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting.store import collaborators as store
+from holdfast.hosting.store.accounts import Account
+
+__all__ = [
+    "add_collaborator",
+    "check_collaborator",
+    "list_collaborators",
+    "remove_collaborator",
+    "show_permission",
+]
+
+MODES: Final = {"": Mode.WRITE, "read": Mode.READ, "write": Mode.WRITE, "admin": Mode.ADMIN}
+
+
+class AddCollaboratorOption(msgspec.Struct, frozen=True):
+    """How much a collaborator may do: read, write or admin."""
+
+    permission: str = ""
+
+
+class RepoCollaboratorPermission(msgspec.Struct, frozen=True):
+    """What somebody may do in a repository."""
+
+    permission: str
+    role_name: str
+    user: User
+
+
+def person(call: Call, name: str, status: int) -> Account:
+    """Find the user a path names."""
+    try:
+        return accounts.find_user(call.host.database, name)
+    except NoSuchUser:
+        raise Refusal(status, f"user does not exist [uid: 0, name: {name}]") from None
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/collaborators",
+    scope="repository",
+    guards=(in_repository, administers),
+    refuses=(401, 403),
+)
+def list_collaborators(call: Call, place: Place, page: Page) -> Listed[User]:
+    """List the collaborators of a repository."""
+    found, total = store.collaborators_of(call.host.database, place.repository, skip=page.skip, limit=page.size)
+    return Listed([user(call, account) for account in found], total)
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/collaborators/{collaborator}",
+    scope="repository",
+    guards=(in_repository, administers),
+    refuses=(401, 403, 404, 422),
+)
+def check_collaborator(call: Call, place: Place, collaborator: str) -> None:
+    """Tell whether somebody is a collaborator."""
+    if not store.is_collaborator(call.host.database, place.repository, person(call, collaborator, 422)):
+        raise Refusal(404)
+
+
+@endpoint(
+    "PUT /repos/{owner}/{repo}/collaborators/{collaborator}",
+    scope="repository",
+    guards=(in_repository, administers),
+    refuses=(401, 403, 404, 422),
+)
+def add_collaborator(call: Call, place: Place, collaborator: str, body: AddCollaboratorOption) -> None:
+    """Let somebody into a repository, or change how much they may do."""
+    account = person(call, collaborator, 422)
+    mode = MODES.get(body.permission)
+    if mode is None:
+        raise Refusal(422, "[Permission]: must be read, write or admin")
+    if account.id == place.repository.owner.id:
+        raise Refusal(422, "the owner of a repository cannot be its collaborator")
+    store.set_collaborator(call.host.database, place.repository, account, mode)
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/collaborators/{collaborator}",
+    scope="repository",
+    guards=(in_repository, administers),
+    refuses=(401, 403, 404, 422),
+)
+def remove_collaborator(call: Call, place: Place, collaborator: str) -> None:
+    """Send a collaborator out of a repository."""
+    store.remove_collaborator(call.host.database, place.repository, person(call, collaborator, 422))
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/collaborators/{collaborator}/permission",
+    scope="repository",
+    guards=(in_repository, signed_in),
+    refuses=(401, 403, 404),
+)
+def show_permission(call: Call, place: Place, collaborator: str) -> RepoCollaboratorPermission:
+    """Tell what somebody may do: one's own rights, or anybody's for an administrator of the repository."""
+    if collaborator.casefold() != call.user.name.casefold() and not place.access.is_admin:
+        raise Refusal(
+            403,
+            "you may ask for your own permission; an administrator of the repository for everybody's",
+        )
+    account = person(call, collaborator, 404)
+    grants = repositories.grants_of(call.host.database, account, place.repository)
+    mode = access.repository_access(Caller(account), place.repository, grants).mode
+    return RepoCollaboratorPermission(mode.word, mode.word, user(call, account))

@@ -1,0 +1,155 @@
+"""Smart HTTP and LFS below `/{owner}/{repo}.git`: what `git` and `git-lfs` talk to."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any, Final
+
+import structlog
+from anyio import to_thread
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from holdfast.hosting.api import lfs
+from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.git_visit import Visit, body_of, visit_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.serving import read_body, root_of
+from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitFailed, GitTimedOut, NoSuchFolder
+from holdfast.hosting.git import receive, smart
+from holdfast.hosting.git.bodies import inflate
+from holdfast.hosting.host import Host
+from holdfast.hosting.pushing import Pushing
+
+__all__ = ["GitHttp"]
+
+PATH: Final = re.compile(
+    r"/(?P<owner>[^/]+)/(?P<repo>[^/]+?)(?:\.git)?/"
+    r"(?P<what>info/refs|git-upload-pack|git-receive-pack|git-upload-archive|info/lfs/.+)"
+)
+SERVICES: Final = frozenset({"info/refs", "git-upload-pack", "git-receive-pack", "git-upload-archive"})
+FRESH: Final = {"Cache-Control": "no-cache, max-age=0, must-revalidate"}
+log = structlog.get_logger(__name__)
+
+
+class GitHttp:
+    """The part of the service git clients know."""
+
+    def __init__(self, host: Host, authenticator: Authenticator) -> None:
+        self._host = host
+        self._authenticator = authenticator
+
+    @staticmethod
+    def matches(path: str) -> bool:
+        """Tell whether a path is for git."""
+        return PATH.fullmatch(path) is not None
+
+    async def __call__(self, scope: Scope, receive_message: Receive, send: Send) -> None:
+        """Serve one request."""
+        try:
+            response = await self._respond(scope, receive_message)
+        except Refusal as refusal:
+            headers = {**FRESH, **refusal.headers}
+            response = PlainTextResponse(refusal.message + "\n", refusal.status, headers)
+        await response(scope, receive_message, send)
+
+    async def _respond(self, scope: Scope, receive_message: Receive) -> Response:
+        match = PATH.fullmatch(scope["path"])
+        if match is None:
+            raise Refusal(404)
+        what = match["what"]
+        scope["holdfast.route"] = f"/{{owner}}/{{repo}}.git/{what if what in SERVICES else 'info/lfs'}"
+        headers = Headers(scope=scope)
+        path = {"owner": match["owner"], "repo": match["repo"]}
+        call = Call(self._host, scope, headers, path, root_of(self._host, scope, headers))
+        if what.startswith("info/lfs/"):
+            return await self._large_files(call, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
+        service = called_service(call, what)
+        writing = service == "git-receive-pack"
+        visit = await to_thread.run_sync(self._visit, call, writing)
+        folder = self._host.folders.existing(visit.repository.id)
+        protocol = headers.get("git-protocol")
+        if what == "info/refs":
+            answer = smart.advertise(folder, service, protocol=protocol)
+            return await streamed(answer, f"application/x-{service}-advertisement")
+        body = body_of(call, receive_message)
+        if headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
+            body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
+        if writing:
+            user = visit.call.user
+            pushing = Pushing(self._host, visit.repository, user)
+            answer = receive.receive_pack(
+                folder,
+                body,
+                hooks=self._host.folders.hooks,
+                judge=pushing.judge,
+                landed=pushing.landed,
+                protocol=protocol,
+                max_bytes=self._host.settings.max_push_mb * 2**20,
+            )
+        elif service == "git-upload-archive":
+            answer = smart.upload_archive(folder, body)
+        else:
+            answer = smart.upload_pack(folder, body, protocol=protocol)
+        return await streamed(answer, f"application/x-{service}-result")
+
+    async def _large_files(self, call: Call, what: str, receive_message: Receive) -> Response:
+        """Answer a request of git-lfs; its errors are JSON."""
+        try:
+            uploads = call.method == "PUT"
+            if call.method == "POST":
+                lfs.check_accept(call)
+            body = b"" if uploads else await read_body(call, receive_message, lfs.LARGEST_REQUEST)
+            writing = lfs.writes(call.method, what, body)
+            visit = await to_thread.run_sync(self._visit, call, writing)
+            return await lfs.respond(self._host, visit, what, body, receive_message)
+        except Refusal as refusal:
+            failed = {"message": refusal.message, "request_id": call.scope.get("holdfast.request", "")}
+            response = lfs.answer(failed, refusal.status)
+            response.headers.update(refusal.headers)
+            return response
+
+    def _visit(self, call: Call, writing: bool) -> Visit:  # noqa: FBT001
+        return visit_of(self._authenticator, call, writing=writing)
+
+
+def called_service(call: Call, what: str) -> Any:
+    """Return the service a request is for; git asks about one before it uses it."""
+    if what == "info/refs":
+        service = call.query("service")
+        if call.method != "GET":
+            raise Refusal(405, "Method not allowed.", headers={"Allow": "GET"})
+        if service not in {"git-upload-pack", "git-receive-pack"}:
+            raise Refusal(403, "this server speaks smart HTTP only; use git 1.6.6 or later")
+        return service
+    if call.method != "POST":
+        raise Refusal(405, "Method not allowed.", headers={"Allow": "POST"})
+    wanted = f"application/x-{what}-request"
+    if call.headers.get("content-type", "").partition(";")[0].strip() != wanted:
+        raise Refusal(415, f"the content type must be {wanted}")
+    return what
+
+
+async def streamed(answer: Any, media_type: str) -> Response:
+    """Send git's answer as it comes; what goes wrong before its first piece is told by the status."""
+    try:
+        first = await anext(answer, b"")
+    except BodyTooLarge as error:
+        raise Refusal(413, str(error)) from None
+    except BodyDamaged as error:
+        raise Refusal(400, str(error)) from None
+    except GitTimedOut as error:
+        raise Refusal(503, str(error)) from None
+    except (GitFailed, NoSuchFolder) as error:
+        log.warning("git failed", command=getattr(error, "command", ""))
+        raise Refusal(400, "git cannot answer this request") from None
+
+    async def pieces() -> AsyncIterator[bytes]:
+        async with aclosing(answer):
+            yield first
+            async for piece in answer:
+                yield piece
+
+    return StreamingResponse(pieces(), media_type=media_type, headers=FRESH)

@@ -1,0 +1,94 @@
+"""A visit of a git client: who it is, which repository it wants, and what they may do there."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from starlette.types import Receive
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Access, Mode, Unit
+from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import seen
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["Visit", "body_of", "visit_of"]
+
+CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
+
+
+class Visit:
+    """A request of a git client: who it is, which repository it wants, and what they may do there."""
+
+    def __init__(self, call: Call, repository: Repository, may: Access) -> None:
+        self.call = call
+        self.repository = repository
+        self.may = may
+
+
+def visit_of(authenticator: Authenticator, call: Call, *, writing: bool) -> Visit:
+    """Find out who is there and what they may do; whoever is not known is asked who they are."""
+    try:
+        call.caller = authenticator.identify(call)
+    except Refusal as refusal:
+        if refusal.status == 401:
+            raise Refusal(401, refusal.message, headers=CHALLENGE) from None
+        raise
+    stranger = call.caller.user is None
+    try:
+        repository = found(call)
+    except NoSuchRepository:
+        # Strangers are asked who they are in any case: they must not learn which private repositories exist.
+        raise unknown(stranger=stranger) from None
+    may = seen(call, repository)
+    if may.mode == Mode.NONE:
+        raise unknown(stranger=stranger)
+    if not access.allows(call.caller, ("repository",), write=writing):
+        raise Refusal(403, "the token's scopes do not reach this repository")
+    if writing and stranger:
+        raise unknown(stranger=True)
+    if not may.may_read(Unit.CODE):
+        raise Refusal(403, "you may not read the code of this repository")
+    if writing:
+        if not may.may_write(Unit.CODE):
+            raise Refusal(403, "you may not write to this repository")
+        if repository.is_archived:
+            raise Refusal(403, "this repository is archived and cannot be written to")
+        if repository.is_mirror:
+            raise Refusal(403, "this repository is a mirror and cannot be written to")
+    return Visit(call, repository, may)
+
+
+def found(call: Call) -> Repository:
+    """Find the repository by its name, or by one it had before."""
+    database = call.host.database
+    try:
+        return repositories.find_repository(database, call.path["owner"], call.path["repo"])
+    except NoSuchRepository:
+        moved = repositories.moved_to(database, call.path["owner"], call.path["repo"])
+        if moved is None:
+            raise
+        return moved
+
+
+def unknown(*, stranger: bool) -> Refusal:
+    """Say that there is nothing here, or ask who is there."""
+    if stranger:
+        return Refusal(401, "credentials are needed", headers=CHALLENGE)
+    return Refusal(404, "repository not found")
+
+
+async def body_of(_call: Call, receive_message: Receive) -> AsyncIterator[bytes]:
+    """Yield a request's body as it arrives; a client that leaves ends it with an error."""
+    more = True
+    while more:
+        message = await receive_message()
+        if message["type"] == "http.disconnect":
+            raise BodyDamaged("the client went away")
+        chunk = message.get("body", b"")
+        more = message.get("more_body", False)
+        if chunk:
+            yield chunk

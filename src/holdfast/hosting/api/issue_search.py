@@ -1,0 +1,74 @@
+"""Searches issues in every repository the caller can read."""
+
+from typing import Literal
+
+from sqlalchemy import ColumnElement, false
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.issues import Issue, issue_list
+from holdfast.hosting.store import issue_lists
+
+__all__ = ["search_issues"]
+
+
+class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
+    """Which issues are wanted; `created`, `assigned` and `mentioned` are about the caller."""
+
+    type: Literal["issues", "pulls", "all"] = "all"
+    labels: str = ""
+    milestones: str = ""
+    owner: str = ""
+    team: str = ""
+    created: bool = False
+    assigned: bool = False
+    mentioned: bool = False
+    review_requested: bool = False
+    reviewed: bool = False
+    created_by: str = ""
+    priority_repo_id: int = 0
+
+
+def places_of(call: Call, query: SearchIssuesQuery) -> list[ColumnElement[bool]]:
+    """Return where to search."""
+    caller = call.caller
+    kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))
+    found = [issue_lists.visible_to(caller.user, public_only=caller.public_only, kinds=kinds)]
+    if query.owner:
+        found.append(issue_lists.owned_by(query.owner))
+    if query.team:
+        if not query.owner:
+            raise Refusal(400, "team: name the organization as owner too")
+        found.append(issue_lists.in_team(query.team))
+    about_caller = query.created or query.assigned or query.mentioned
+    # Nobody reviews here, and nobody known has made nothing.
+    if query.review_requested or query.reviewed or (about_caller and caller.user is None):
+        found.append(false())
+    return found
+
+
+@endpoint("GET /repos/issues/search", scope="issue", slow=True, refuses=(400,))
+def search_issues(call: Call, query: SearchIssuesQuery, page: Page) -> Listed[Issue]:
+    """Search the issues and pull requests of all repositories the caller can read."""
+    me = "" if call.caller.user is None else call.caller.user.name
+    wanted = filter_of(
+        query,
+        labels=query.labels,
+        milestones=query.milestones,
+        author=query.created_by or (me if query.created else ""),
+        assignee=me if query.assigned else "",
+        mentioned=me if query.mentioned else "",
+    )
+    found, total = issue_lists.list_issues(
+        call.host.database,
+        places_of(call, query),
+        wanted,
+        sort=order_of(query),
+        first_repository=query.priority_repo_id,
+        skip=page.skip,
+        limit=page.size,
+    )
+    return Listed(issue_list(call, found), total)

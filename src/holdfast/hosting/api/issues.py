@@ -1,0 +1,189 @@
+"""Issues of a repository: listed, opened, shown, changed, locked and deleted."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting import access
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import (
+    Place,
+    administers,
+    in_repository,
+    not_archived,
+    reads_issues,
+    signed_in,
+)
+from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, sees_issues, the_issue
+from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
+from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.shapes.issues import Issue, issue_list, one_issue
+from holdfast.hosting.api.shapes.times import Time, due, moment_or_none
+from holdfast.hosting.store import issue_lists, issues
+
+__all__ = [
+    "create_issue",
+    "delete_issue",
+    "edit_issue",
+    "list_issues",
+    "lock_issue",
+    "set_issue_deadline",
+    "show_issue",
+    "unlock_issue",
+]
+
+
+class IssueQuery(ListQuery, frozen=True, kw_only=True):
+    """Which issues of a repository are wanted; `creator`, `assignee`, `mentioned` and `milestone` are synonyms."""
+
+    type: Literal["issues", "pulls", "all"] = "all"
+    labels: str = ""
+    milestones: str = ""
+    milestone: str = ""
+    created_by: str = ""
+    creator: str = ""
+    assigned_by: str = ""
+    assignee: str = ""
+    mentioned_by: str = ""
+    mentioned: str = ""
+
+
+class CreateIssueOption(OpenOption, frozen=True, kw_only=True):
+    """A new issue."""
+
+    ref: Annotated[str, Meta(max_length=255)] = ""
+    closed: bool = False
+
+
+class EditDeadlineOption(msgspec.Struct, frozen=True):
+    """When an issue is due; absent or null for never."""
+
+    due_date: datetime | None = None
+
+
+class IssueDeadline(msgspec.Struct, frozen=True):
+    """When an issue is due."""
+
+    due_date: Time | None
+
+
+class LockIssueOption(msgspec.Struct, frozen=True):
+    """Why an issue is locked."""
+
+    lock_reason: Annotated[str, Meta(max_length=255)] = ""
+
+
+def kinds_of(place: Place, wanted: str) -> tuple[bool, ...]:
+    """Return which of the wanted kinds the caller may read, as values of `is_pull`."""
+    asked = {"issues": (False,), "pulls": (True,)}.get(wanted, (False, True))
+    return tuple(is_pull for is_pull in access.issue_kinds(place.access) if is_pull in asked)
+
+
+@endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
+def list_issues(call: Call, place: Place, query: IssueQuery, page: Page) -> Listed[Issue]:
+    """List the issues of a repository, pull requests among them."""
+    wanted = filter_of(
+        query,
+        labels=query.labels,
+        milestones=f"{query.milestones},{query.milestone}",
+        author=query.created_by or query.creator,
+        assignee=query.assigned_by or query.assignee,
+        mentioned=query.mentioned_by or query.mentioned,
+    )
+    found, total = issue_lists.list_issues(
+        call.host.database,
+        [issue_lists.in_repository(place.repository, kinds_of(place, query.type))],
+        wanted,
+        sort=order_of(query),
+        skip=page.skip,
+        limit=page.size,
+    )
+    return Listed(issue_list(call, found, place.repository), total)
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/issues",
+    scope="issue",
+    guards=(in_repository, sees_issues, signed_in, not_archived),
+    status=201,
+    refuses=(412, 423),
+)
+def create_issue(call: Call, place: Place, body: CreateIssueOption) -> Issue:
+    """Open an issue.
+
+    Everybody who can read issues may. Labels, assignees, milestone, date and `closed` need write access: without
+    it they are left out, as they are by the services clients were made for.
+    """
+    wanted = new_issue(call, place, body, ref=body.ref, is_closed=body.closed)
+    made = issues.open_issue(call.host.database, place.repository, call.user, wanted)
+    return one_issue(call, place.repository, made)
+
+
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
+def show_issue(call: Call, place: Place, index: int) -> Issue:
+    """Show an issue or a pull request."""
+    return one_issue(call, place.repository, the_issue(call, place, index))
+
+
+@endpoint(
+    "PATCH /repos/{owner}/{repo}/issues/{index}",
+    scope="issue",
+    guards=WRITING,
+    status=201,
+    refuses=(409, 412, 423),
+)
+def edit_issue(call: Call, place: Place, index: int, body: EditIssueOption) -> Issue:
+    """Change an issue; its author may change title, body and state, and everything else needs write access."""
+    issue = the_issue(call, place, index)
+    changes = changes_of(call, place, issue, body)
+    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, changes)
+    return one_issue(call, place.repository, changed)
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/issues/{index}",
+    scope="issue",
+    guards=(in_repository, reads_issues, administers, not_archived),
+    refuses=(423,),
+)
+def delete_issue(call: Call, place: Place, index: int) -> None:
+    """Delete an issue for good."""
+    issues.delete_issue(call.host.database, place.repository, the_issue(call, place, index), call.user)
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/issues/{index}/deadline",
+    scope="issue",
+    guards=WRITING,
+    status=201,
+    refuses=(423,),
+)
+def set_issue_deadline(call: Call, place: Place, index: int, body: EditDeadlineOption) -> IssueDeadline:
+    """Set, move or remove the date an issue is due."""
+    issue = the_issue(call, place, index)
+    ask_to_write(place, issue)
+    wanted = issues.Changes(due_at=due(body.due_date, "DueDate") or 0)
+    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, wanted)
+    return IssueDeadline(moment_or_none(changed.due_at))
+
+
+@endpoint(
+    "PUT /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING, status=204, refuses=(423,)
+)
+def lock_issue(call: Call, place: Place, index: int, body: LockIssueOption) -> None:
+    """Let only people with write access comment."""
+    issue = the_issue(call, place, index)
+    ask_to_write(place, issue)
+    issues.lock_issue(call.host.database, place.repository, issue, call.user, body.lock_reason)
+
+
+@endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING, refuses=(423,))
+def unlock_issue(call: Call, place: Place, index: int) -> None:
+    """Let everybody comment again."""
+    issue = the_issue(call, place, index)
+    ask_to_write(place, issue)
+    issues.unlock_issue(call.host.database, place.repository, issue, call.user)

@@ -1,0 +1,367 @@
+"""Git LFS: the batch of objects a client wants, their bytes, and the locks on paths."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any, Final
+
+import msgspec
+from anyio import to_thread
+from msgspec import UNSET, Meta, UnsetType
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.types import Receive
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.git_visit import Visit, body_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.times import Time, moment
+from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LfsUnavailable, LockTaken, NoSuchLock
+from holdfast.hosting.git.lfs.pointer import is_oid
+from holdfast.hosting.host import Host
+from holdfast.hosting.metrics import count_lfs_bytes
+from holdfast.hosting.store import lfs as store
+
+__all__ = ["respond", "writes"]
+
+MEDIA_TYPE: Final = "application/vnd.git-lfs+json"
+LARGEST_REQUEST: Final = 4 * 2**20
+MOST_OBJECTS: Final = 1000
+LOCKS_PER_PAGE: Final = 100
+SIGNED_SECONDS: Final = 3600
+OBJECT: Final = re.compile(r"objects/(?P<oid>[^/]+)(?:/(?P<size>[^/]+))?")
+UNLOCK: Final = re.compile(r"locks/(?P<id>[0-9]{1,18})/unlock")
+
+
+class Item(msgspec.Struct, frozen=True):
+    """An object a client has or wants."""
+
+    oid: str = ""
+    size: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = -1
+
+
+class BatchRequest(msgspec.Struct, frozen=True):
+    """What a client is about to do with which objects."""
+
+    operation: str = ""
+    transfers: list[str] = []
+    objects: list[Item] = []
+    hash_algo: str = "sha256"
+
+
+class Action(msgspec.Struct, frozen=True):
+    """Where to go with an object, and what to say there."""
+
+    href: str
+    header: dict[str, str] | UnsetType = UNSET
+    expires_in: int | UnsetType = UNSET
+
+
+class ItemError(msgspec.Struct, frozen=True):
+    """Why there is nothing to do for an object."""
+
+    code: int
+    message: str
+
+
+class ItemAnswer(msgspec.Struct, frozen=True):
+    """What to do with an object; nothing, when it is there already."""
+
+    oid: str
+    size: int
+    authenticated: bool
+    actions: dict[str, Action] | UnsetType = UNSET
+    error: ItemError | UnsetType = UNSET
+
+
+class BatchAnswer(msgspec.Struct, frozen=True):
+    """What to do with each object."""
+
+    transfer: str
+    objects: list[ItemAnswer]
+    hash_algo: str
+
+
+class LockOwner(msgspec.Struct, frozen=True):
+    """Who holds a lock."""
+
+    name: str
+
+
+class LockShape(msgspec.Struct, frozen=True):
+    """A lock."""
+
+    id: str
+    path: str
+    locked_at: Time
+    owner: LockOwner
+
+
+class LockRequest(msgspec.Struct, frozen=True):
+    """What to lock."""
+
+    path: str = ""
+
+
+class UnlockRequest(msgspec.Struct, frozen=True):
+    """Whether to take a lock from somebody else."""
+
+    force: bool = False
+
+
+class VerifyLocksRequest(msgspec.Struct, frozen=True):
+    """Which locks to list."""
+
+    cursor: str = ""
+    limit: int = 0
+
+
+class OneLock(msgspec.Struct, frozen=True):
+    """A lock that was made or removed, or stands in the way."""
+
+    lock: LockShape
+    message: str | UnsetType = UNSET
+
+
+class Locks(msgspec.Struct, frozen=True):
+    """A page of locks."""
+
+    locks: list[LockShape]
+    next_cursor: str | UnsetType = UNSET
+
+
+class VerifiedLocks(msgspec.Struct, frozen=True):
+    """A page of locks, one's own and those of others."""
+
+    ours: list[LockShape]
+    theirs: list[LockShape]
+    next_cursor: str | UnsetType = UNSET
+
+
+def writes(method: str, what: str, body: bytes) -> bool:
+    """Tell whether a request needs the right to write; a batch says so in its body."""
+    if what == "objects/batch":
+        return bool(decoded(BatchRequest, body).operation == "upload")
+    if what == "locks/verify":
+        return False
+    return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
+
+
+def check_accept(call: Call) -> None:
+    """Ask that a client takes the media type it is answered in."""
+    accepted = call.headers.get("accept", "")
+    if MEDIA_TYPE not in accepted and "*/*" not in accepted:
+        raise Refusal(415, f"the answer is {MEDIA_TYPE}")
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """Answer in the media type LFS clients expect."""
+    return Response(msgspec.json.encode(value), status, media_type=MEDIA_TYPE)
+
+
+def decoded(kind: type[Any], body: bytes) -> Any:
+    """Decode a request."""
+    try:
+        return msgspec.json.decode(body or b"{}", type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Refusal(400, f"the request cannot be understood: {error}") from None
+
+
+async def respond(host: Host, visit: Visit, what: str, body: bytes, receive: Receive) -> Response:
+    """Answer one LFS request; `body` has been read unless an object's bytes are on their way."""
+    method = visit.call.method
+    routes: dict[tuple[str, str], Callable[[], Response]] = {
+        ("GET", "locks"): lambda: list_locks(host, visit),
+        ("POST", "locks"): lambda: create_lock(host, visit, decoded(LockRequest, body)),
+        ("POST", "locks/verify"): lambda: verify_locks(host, visit, decoded(VerifyLocksRequest, body)),
+    }
+    if what == "objects/batch" and method == "POST":
+        return await batch(host, visit, decoded(BatchRequest, body))
+    if what == "verify" and method == "POST":
+        return await verify(host, visit, decoded(Item, body))
+    if (method, what) in routes:
+        return await to_thread.run_sync(routes[method, what])
+    unlocked = UNLOCK.fullmatch(what)
+    if unlocked and method == "POST":
+        wanted = decoded(UnlockRequest, body)
+        return await to_thread.run_sync(unlock, host, visit, int(unlocked["id"]), wanted)
+    place = OBJECT.fullmatch(what)
+    if place and is_oid(place["oid"]):
+        if method == "PUT" and (place["size"] or "").isdigit() and len(place["size"]) < 19:
+            return await upload(host, visit, place["oid"], int(place["size"]), receive)
+        if method == "GET" and place["size"] is None:
+            return await download(host, visit, place["oid"])
+    raise Refusal(404, "not found")
+
+
+async def batch(host: Host, visit: Visit, wanted: BatchRequest) -> Response:
+    """Tell a client what to do with each of its objects."""
+    if wanted.operation not in {"upload", "download"}:
+        raise Refusal(400, f"unknown operation: {wanted.operation}")
+    if wanted.hash_algo != "sha256":
+        raise Refusal(409, "only sha256 is known here")
+    if len(wanted.objects) > MOST_OBJECTS:
+        raise Refusal(413, f"a batch has at most {MOST_OBJECTS} objects")
+    if wanted.transfers and "basic" not in wanted.transfers:
+        raise Refusal(422, "only the basic transfer is known here")
+    oids = [item.oid for item in wanted.objects if is_oid(item.oid)]
+    linked = await to_thread.run_sync(store.linked_sizes, host.database, visit.repository, oids)
+    answers = [await item_answer(host, visit, wanted.operation, item, linked) for item in wanted.objects]
+    return answer(BatchAnswer("basic", answers, "sha256"))
+
+
+async def item_answer(host: Host, visit: Visit, operation: str, item: Item, linked: dict[str, int]) -> ItemAnswer:
+    """Tell a client what to do with one object."""
+    largest = host.settings.max_lfs_mb * 2**20
+
+    def refuse(code: int, message: str) -> ItemAnswer:
+        return ItemAnswer(item.oid, item.size, True, error=ItemError(code, message))
+
+    if not is_oid(item.oid) or item.size < 0:
+        return refuse(422, "oid or size are invalid")
+    known = linked.get(item.oid)
+    if known is not None and known != item.size:
+        return refuse(422, f"object {item.oid} is not {item.size} bytes")
+    if operation == "download":
+        if known is None or await host.lfs.size(item.oid) is None:
+            return refuse(404, "object does not exist")
+        href = await host.lfs.signed_url(item.oid, SIGNED_SECONDS)
+        action = Action(href, expires_in=SIGNED_SECONDS) if href else here(visit, f"objects/{item.oid}")
+        return ItemAnswer(item.oid, item.size, True, actions={"download": action})
+    if known is not None and await host.lfs.size(item.oid) is not None:
+        return ItemAnswer(item.oid, item.size, True)
+    if item.size > largest:
+        return refuse(422, f"objects may have at most {largest} bytes")
+    actions = {"upload": here(visit, f"objects/{item.oid}/{item.size}"), "verify": here(visit, "verify")}
+    return ItemAnswer(item.oid, item.size, True, actions=actions)
+
+
+def here(visit: Visit, what: str) -> Action:
+    """Send a client to another address of ours, with the credentials it came with."""
+    repository = visit.repository
+    href = f"{visit.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{what}"
+    credentials = visit.call.headers.get("authorization")
+    header: dict[str, str] = {} if credentials is None else {"Authorization": credentials}
+    if what.startswith("objects/"):
+        header["Accept"] = "*/*" if "/" in what.removeprefix("objects/") else MEDIA_TYPE
+    return Action(href, header)
+
+
+async def upload(host: Host, visit: Visit, oid: str, size: int, receive: Receive) -> Response:
+    """Take an object in: its bytes must be what its name says."""
+    if size > host.settings.max_lfs_mb * 2**20:
+        raise Refusal(413, f"objects may have at most {host.settings.max_lfs_mb} MB")
+    try:
+        # Also for an object another repository has: whoever knows only its name must not get its bytes.
+        await host.lfs.write(oid, size, body_of(visit.call, receive))
+    except (LfsMismatch, BodyTooLarge) as error:
+        raise Refusal(422, str(error)) from None
+    except LfsUnavailable as error:
+        raise Refusal(503, str(error)) from None
+    await to_thread.run_sync(store.link, host.database, visit.repository, oid, size)
+    count_lfs_bytes("up", size)
+    return Response(status_code=200)
+
+
+async def verify(host: Host, visit: Visit, item: Item) -> Response:
+    """Confirm that an object has arrived."""
+    if not is_oid(item.oid):
+        raise Refusal(422, "oid is invalid")
+    linked = await to_thread.run_sync(store.linked_sizes, host.database, visit.repository, [item.oid])
+    size = await host.lfs.size(item.oid) if item.oid in linked else None
+    if size is None:
+        raise Refusal(404, "object does not exist")
+    if size != item.size:
+        raise Refusal(422, f"object {item.oid} is not {item.size} bytes")
+    return answer({"oid": item.oid, "size": size})
+
+
+async def download(host: Host, visit: Visit, oid: str) -> Response:
+    """Send an object, from where an interrupted download stopped when asked to."""
+    linked = await to_thread.run_sync(store.linked_sizes, host.database, visit.repository, [oid])
+    size = await host.lfs.size(oid) if oid in linked else None
+    if size is None:
+        raise Refusal(404, "object does not exist")
+    href = await host.lfs.signed_url(oid, SIGNED_SECONDS)
+    if href is not None:
+        return RedirectResponse(href, 307)
+    start, status = 0, 200
+    headers = {"Accept-Ranges": "bytes"}
+    wanted = re.fullmatch(r"bytes=([0-9]{1,18})-", visit.call.headers.get("range", ""))
+    if wanted:
+        start = int(wanted[1])
+        if start >= size:
+            raise Refusal(416, "the range lies outside", headers={"Content-Range": f"bytes */{size}"})
+        status = 206
+        headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
+    headers["Content-Length"] = str(size - start)
+    pieces: AsyncIterator[bytes] = host.lfs.read(oid, start)
+    count_lfs_bytes("down", size - start)
+    return StreamingResponse(pieces, status, headers, media_type="application/octet-stream")
+
+
+def lock_shape(lock: store.Lock) -> LockShape:
+    """Make the shape."""
+    return LockShape(str(lock.id), lock.path, moment(lock.locked_at), LockOwner(lock.owner))
+
+
+def number(text: str | None) -> int:
+    """Read a number leniently."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+def list_locks(host: Host, visit: Visit) -> Response:
+    """List the locks of a repository."""
+    call = visit.call
+    limit = min(number(call.query("limit")) or LOCKS_PER_PAGE, LOCKS_PER_PAGE)
+    wanted = call.query("id")
+    if wanted and not number(wanted):
+        return answer(Locks([]))
+    found = store.locks_of(
+        host.database,
+        visit.repository,
+        path=call.query("path") or "",
+        number=number(wanted),
+        after=number(call.query("cursor")),
+        limit=limit + 1,
+    )
+    more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
+    return answer(Locks([lock_shape(lock) for lock in found[:limit]], more))
+
+
+def create_lock(host: Host, visit: Visit, wanted: LockRequest) -> Response:
+    """Lock a path."""
+    path = wanted.path.strip("/")
+    if not path or len(path) > 4096 or "\0" in path or ".." in path.split("/"):
+        raise Refusal(400, "a lock needs a path")
+    try:
+        made = store.add_lock(host.database, visit.repository, path, visit.call.user)
+    except LockTaken as error:
+        found = store.locks_of(host.database, visit.repository, path=path, limit=1)
+        if not found:
+            raise Refusal(409, str(error)) from None
+        return answer(OneLock(lock_shape(found[0]), str(error)), 409)
+    return answer(OneLock(lock_shape(made)), 201)
+
+
+def verify_locks(host: Host, visit: Visit, wanted: VerifyLocksRequest) -> Response:
+    """List the locks as a client needs them before a push: one's own, and those of others."""
+    limit = min(wanted.limit if wanted.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
+    found = store.locks_of(host.database, visit.repository, after=number(wanted.cursor), limit=limit + 1)
+    more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
+    me = visit.call.caller.user
+    ours = [lock_shape(lock) for lock in found[:limit] if me is not None and lock.owner_id == me.id]
+    theirs = [lock_shape(lock) for lock in found[:limit] if me is None or lock.owner_id != me.id]
+    return answer(VerifiedLocks(ours, theirs, more))
+
+
+def unlock(host: Host, visit: Visit, lock_id: int, wanted: UnlockRequest) -> Response:
+    """Remove a lock; somebody else's only by force, and only by who may write."""
+    try:
+        found = store.find_lock(host.database, visit.repository, lock_id)
+    except NoSuchLock as error:
+        raise Refusal(404, str(error)) from None
+    mine = found.owner_id == visit.call.user.id
+    if not mine and not (wanted.force and visit.may.may_write(Unit.CODE)):
+        raise Refusal(403, "the lock is somebody else's; force is needed")
+    store.remove_lock(host.database, found)
+    return answer(OneLock(lock_shape(found)))

@@ -1,0 +1,111 @@
+"""Members of organizations: who belongs, and who lets everybody know."""
+
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import (
+    Organization,
+    Subject,
+    in_its_organization,
+    in_organization,
+    of_user,
+    owns_organization,
+    person,
+    signed_in,
+)
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal, answering
+from holdfast.hosting.api.shapes.users import User, user
+from holdfast.hosting.errors import LastOwner
+from holdfast.hosting.store import members as store
+
+__all__ = [
+    "check_member",
+    "check_public_member",
+    "conceal_membership",
+    "list_members",
+    "list_public_members",
+    "publicize_membership",
+    "remove_member",
+]
+
+ABOUT_SOMEBODY: Final = (in_organization, signed_in, of_user, person)
+
+
+def listed(call: Call, organization: Organization, page: Page, *, publicly: bool) -> Listed[User]:
+    """List an organization's people."""
+    found, total = store.members_of(
+        call.host.database, organization.account, publicly=publicly, skip=page.skip, limit=page.size
+    )
+    return Listed([user(call, account) for account in found], total)
+
+
+@endpoint("GET /orgs/{org}/members", scope="organization", guards=(in_organization,), refuses=(404,))
+def list_members(call: Call, organization: Organization, page: Page) -> Listed[User]:
+    """List the members of an organization; strangers see those who want to be seen."""
+    return listed(call, organization, page, publicly=not access.belongs(organization.mode))
+
+
+@endpoint("GET /orgs/{org}/members/{username}", scope="organization", guards=ABOUT_SOMEBODY, refuses=(401, 404))
+def check_member(call: Call, organization: Organization, subject: Subject) -> None:
+    """Tell whether somebody is a member, as far as the caller may know."""
+    known = access.belongs(organization.mode) or subject.account.id == call.user.id
+    if not store.is_member(call.host.database, organization.account, subject.account, publicly=not known):
+        raise Refusal(404, "user is not a member of the organization")
+
+
+@endpoint(
+    "DELETE /orgs/{org}/members/{username}",
+    scope="organization",
+    guards=(in_organization, owns_organization, of_user, person),
+    refuses=(401, 403, 404),
+)
+def remove_member(call: Call, organization: Organization, subject: Subject) -> None:
+    """Take somebody out of all teams of an organization, and so out of it."""
+    with answering(403, LastOwner):
+        store.leave_organization(call.host.database, organization.account, subject.account)
+
+
+@endpoint("GET /orgs/{org}/public_members", scope="organization", guards=(in_organization,), refuses=(404,))
+def list_public_members(call: Call, organization: Organization, page: Page) -> Listed[User]:
+    """List the members who want everybody to know."""
+    return listed(call, organization, page, publicly=True)
+
+
+@endpoint(
+    "GET /orgs/{org}/public_members/{username}",
+    scope="organization",
+    guards=(in_organization, of_user, person),
+    refuses=(404,),
+)
+def check_public_member(call: Call, organization: Organization, subject: Subject) -> None:
+    """Tell whether somebody is a member and wants everybody to know."""
+    if not store.is_member(call.host.database, organization.account, subject.account, publicly=True):
+        raise Refusal(404, "user is not a public member of the organization")
+
+
+def only_oneself(call: Call) -> None:
+    """Let nobody else decide who may know of a membership."""
+    if call.give(Subject).account.id != call.user.id:
+        raise Refusal(403, "only members themselves decide who may know of their membership")
+
+
+ONESELF: Final = (in_organization, in_its_organization, of_user, person, only_oneself)
+
+
+@endpoint(
+    "PUT /orgs/{org}/public_members/{username}", scope="organization", guards=ONESELF, refuses=(401, 403, 404)
+)
+def publicize_membership(call: Call, organization: Organization, subject: Subject) -> None:
+    """Let everybody know that the caller is a member."""
+    store.set_publicity(call.host.database, organization.account, subject.account, publicly=True)
+
+
+@endpoint(
+    "DELETE /orgs/{org}/public_members/{username}", scope="organization", guards=ONESELF, refuses=(401, 403, 404)
+)
+def conceal_membership(call: Call, organization: Organization, subject: Subject) -> None:
+    """Let only members know that the caller is one."""
+    store.set_publicity(call.host.database, organization.account, subject.account, publicly=False)

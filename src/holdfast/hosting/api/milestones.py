@@ -1,0 +1,114 @@
+"""Milestones of a repository."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.issue_access import MANAGING, READING
+from holdfast.hosting.api.issue_queries import State, closed
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.issues import Milestone, milestone
+from holdfast.hosting.api.shapes.times import due
+from holdfast.hosting.store import milestones
+
+__all__ = ["create_milestone", "delete_milestone", "edit_milestone", "list_milestones", "show_milestone"]
+
+Title = Annotated[str, Meta(max_length=255)]
+
+
+class MilestonesQuery(msgspec.Struct, frozen=True):
+    """Which milestones are wanted; the name may be a part of the title."""
+
+    state: State = "open"
+    name: str = ""
+
+
+class CreateMilestoneOption(msgspec.Struct, frozen=True):
+    """A new milestone."""
+
+    title: Annotated[str, Meta(max_length=255), Required] = ""
+    description: str = ""
+    due_on: datetime | None = None
+    state: Literal["open", "closed", ""] = "open"
+
+
+class EditMilestoneOption(msgspec.Struct, frozen=True):
+    """What to change; a key that is absent keeps its value, and an empty title or state does too."""
+
+    title: Title = ""
+    description: str | UnsetType = UNSET
+    state: Literal["open", "closed", ""] = ""
+    due_on: datetime | None = None
+
+
+def given_title(title: str) -> str:
+    """Return a title without the space around it; one of nothing else is none."""
+    if not title.strip():
+        raise Refusal(422, "[Title]: Required")
+    return title.strip()
+
+
+@endpoint("GET /repos/{owner}/{repo}/milestones", scope="issue", guards=READING)
+def list_milestones(call: Call, place: Place, query: MilestonesQuery, page: Page) -> Listed[Milestone]:
+    """List the milestones of a repository, the next to come first."""
+    found, total = milestones.milestones_of(
+        call.host.database,
+        place.repository,
+        is_closed=closed(query.state),
+        name=query.name,
+        skip=page.skip,
+        limit=page.size,
+    )
+    return Listed([milestone(kept) for kept in found], total)
+
+
+@endpoint("POST /repos/{owner}/{repo}/milestones", scope="issue", guards=MANAGING, status=201, refuses=(423,))
+def create_milestone(call: Call, place: Place, body: CreateMilestoneOption) -> Milestone:
+    """Add a milestone to a repository."""
+    made = milestones.add_milestone(
+        call.host.database,
+        place.repository,
+        call.user,
+        given_title(body.title),
+        description=body.description,
+        due_at=due(body.due_on, "DueOn") or 0,
+        is_closed=body.state == "closed",
+    )
+    return milestone(made)
+
+
+@endpoint("GET /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=READING)
+def show_milestone(call: Call, place: Place, id: str) -> Milestone:  # noqa: A002  # the name in the path
+    """Show a milestone by its id or its title."""
+    return milestone(milestones.find_milestone(call.host.database, place.repository, id))
+
+
+@endpoint("PATCH /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGING, refuses=(423,))
+def edit_milestone(call: Call, place: Place, id: str, body: EditMilestoneOption) -> Milestone:  # noqa: A002
+    """Change a milestone."""
+    kept = milestones.find_milestone(call.host.database, place.repository, id)
+    columns: dict[str, str | bool | int] = {}
+    if body.title:
+        columns["title"] = given_title(body.title)
+    if body.description is not UNSET:
+        columns["description"] = body.description
+    if body.state:
+        columns["is_closed"] = body.state == "closed"
+    due_at = due(body.due_on, "DueOn")
+    if due_at is not None:
+        columns["due_at"] = due_at
+    return milestone(milestones.change_milestone(call.host.database, place.repository, call.user, kept, **columns))
+
+
+@endpoint("DELETE /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGING, refuses=(423,))
+def delete_milestone(call: Call, place: Place, id: str) -> None:  # noqa: A002
+    """Remove a milestone; its issues stay, without one."""
+    kept = milestones.find_milestone(call.host.database, place.repository, id)
+    milestones.delete_milestone(call.host.database, place.repository, call.user, kept)

@@ -1,0 +1,183 @@
+"""The objects of git as they are: refs, trees and blobs."""
+
+import base64
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.paging import LAST_PAGE, Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.git import repository_api
+from holdfast.hosting.git import refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.names import is_id, shown
+from holdfast.hosting.git.repository import Repo
+
+__all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+TREES_PER_PAGE: Final = 1000
+LARGEST_BLOB: Final = 10 * 2**20
+KINDS: Final = {"file": "blob", "symlink": "blob", "dir": "tree", "submodule": "commit"}
+
+
+class GitObject(msgspec.Struct, frozen=True):
+    """What a ref points to."""
+
+    type: str
+    sha: str
+    url: str
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """A ref by its full name."""
+
+    ref: str
+    url: str
+    object: GitObject
+
+
+class GitEntry(msgspec.Struct, frozen=True):
+    """One entry of a tree."""
+
+    path: str
+    mode: str
+    type: str
+    size: int
+    sha: str
+    url: str
+
+
+class GitTreeResponse(msgspec.Struct, frozen=True):
+    """A page of a tree's entries."""
+
+    sha: str
+    url: str
+    tree: list[GitEntry]
+    truncated: bool
+    page: int
+    total_count: int
+
+
+class GitBlobResponse(msgspec.Struct, frozen=True):
+    """A blob; one that is too large to stand in JSON has no content."""
+
+    content: str | None
+    encoding: str | None
+    url: str
+    sha: str
+    size: int
+    lfs_oid: str | UnsetType = UNSET
+    lfs_size: int | UnsetType = UNSET
+
+
+class TreeQuery(msgspec.Struct, frozen=True):
+    """Which part of a tree."""
+
+    recursive: str = ""
+    page: Annotated[int, Meta(ge=0, le=LAST_PAGE)] = 1
+    per_page: Annotated[int, Meta(ge=0, le=2**31)] = 0
+
+
+def reference(call: Call, place: Place, repo: Repo, name: bytes) -> Reference | None:
+    """Make the shape of a ref; None when it is gone by now."""
+    at = refs.target(repo, name)
+    kind = None if at is None else repo.header(at)
+    if at is None or kind is None:
+        return None
+    api = repository_api(call, place.repository)
+    return Reference(shown(name), f"{api}/git/{shown(name)}", GitObject(kind[0], at, f"{api}/git/{kind[0]}s/{at}"))
+
+
+def references(call: Call, place: Place, prefix: str, page: Page) -> Listed[Reference]:
+    """List the refs whose names begin so."""
+    repo = git_of(call, place)
+    names = sorted(
+        name
+        for name in refs.all_refs(repo)
+        if shown(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
+    )
+    wanted = names[page.skip : page.skip + page.size]
+    found = [made for name in wanted if (made := reference(call, place, repo, name)) is not None]
+    return Listed(found, len(names))
+
+
+@endpoint("GET /repos/{owner}/{repo}/git/refs", scope="repository", guards=READING, slow=True)
+def list_refs(call: Call, place: Place, page: Page) -> Listed[Reference]:
+    """List the branches and tags by their full names."""
+    return references(call, place, "refs/", page)
+
+
+@endpoint("GET /repos/{owner}/{repo}/git/refs/{ref...}", scope="repository", guards=READING, slow=True)
+def list_refs_below(call: Call, place: Place, ref: str, page: Page) -> Listed[Reference]:
+    """List the refs whose names begin like this."""
+    found = references(call, place, f"refs/{ref.removeprefix('refs/')}", page)
+    if not found.total:
+        raise Refusal(404)
+    return found
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/git/trees/{sha...}",
+    scope="repository",
+    guards=READING,
+    refuses=(400, 422),
+    slow=True,
+)
+def show_tree(call: Call, place: Place, sha: str, query: TreeQuery) -> GitTreeResponse:
+    """Show a tree by its id, or that of a commit, a branch or a tag; with everything below it when asked for."""
+    repo = git_of(call, place)
+    tree = tree_named(repo, place, sha)
+    size = TREES_PER_PAGE if query.per_page <= 0 else min(query.per_page, TREES_PER_PAGE)
+    page = max(query.page, 1)
+    recursive = query.recursive.lower() in {"1", "true", "t", "yes"}
+    found = trees.listing(repo, tree, recursive=recursive, page=page, per_page=size)
+    api = repository_api(call, place.repository)
+    entries = [
+        GitEntry(
+            path=entry.path,
+            mode=f"{entry.mode:06o}",
+            type=KINDS[entry.type],
+            size=entry.size,
+            sha=entry.id,
+            url="" if entry.type == "submodule" else f"{api}/git/{KINDS[entry.type]}s/{entry.id}",
+        )
+        for entry in found.entries
+    ]
+    return GitTreeResponse(tree, f"{api}/git/trees/{tree}", entries, found.truncated, page, found.total)
+
+
+def tree_named(repo: Repo, place: Place, name: str) -> str:
+    """Return the tree a name leads to."""
+    kind = repo.header(name) if is_id(name) else None
+    if kind is not None and kind[0] == "tree":
+        return name
+    commit = name if kind is not None and kind[0] == "commit" else None
+    if commit is None:
+        found = refs.resolve(repo, name, place.repository.default_branch)
+        commit = refs.rev_parse(repo, name) if found is None else found.commit
+    if commit is None:
+        raise Refusal(400, f"sha not found: {name}")
+    return read_commit(repo, commit).tree
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/git/blobs/{sha}", scope="repository", guards=READING, refuses=(400,), slow=True
+)
+def show_blob(call: Call, place: Place, sha: str) -> GitBlobResponse:
+    """Show a blob by its id."""
+    repo = git_of(call, place)
+    kind = repo.header(sha) if is_id(sha) else None
+    if kind is None or kind[0] != "blob":
+        raise Refusal(404 if is_id(sha) else 400, f"sha not found: {sha}")
+    url = f"{repository_api(call, place.repository)}/git/blobs/{sha}"
+    if kind[1] > LARGEST_BLOB:
+        return GitBlobResponse(None, None, url, sha, kind[1])
+    content = base64.b64encode(trees.read_blob(repo, sha)).decode()
+    return GitBlobResponse(content, "base64", url, sha, kind[1])

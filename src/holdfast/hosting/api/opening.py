@@ -1,0 +1,26 @@
+"""Opening the git side of the repository a request is about."""
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.names import is_id
+from holdfast.hosting.git.repository import Repo, open_repository
+
+__all__ = ["commit_named", "git_of"]
+
+
+def git_of(call: Call, place: Place) -> Repo:
+    """Open a repository's folder."""
+    return open_repository(call.host.folders.existing(place.repository.id))
+
+
+def commit_named(repo: Repo, place: Place, name: str) -> str:
+    """Return the commit a branch, a tag or a full or shortened id stands for; empty is the default branch."""
+    found = refs.resolve(repo, name, place.repository.default_branch)
+    if found is not None:
+        return found.commit
+    commit = refs.rev_parse(repo, name) if name and not is_id(name) else None
+    if commit is None:
+        raise Refusal(404, f"object does not exist [id: {name}, rel_path: ]")
+    return commit

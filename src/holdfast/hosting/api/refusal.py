@@ -1,0 +1,73 @@
+"""How the API says no: a status and a message, in the shape every client of it knows."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting import errors
+
+__all__ = ["APIError", "BareError", "Refusal", "answering", "refusal_for"]
+
+NOT_FOUND: Final = "not found"
+
+
+class APIError(msgspec.Struct, frozen=True):
+    """What went wrong, and where the API is described."""
+
+    message: str
+    url: str
+
+
+class BareError(msgspec.Struct, frozen=True):
+    """What went wrong; refusals about the account itself have no address."""
+
+    message: str
+
+
+class Refusal(Exception):
+    """Ends a request with an error status; `message` is for the client and must not quote secrets."""
+
+    def __init__(
+        self, status: int, message: str = "", *, bare: bool = False, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message or (NOT_FOUND if status == 404 else "")
+        self.bare = bare
+        self.headers = headers or {}
+
+
+STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
+    (errors.Missing, 404),
+    (errors.NoSuchRef, 404),
+    (errors.NoSuchObject, 404),
+    (errors.NoSuchFolder, 404),
+    (errors.RefExists, 409),
+    (errors.RefMoved, 409),
+    (errors.RefBusy, 409),
+    (errors.RefRefused, 422),
+    (errors.PathRefused, 422),
+    (errors.PushRefused, 403),
+    (errors.Taken, 409),
+    (errors.Outdated, 409),
+    (errors.Refused, 422),
+)
+
+
+def refusal_for(error: errors.HostingError) -> Refusal | None:
+    """Translate an error of the house into an answer; None when it is nobody's fault but ours."""
+    for kind, status in STATUSES:
+        if isinstance(error, kind):
+            return Refusal(status, str(error))
+    return None
+
+
+@contextmanager
+def answering(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
+    """Answer errors of some kinds with a status other than their usual one, where clients expect that."""
+    try:
+        yield
+    except kinds as error:
+        raise Refusal(status, str(error)) from error

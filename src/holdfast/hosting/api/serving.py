@@ -1,0 +1,237 @@
+"""Serves the declared endpoints: finds the one, asks its guards, decodes, runs it and answers.
+
+On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Whatever
+writes, hashes a password, walks history or waits for a database server runs in a thread.
+"""
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import structlog
+from anyio import to_thread
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from holdfast.hosting import access
+from holdfast.hosting.api.answer import send_bytes, send_json, send_raw
+from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Endpoint, Raw, provides
+from holdfast.hosting.api.decoding import decode_body, decode_query
+from holdfast.hosting.api.paging import Listed, page_of, paging_headers
+from holdfast.hosting.api.refusal import APIError, BareError, Refusal, refusal_for
+from holdfast.hosting.api.router import Router
+from holdfast.hosting.errors import HostingError
+from holdfast.hosting.host import Host
+
+__all__ = ["PREFIX", "Api", "read_body", "root_of"]
+
+PREFIX: Final = "/api/v1"
+METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE"
+ALLOWED_HEADERS: Final = (
+    "Authorization, Content-Type, Accept, Sudo, X-Gitea-OTP, X-Request-Id, If-None-Match, Range"
+)
+# A compressed body may grow this much; deflate itself cannot do more than about a thousand times.
+LARGEST_RATIO: Final = 200
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+
+class Api:
+    """The API as an ASGI application; `endpoints` is everything it can do."""
+
+    def __init__(self, host: Host, endpoints: Sequence[Endpoint], authenticator: Authenticator) -> None:
+        self._host = host
+        self._authenticator = authenticator
+        self._router: Router[Endpoint] = Router()
+        self._found: dict[str, tuple[tuple[Callable[[Call], object], type | None], ...]] = {}
+        for endpoint in endpoints:
+            self._router.add(endpoint.method, endpoint.path, endpoint)
+            self._found[endpoint.name] = tuple((guard, provides(guard)) for guard in endpoint.guards)
+        self._origins = frozenset(origin.strip() for origin in host.settings.cors_origins.split(","))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request below the prefix."""
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        path = raw.decode("ascii", "replace")[len(PREFIX) :]
+        more = self._cross_origin(scope)
+        if scope["method"] == "OPTIONS":
+            await self._preflight(scope, send, more)
+            return
+        match = self._router.find(scope["method"], path)
+        if match.endpoint is None:
+            status = 405 if match.allowed else 404
+            if match.allowed:
+                more["Allow"] = ", ".join([*match.allowed, *(["HEAD"] if "GET" in match.allowed else [])])
+            text = b"Not found.\n" if status == 404 else b"Method not allowed.\n"
+            await send_bytes(scope, send, status, text, [(b"content-type", b"text/plain;charset=utf-8")], more)
+            return
+        scope["holdfast.route"] = f"{PREFIX}{match.endpoint.path}"
+        headers = Headers(scope=scope)
+        call = Call(self._host, scope, headers, match.parameters, root_of(self._host, scope, headers))
+        call.answer_headers = more
+        try:
+            result = await self._run(match.endpoint, call, receive)
+        except Refusal as refusal:
+            await self._refuse(call, send, refusal)
+        except Exception as error:
+            known = refusal_for(error) if isinstance(error, HostingError) else None
+            if known is None:
+                log.exception("the API failed", endpoint=match.endpoint.name)
+                known = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")
+            await self._refuse(call, send, known)
+        else:
+            await self._answer(match.endpoint, call, send, result)
+
+    async def _run(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
+        """Do everything between the request and the answer, on the loop or off it."""
+        on_loop = self._host.database.is_sqlite
+        quick_entry = on_loop and not self._authenticator.is_slow(call)
+        quick = endpoint.method == "GET" and not endpoint.slow and on_loop
+        if endpoint.body is None:
+            if quick and quick_entry:
+                self._admit(endpoint, call)
+                return self._handle(endpoint, call, b"")
+            return await to_thread.run_sync(self._admit_and_handle, endpoint, call)
+        if quick_entry:
+            self._admit(endpoint, call)
+        else:
+            await to_thread.run_sync(self._admit, endpoint, call)
+        content = await read_body(call, receive, endpoint.largest_body)
+        return await to_thread.run_sync(self._handle, endpoint, call, content)
+
+    def _admit_and_handle(self, endpoint: Endpoint, call: Call) -> object:
+        self._admit(endpoint, call)
+        return self._handle(endpoint, call, b"")
+
+    def _admit(self, endpoint: Endpoint, call: Call) -> None:
+        """Find out who is asking, and let every guard look; nothing can have a NUL in its name."""
+        if any("\0" in value for value in call.path.values()):
+            raise Refusal(404)
+        call.caller = self._authenticator.identify(call)
+        if endpoint.scope and not access.allows(call.caller, endpoint.scope, write=endpoint.writes):
+            raise scope_refusal(endpoint, call)
+        for guard, kind in self._found[endpoint.name]:
+            found = guard(call)
+            if kind is not None:
+                call.found[kind] = found
+
+    @staticmethod
+    def _handle(endpoint: Endpoint, call: Call, content: bytes) -> object:
+        """Decode what the handler takes and run it."""
+        arguments: dict[str, Any] = endpoint.arguments(call)
+        page = None
+        if endpoint.paged:
+            page = page_of(call)
+            arguments["page"] = page
+        if endpoint.query is not None:
+            arguments["query"] = decode_query(endpoint.query, call.pairs())
+        if endpoint.body is not None:
+            content_type = call.headers.get("content-type")
+            arguments["body"] = decode_body(
+                endpoint.body, content, content_type, endpoint.method, dict(call.pairs())
+            )
+        result = endpoint.run(call, **arguments)
+        if isinstance(result, Listed) and page is not None:
+            call.answer_headers |= paging_headers(call, page, result.total)
+            return result.items
+        return result
+
+    async def _answer(self, endpoint: Endpoint, call: Call, send: Send, result: object) -> None:
+        """Write what the handler returned."""
+        if isinstance(result, Raw):
+            await send_raw(call.scope, send, result, call.answer_headers)
+        elif endpoint.status == 204:
+            await send_bytes(call.scope, send, 204, b"", [], call.answer_headers)
+        else:
+            status = endpoint.status
+            if isinstance(result, tuple):
+                status, result = result
+            if status == 204:
+                await send_bytes(call.scope, send, 204, b"", [], call.answer_headers)
+                return
+            await send_json(call.scope, send, status, result, call.answer_headers)
+
+    async def _refuse(self, call: Call, send: Send, refusal: Refusal) -> None:
+        """Write an error."""
+        more = {**call.answer_headers, **refusal.headers}
+        error = (
+            BareError(refusal.message) if refusal.bare else APIError(refusal.message, f"{call.root}/api/swagger")
+        )
+        await send_json(call.scope, send, refusal.status, error, more)
+
+    def _cross_origin(self, scope: Scope) -> dict[str, str]:
+        """Return the headers a script of another site needs to read the answer; cookies never count there."""
+        origin = next((value for name, value in scope["headers"] if name == b"origin"), None)
+        if origin is None:
+            return {}
+        if "*" in self._origins:
+            return {"Access-Control-Allow-Origin": "*"}
+        text = origin.decode("latin-1")
+        return {"Access-Control-Allow-Origin": text, "Vary": "Origin"} if text in self._origins else {}
+
+    @staticmethod
+    async def _preflight(scope: Scope, send: Send, more: dict[str, str]) -> None:
+        """Answer the question browsers ask before a request to another site."""
+        if more:
+            more |= {
+                "Access-Control-Allow-Methods": METHODS,
+                "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+                "Access-Control-Max-Age": "3600",
+            }
+        await send_bytes(scope, send, 204, b"", [], {"Allow": METHODS, **more})
+
+
+def scope_refusal(endpoint: Endpoint, call: Call) -> Refusal:
+    """Say which scopes a token lacks."""
+    level = "write" if endpoint.writes else "read"
+    required = " ".join(f"{level}:{category}" for category in endpoint.scope)
+    token = call.caller.token
+    held = ",".join(token.scopes) if token else ""
+    text = f"token does not have at least one of required scope(s), required=[{required}], token scope={held}"
+    return Refusal(403, text)
+
+
+def root_of(host: Host, scope: Scope, headers: Headers) -> str:
+    """Return the address of the service: the one in the settings, or the one the client used."""
+    if host.settings.root_url is not None:
+        return host.settings.root_url
+    return f"{scope.get('scheme', 'http')}://{headers.get('host', 'localhost')}"
+
+
+async def read_body(call: Call, receive: Receive, largest: int) -> bytes:
+    """Read the whole body, decompressed; one that is too large is refused without reading the rest."""
+    too_large = Refusal(413, f"the body is larger than {largest} bytes")
+    declared = call.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > largest:
+        raise too_large
+    encoding = call.headers.get("content-encoding", "identity").lower()
+    if encoding not in {"identity", "gzip", "x-gzip", "deflate"}:
+        raise Refusal(415, f"unsupported Content-Encoding: {encoding}")
+    unpack = None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS | 32)
+    pieces: list[bytes] = []
+    size = received = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refusal(400, "the body was cut off")
+        piece: bytes = message.get("body", b"")
+        received += len(piece)
+        more = message.get("more_body", False)
+        if unpack is not None:
+            try:
+                piece = unpack.decompress(piece, largest + 1 - size)
+            except zlib.error as error:
+                raise Refusal(400, f"the body is not {encoding}") from error
+            if unpack.unconsumed_tail or size + len(piece) > received * LARGEST_RATIO + 65536:
+                raise too_large
+        size += len(piece)
+        if size > largest:
+            raise too_large
+        pieces.append(piece)
+    if unpack is not None and received and not unpack.eof:
+        raise Refusal(400, f"the body is not {encoding}, or it was cut off")
+    return b"".join(pieces)

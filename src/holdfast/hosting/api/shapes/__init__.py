@@ -1,0 +1,1 @@
+"""What the API answers with: the shapes clients know, made from what the host keeps."""

@@ -1,0 +1,47 @@
+"""Times as clients read them: RFC 3339, whole seconds, UTC."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from holdfast.hosting.api.refusal import Refusal
+
+__all__ = ["EPOCH", "NEVER", "Time", "due", "moment", "moment_or_none", "seconds"]
+
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+# What clients take for "no time": the zero of their language, and the zero of a Unix time.
+NEVER: Final = "0001-01-01T00:00:00Z"
+EPOCH: Final = "1970-01-01T00:00:00Z"
+BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+LAST: Final = 253_402_300_800
+
+
+def moment(seconds: int) -> Time:
+    """Write a time; 0 is the beginning of 1970, which clients take for never."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19] + "Z"
+
+
+def seconds(given: datetime | None) -> int | None:
+    """Return a time a client sent as whole seconds since 1970; one without a zone is in UTC."""
+    if given is None:
+        return None
+    aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
+    return int((aware - BEGINNING).total_seconds())
+
+
+def due(given: datetime | None, field: str) -> int | None:
+    """Return the date something is due; the zero of clients' languages is none, and 0 stands for that."""
+    when = seconds(given)
+    if given is None or when is None:
+        return None
+    if given.year == 1:
+        return 0
+    if not 0 < when < LAST:
+        raise Refusal(422, f"[{field}]: must be between 1970 and 9999")
+    return when
+
+
+def moment_or_none(seconds: int) -> Time | None:
+    """Write a time, or None when it never came."""
+    return moment(seconds) if seconds else None

@@ -1,0 +1,177 @@
+"""Tags: light ones that are only a name, and annotated ones that say who made them and why."""
+
+import time
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting import moving
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import RefName, Required
+from holdfast.hosting.api.guards import Place, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.api.opening import commit_named, git_of
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.git import (
+    CommitMeta,
+    CommitUser,
+    Verification,
+    commit_meta,
+    git_time,
+    repository_api,
+    repository_page,
+)
+from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.identity import commit_email, commit_name
+from holdfast.hosting.store.updates import Move
+
+__all__ = ["create_tag", "delete_tag", "list_tags", "show_annotated_tag", "show_tag"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+WRITING: Final = (in_repository, reads(Unit.CODE), not_archived, signed_in, writes(Unit.CODE))
+
+
+class Tag(msgspec.Struct, frozen=True):
+    """A tag and the commit it leads to."""
+
+    name: str
+    message: str
+    id: str
+    commit: CommitMeta
+    zipball_url: str
+    tarball_url: str
+
+
+class AnnotatedTagObject(msgspec.Struct, frozen=True):
+    """What a tag points to."""
+
+    type: str
+    url: str
+    sha: str
+
+
+class AnnotatedTag(msgspec.Struct, frozen=True):
+    """A tag that says who made it and why."""
+
+    tag: str
+    sha: str
+    url: str
+    message: str
+    tagger: CommitUser
+    object: AnnotatedTagObject
+    verification: Verification
+
+
+class CreateTagOption(msgspec.Struct, frozen=True):
+    """A new tag; one with a message says who made it."""
+
+    tag_name: Annotated[str, Meta(max_length=100), RefName, Required] = ""
+    message: str = ""
+    target: str = ""
+
+
+def tag_shape(call: Call, place: Place, repo: Repo, ref: refs.Ref) -> Tag:
+    """Make the shape."""
+    message = ""
+    commit = refs.commit_of(repo, ref.id) or ref.id
+    kind = repo.header(ref.id)
+    if kind is not None and kind[0] == "tag":
+        message = read_tag(repo, ref.id).message
+    elif kind is not None and kind[0] == "commit":
+        message = read_commit(repo, ref.id).message
+    api, page = repository_api(call, place.repository), repository_page(call, place.repository)
+    return Tag(
+        name=ref.name,
+        message=message,
+        id=ref.id,
+        commit=commit_meta(api, commit),
+        zipball_url=f"{page}/archive/{ref.name}.zip",
+        tarball_url=f"{page}/archive/{ref.name}.tar.gz",
+    )
+
+
+@endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
+def list_tags(call: Call, place: Place, page: Page) -> Listed[Tag]:
+    """List the tags by name."""
+    repo = git_of(call, place)
+    found, total = refs.tags(repo, skip=page.skip, limit=page.size)
+    return Listed([tag_shape(call, place, repo, ref) for ref in found], total)
+
+
+def find(repo: Repo, name: str) -> refs.Ref:
+    """Return a tag by its name."""
+    found = refs.tag(repo, name) if refs.is_ref_name(name) else None
+    if found is None:
+        raise Refusal(404, f"tag does not exist [name: {name}]")
+    return found
+
+
+@endpoint("GET /repos/{owner}/{repo}/tags/{tag...}", scope="repository", guards=READING)
+def show_tag(call: Call, place: Place, tag: str) -> Tag:
+    """Show a tag."""
+    repo = git_of(call, place)
+    return tag_shape(call, place, repo, find(repo, tag))
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/tags",
+    scope="repository",
+    guards=WRITING,
+    status=201,
+    refuses=(401, 403, 404, 409, 423),
+)
+def create_tag(call: Call, place: Place, body: CreateTagOption) -> Tag:
+    """Make a tag at a branch, another tag or a commit."""
+    repo = git_of(call, place)
+    if place.repository.is_empty:
+        raise Refusal(404, "Git Repository is empty.")
+    at = commit_named(repo, place, body.target)
+    if refs.tag(repo, body.tag_name) is not None:
+        raise Refusal(409, f"tag already exists [name: {body.tag_name}]")
+    if body.message.strip():
+        who = Signature(commit_name(call.user), commit_email(call.user), int(time.time()), 0)
+        at = write_tag(repo, at, body.tag_name, who, body.message.strip() + "\n")
+    move = Move(f"refs/tags/{body.tag_name}", moving.zero_id(place.repository), at)
+    moving.move_refs(
+        call.host, place.repository, call.user, [move], lambda opened: moves.create(opened, move.ref, at)
+    )
+    return tag_shape(call, place, repo, find(repo, body.tag_name))
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/tags/{tag...}",
+    scope="repository",
+    guards=WRITING,
+    refuses=(401, 403, 404, 409, 423),
+)
+def delete_tag(call: Call, place: Place, tag: str) -> None:
+    """Delete a tag."""
+    found = find(git_of(call, place), tag)
+    move = Move(f"refs/tags/{tag}", found.id, moving.zero_id(place.repository))
+    moving.move_refs(
+        call.host, place.repository, call.user, [move], lambda opened: moves.delete(opened, move.ref, move.old)
+    )
+
+
+@endpoint("GET /repos/{owner}/{repo}/git/tags/{sha}", scope="repository", guards=READING, refuses=(400,))
+def show_annotated_tag(call: Call, place: Place, sha: str) -> AnnotatedTag:
+    """Show an annotated tag by its own id."""
+    repo = git_of(call, place)
+    tag = read_tag(repo, sha)
+    api = repository_api(call, place.repository)
+    tagger = tag.tagger or Signature("", "", 0)
+    reason = "gpg.error.no_gpg_keys_found" if tag.signature else "gpg.error.not_signed_commit"
+    return AnnotatedTag(
+        tag=tag.name,
+        sha=sha,
+        url=f"{api}/git/tags/{sha}",
+        message=tag.message,
+        tagger=CommitUser(tagger.name, tagger.email, git_time(tagger.time, tagger.offset)),
+        object=AnnotatedTagObject(tag.kind, f"{api}/git/{tag.kind}s/{tag.target}", tag.target),
+        verification=Verification(False, reason, tag.signature, None, tag.payload),
+    )

@@ -1,0 +1,353 @@
+"""Teams: what their people may do, who they are, and where."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Mode, Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint, number
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.guards import (
+    Organization,
+    Place,
+    Subject,
+    entered,
+    in_its_organization,
+    in_organization,
+    of_user,
+    owns_organization,
+    person,
+    seen,
+    signed_in,
+)
+from holdfast.hosting.api.paging import Listed, Page, paging_headers
+from holdfast.hosting.api.refusal import Refusal, answering
+from holdfast.hosting.api.repositories import page_of_repositories
+from holdfast.hosting.api.shapes.organizations import Team, team
+from holdfast.hosting.api.shapes.repositories import Repository, repository
+from holdfast.hosting.api.shapes.users import User, user
+from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
+from holdfast.hosting.store import accounts, members, repositories
+from holdfast.hosting.store import teams as store
+
+__all__ = [
+    "add_team_member",
+    "add_team_repository",
+    "create_team",
+    "delete_team",
+    "edit_team",
+    "list_my_teams",
+    "list_team_members",
+    "list_team_repositories",
+    "list_teams",
+    "remove_team_member",
+    "remove_team_repository",
+    "search_teams",
+    "show_team",
+    "show_team_member",
+    "show_team_repository",
+]
+
+ModeWord = Literal["none", "read", "write", "admin"]
+TeamName = Annotated[str, Meta(max_length=255)]
+Description = Annotated[str, Meta(max_length=255)]
+
+
+class CreateTeamOption(msgspec.Struct, frozen=True):
+    """A new team; without units its permission is for all of them."""
+
+    name: Annotated[TeamName, Required] = ""
+    description: Description = ""
+    includes_all_repositories: bool = False
+    permission: Literal["", "none", "read", "write", "admin"] = ""
+    units: list[Unit] = []
+    units_map: dict[Unit, ModeWord] = {}
+    can_create_org_repo: bool = False
+
+
+class EditTeamOption(msgspec.Struct, frozen=True):
+    """What to change; a key that is absent keeps its value."""
+
+    name: TeamName | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
+    includes_all_repositories: bool | UnsetType = UNSET
+    permission: Literal["", "none", "read", "write", "admin", "owner"] | UnsetType = UNSET
+    units: list[Unit] | UnsetType = UNSET
+    units_map: dict[Unit, ModeWord | Literal["owner"]] | UnsetType = UNSET
+    can_create_org_repo: bool | UnsetType = UNSET
+
+
+class TeamSearchQuery(msgspec.Struct, frozen=True):
+    """What to look for."""
+
+    q: str = ""
+    include_desc: bool = True
+
+
+class TeamSearchResults(msgspec.Struct, frozen=True):
+    """The teams found."""
+
+    ok: bool
+    data: list[Team]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The team a request is about."""
+
+    team: store.Team
+
+
+def mode_of(word: str) -> Mode:
+    """Return the mode a word names."""
+    return Mode[word.upper()]
+
+
+def in_team(call: Call) -> Group:
+    """Find the team and its organization; to strangers neither is there."""
+    signed_in(call)
+    try:
+        found = store.find_team(call.host.database, number(call.path["id"]))
+    except NoSuchTeam:
+        raise Refusal(404) from None
+    organization = entered(call, accounts.find_account(call.host.database, found.organization_id))
+    if not access.belongs(organization.mode):
+        raise Refusal(404)
+    call.found[Organization] = organization
+    return Group(found)
+
+
+def sees_team(call: Call) -> None:
+    """Ask that the caller is in the team, or owns its organization."""
+    is_in = members.is_in_team(call.host.database, call.give(Group).team.id, call.user)
+    if not access.sees_team(call.give(Organization).mode, in_team=is_in):
+        raise Refusal(403, "Must be a team member")
+
+
+def in_team_repository(call: Call) -> Place:
+    """Find a repository of the team's organization."""
+    account = call.give(Organization).account
+    if call.path["org"].casefold() != account.name.casefold():
+        raise Refusal(404)
+    kept = repositories.find_repository(call.host.database, account.name, call.path["repo"])
+    may = seen(call, kept)
+    if may.mode == Mode.NONE:
+        raise Refusal(404)
+    return Place(kept, may)
+
+
+def may_give(call: Call) -> None:
+    """Ask that the caller may decide which teams have the repository."""
+    organization = call.give(Organization)
+    if not access.may_give_to_teams(organization.account, organization.mode, call.give(Place).access):
+        raise Refusal(403, "Must be an organization owner, or an admin of the repository where those may do it")
+
+
+def shape(call: Call, kept: store.Team) -> Team:
+    """Make the shape of a team whose organization was found before."""
+    return team(call, kept, call.give(Organization).account)
+
+
+@endpoint(
+    "GET /orgs/{org}/teams",
+    scope="organization",
+    guards=(in_organization, in_its_organization),
+    refuses=(401, 403, 404),
+    slow=True,
+)
+def list_teams(call: Call, organization: Organization, page: Page) -> Listed[Team]:
+    """List the teams of an organization, for those who belong to it."""
+    found, total = store.teams_of_organization(
+        call.host.database, organization.account, skip=page.skip, limit=page.size
+    )
+    return Listed([shape(call, kept) for kept in found], total)
+
+
+@endpoint(
+    "GET /orgs/{org}/teams/search",
+    scope="organization",
+    guards=(in_organization, in_its_organization),
+    refuses=(401, 403, 404, 422),
+    slow=True,
+)
+def search_teams(call: Call, organization: Organization, query: TeamSearchQuery, page: Page) -> TeamSearchResults:
+    """Search for teams by a part of their name or description."""
+    found, total = store.teams_of_organization(
+        call.host.database,
+        organization.account,
+        query.q,
+        in_description=query.include_desc,
+        skip=page.skip,
+        limit=page.size,
+    )
+    call.answer_headers |= paging_headers(call, page, total)
+    return TeamSearchResults(True, [shape(call, kept) for kept in found])
+
+
+@endpoint("GET /user/teams", scope=("user", "organization"), guards=(signed_in,), refuses=(401,), slow=True)
+def list_my_teams(call: Call, page: Page) -> Listed[Team]:
+    """List the teams the caller is in."""
+    found, total = store.teams_of_user(
+        call.host.database, call.user, publicly=call.caller.public_only, skip=page.skip, limit=page.size
+    )
+    return Listed([team(call, kept, account) for kept, account in found], total)
+
+
+def units_of(mode: Mode, listed: list[Unit], mapped: Mapping[Unit, str]) -> dict[str, int]:
+    """Return the modes in units: those of the map, or one mode for each of a list."""
+    if mapped:
+        return {unit.value: mode_of(word) for unit, word in mapped.items()}
+    return {unit.value: mode for unit in listed}
+
+
+@endpoint(
+    "POST /orgs/{org}/teams",
+    scope="organization",
+    guards=(in_organization, owns_organization),
+    status=201,
+    refuses=(401, 403, 404, 422),
+)
+def create_team(call: Call, organization: Organization, body: CreateTeamOption) -> Team:
+    """Make a team."""
+    mode = mode_of(body.permission or "read")
+    wanted = store.NewTeam(
+        name=body.name,
+        description=body.description,
+        mode=mode,
+        units=units_of(mode, body.units, body.units_map),
+        includes_all_repositories=body.includes_all_repositories,
+        may_create_repositories=body.can_create_org_repo,
+    )
+    with answering(422, TeamTaken):
+        return shape(call, store.create_team(call.host.database, organization.account, wanted))
+
+
+IN_TEAM: Final = (in_team, sees_team)
+OWNER: Final = (in_team, owns_organization)
+
+
+@endpoint("GET /teams/{id}", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
+def show_team(call: Call, group: Group) -> Team:
+    """Show a team."""
+    return shape(call, group.team)
+
+
+@endpoint("PATCH /teams/{id}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 422))
+def edit_team(call: Call, group: Group, body: EditTeamOption) -> Team:
+    """Change a team."""
+    with answering(422, TeamTaken):
+        return shape(call, store.change_team(call.host.database, group.team, edited(group.team, body)))
+
+
+def edited(kept: store.Team, body: EditTeamOption) -> store.NewTeam:
+    """Work out what a team is to become."""
+    mode = Mode(kept.mode) if body.permission is UNSET or not body.permission else mode_of(body.permission)
+    units = dict(kept.units)
+    if kept.is_owners:
+        units = {}
+    elif body.units_map is not UNSET and body.units_map:
+        if "owner" in body.units_map.values():
+            raise Refusal(422, "[UnitsMap]: only the team of the owners can have the mode owner")
+        units = units_of(mode, [], body.units_map)
+    elif body.units is not UNSET and body.units:
+        units = units_of(mode, body.units, {})
+    elif body.permission is not UNSET and body.permission:
+        units = dict.fromkeys(units, int(mode))
+    if mode == Mode.OWNER and not kept.is_owners:
+        raise Refusal(422, "[Permission]: only the team of the owners can have the permission owner")
+    return store.NewTeam(
+        name=body.name if body.name is not UNSET and body.name else kept.name,
+        description=kept.description if body.description is UNSET else body.description,
+        mode=mode,
+        units=units,
+        includes_all_repositories=kept.includes_all_repositories
+        if body.includes_all_repositories is UNSET
+        else body.includes_all_repositories,
+        may_create_repositories=kept.may_create_repositories
+        if body.can_create_org_repo is UNSET
+        else body.can_create_org_repo,
+    )
+
+
+@endpoint("DELETE /teams/{id}", scope="organization", guards=OWNER, refuses=(401, 403, 404))
+def delete_team(call: Call, group: Group) -> None:
+    """Remove a team; people who were in no other leave the organization with it."""
+    with answering(403, OwnersStay):
+        store.delete_team(call.host.database, group.team)
+
+
+@endpoint("GET /teams/{id}/members", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
+def list_team_members(call: Call, group: Group, page: Page) -> Listed[User]:
+    """List the people in a team."""
+    found, total = members.team_members_of(call.host.database, group.team.id, skip=page.skip, limit=page.size)
+    return Listed([user(call, account) for account in found], total)
+
+
+@endpoint(
+    "GET /teams/{id}/members/{username}",
+    scope="organization",
+    guards=(in_team, sees_team, of_user, person),
+    refuses=(401, 403, 404),
+)
+def show_team_member(call: Call, group: Group, subject: Subject) -> User:
+    """Show somebody who is in a team."""
+    if not members.is_in_team(call.host.database, group.team.id, subject.account):
+        raise Refusal(404, "user is not in the team")
+    return user(call, subject.account)
+
+
+MEMBER: Final = (in_team, owns_organization, of_user, person)
+
+
+@endpoint("PUT /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
+def add_team_member(call: Call, group: Group, subject: Subject) -> None:
+    """Put somebody into a team, and so into its organization."""
+    members.join_team(call.host.database, group.team.organization_id, group.team.id, subject.account)
+
+
+@endpoint("DELETE /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
+def remove_team_member(call: Call, group: Group, subject: Subject) -> None:
+    """Take somebody out of a team; out of their last one, they leave the organization."""
+    with answering(403, LastOwner):
+        members.leave_team(call.host.database, group.team.organization_id, group.team.id, subject.account)
+
+
+@endpoint("GET /teams/{id}/repos", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404), slow=True)
+def list_team_repositories(call: Call, group: Group, page: Page) -> Listed[Repository]:
+    """List the repositories of a team."""
+    return page_of_repositories(call, page, store.its_repositories(group.team))
+
+
+@endpoint(
+    "GET /teams/{id}/repos/{org}/{repo}",
+    scope="organization",
+    guards=(in_team, sees_team, in_team_repository),
+    refuses=(401, 403, 404),
+)
+def show_team_repository(call: Call, group: Group, place: Place) -> Repository:
+    """Show a repository of a team."""
+    if not store.has_repository(call.host.database, group.team, place.repository.id):
+        raise Refusal(404, "the team does not have the repository")
+    return repository(call, place.repository, place.access)
+
+
+GIVING: Final = (in_team, sees_team, in_team_repository, may_give)
+
+
+@endpoint("PUT /teams/{id}/repos/{org}/{repo}", scope="organization", guards=GIVING, refuses=(401, 403, 404))
+def add_team_repository(call: Call, group: Group, place: Place) -> None:
+    """Give a repository to a team."""
+    store.give_repository(call.host.database, group.team, place.repository.id)
+
+
+@endpoint(
+    "DELETE /teams/{id}/repos/{org}/{repo}", scope="organization", guards=GIVING, refuses=(401, 403, 404, 422)
+)
+def remove_team_repository(call: Call, group: Group, place: Place) -> None:
+    """Take a repository from a team."""
+    store.take_repository(call.host.database, group.team, place.repository.id)

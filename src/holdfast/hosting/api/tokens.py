@@ -1,0 +1,129 @@
+"""Access tokens: made with a password, shown once."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting import access
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.guards import Subject, of_user, signed_in, with_password
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.times import Time, moment
+from holdfast.hosting.errors import TokenNameTaken
+from holdfast.hosting.store import tokens
+
+__all__ = ["create_token", "delete_current_token", "delete_token", "list_tokens", "show_current_token"]
+
+
+class AccessToken(msgspec.Struct, frozen=True):
+    """A token; its value is there only in the answer that made it."""
+
+    id: int
+    name: str
+    sha1: str
+    token_last_eight: str
+    scopes: list[str]
+    created_at: Time
+    last_used_at: Time
+
+
+class TokenOwner(msgspec.Struct, frozen=True):
+    """Whose token it is."""
+
+    id: int
+    login: str
+
+
+class CurrentAccessToken(msgspec.Struct, frozen=True):
+    """The token a request came with."""
+
+    id: int
+    name: str
+    scopes: list[str]
+    created_at: Time
+    last_used_at: Time
+    user: TokenOwner
+
+
+class CreateAccessTokenOption(msgspec.Struct, frozen=True):
+    """A new token."""
+
+    name: Annotated[str, Meta(max_length=255), Required] = ""
+    scopes: list[str] = []
+
+
+def shape(token: tokens.Token, value: str = "") -> AccessToken:
+    """Make the shape."""
+    return AccessToken(
+        id=token.id,
+        name=token.name,
+        sha1=value,
+        token_last_eight=token.last_eight,
+        scopes=list(token.scopes),
+        created_at=moment(token.created_at),
+        last_used_at=moment(token.last_used_at or token.created_at),
+    )
+
+
+def own_or_admin(call: Call) -> None:
+    """Let a user look after their own tokens, and an administrator after everybody's."""
+    if not call.caller.is_admin and call.give(Subject).account.id != call.user.id:
+        raise Refusal(403, "only the user or an administrator may see these tokens")
+
+
+GUARDS = (of_user, with_password, own_or_admin)
+
+
+@endpoint("GET /users/{username}/tokens", scope="user", guards=GUARDS, refuses=(401, 403, 404))
+def list_tokens(call: Call, subject: Subject, page: Page) -> Listed[AccessToken]:
+    """List a user's tokens, without their values."""
+    found, total = tokens.tokens_of(call.host.database, subject.account, skip=page.skip, limit=page.size)
+    return Listed([shape(token) for token in found], total)
+
+
+@endpoint(
+    "POST /users/{username}/tokens", scope="user", guards=GUARDS, status=201, refuses=(400, 401, 403, 404, 422)
+)
+def create_token(call: Call, subject: Subject, body: CreateAccessTokenOption) -> AccessToken:
+    """Make a token; its value is shown only this once."""
+    if not body.scopes:
+        raise Refusal(400, "access token must have a scope")
+    try:
+        scopes = access.check_scopes(body.scopes)
+        made, value = tokens.create_token(call.host.database, subject.account, body.name, scopes)
+    except (ValueError, TokenNameTaken) as error:
+        raise Refusal(400, str(error)) from None
+    return shape(made, value.reveal())
+
+
+@endpoint("DELETE /users/{username}/tokens/{token}", scope="user", guards=GUARDS, refuses=(401, 403, 404))
+def delete_token(call: Call, subject: Subject, token: str) -> None:
+    """Remove a token by its id or its name."""
+    tokens.delete_token(call.host.database, tokens.find_token(call.host.database, subject.account, token))
+
+
+def current(call: Call) -> tokens.Token:
+    """Return the token a request came with."""
+    token = call.caller.token
+    if token is None:
+        raise Refusal(404, "this request did not come with a token")
+    return token
+
+
+@endpoint("GET /token", guards=(signed_in,), refuses=(401, 404))
+def show_current_token(call: Call) -> CurrentAccessToken:
+    """Show the token the request came with."""
+    token = current(call)
+    whole = shape(token)
+    owner = TokenOwner(call.user.id, call.user.name)
+    return CurrentAccessToken(whole.id, whole.name, whole.scopes, whole.created_at, whole.last_used_at, owner)
+
+
+@endpoint("DELETE /token", guards=(signed_in,), refuses=(401, 404))
+def delete_current_token(call: Call) -> None:
+    """Remove the token the request came with."""
+    tokens.delete_token(call.host.database, current(call))

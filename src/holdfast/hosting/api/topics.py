@@ -1,0 +1,75 @@
+"""Topics: the words people file a repository under."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, administers, in_repository, not_archived
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.store import repositories as store
+
+__all__ = ["add_topic", "list_topics", "remove_topic", "set_topics"]
+
+TOPIC: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,34}")
+MOST: Final = 25
+GUARDS: Final = (in_repository, administers, not_archived)
+REFUSES: Final = (401, 403, 404, 422, 423)
+
+
+class TopicName(msgspec.Struct, frozen=True):
+    """The topics of a repository."""
+
+    topics: list[str]
+
+
+class RepoTopicOptions(msgspec.Struct, frozen=True):
+    """The topics a repository is to have."""
+
+    topics: list[str] = []
+
+
+def kept(place: Place) -> list[str]:
+    """Read the topics of a repository."""
+    return msgspec.json.decode(place.repository.topics, type=list[str])
+
+
+def keep(call: Call, place: Place, topics: list[str]) -> None:
+    """Write the topics of a repository, each once."""
+    wanted = list(dict.fromkeys(topic.strip().lower() for topic in topics))
+    bad = [topic for topic in wanted if not TOPIC.fullmatch(topic)]
+    if bad:
+        raise Refusal(422, "[Topics]: a topic is up to 35 lower-case letters, digits, dashes and dots")
+    if len(wanted) > MOST:
+        raise Refusal(422, f"[Topics]: a repository has at most {MOST} topics")
+    with call.host.database.write() as connection:
+        store.change_repository(connection, place.repository, topics=msgspec.json.encode(wanted).decode())
+
+
+@endpoint("GET /repos/{owner}/{repo}/topics", scope="repository", guards=(in_repository,))
+def list_topics(_call: Call, place: Place) -> TopicName:
+    """List the topics of a repository."""
+    return TopicName(kept(place))
+
+
+@endpoint("PUT /repos/{owner}/{repo}/topics", scope="repository", guards=GUARDS, refuses=REFUSES)
+def set_topics(call: Call, place: Place, body: RepoTopicOptions) -> None:
+    """Replace the topics of a repository."""
+    keep(call, place, body.topics)
+
+
+@endpoint("PUT /repos/{owner}/{repo}/topics/{topic}", scope="repository", guards=GUARDS, refuses=REFUSES)
+def add_topic(call: Call, place: Place, topic: str) -> None:
+    """Add a topic to a repository."""
+    keep(call, place, [*kept(place), topic])
+
+
+@endpoint("DELETE /repos/{owner}/{repo}/topics/{topic}", scope="repository", guards=GUARDS, refuses=REFUSES)
+def remove_topic(call: Call, place: Place, topic: str) -> None:
+    """Take a topic from a repository."""
+    topics = kept(place)
+    if topic.lower() not in topics:
+        raise Refusal(404)
+    keep(call, place, [other for other in topics if other != topic.lower()])

@@ -1,0 +1,127 @@
+"""Users: who the caller is, and who else is there."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Subject, of_user, signed_in
+from holdfast.hosting.api.paging import Page, paging_headers
+from holdfast.hosting.api.shapes.users import User, user
+from holdfast.hosting.store import accounts
+
+__all__ = ["search_users", "show_me", "show_user"]
+
+
+class SearchQuery(msgspec.Struct, frozen=True):
+    """What to look for."""
+
+    q: str = ""
+    uid: int = 0
+
+
+class UserSearchResults(msgspec.Struct, frozen=True):
+    """The users found."""
+
+    ok: bool
+    data: list[User]
+
+
+class Email(msgspec.Struct, frozen=True):
+    """An address somebody can be reached at."""
+
+    email: str
+    verified: bool
+    primary: bool
+    user_id: int
+    username: str
+
+
+class UserSettings(msgspec.Struct, frozen=True):
+    """What a user may set about themselves."""
+
+    full_name: str
+    website: str
+    description: str
+    location: str
+    language: str
+    theme: str
+    diff_view_style: str
+    hide_email: bool
+    hide_activity: bool
+
+
+class UserSettingsOptions(msgspec.Struct, frozen=True):
+    """What to change; a key that is absent keeps its value."""
+
+    full_name: str | UnsetType = UNSET
+    website: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    location: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    hide_email: bool | UnsetType = UNSET
+
+
+@endpoint("GET /user", scope="user", guards=(signed_in,), refuses=(401, 403))
+def show_me(call: Call) -> User:
+    """Show the user who is asking."""
+    return user(call, call.user)
+
+
+@endpoint("GET /user/emails", scope="user", guards=(signed_in,), refuses=(401,))
+def list_emails(call: Call) -> list[Email]:
+    """List the addresses of the user who is asking: the one they have."""
+    me = call.user
+    return [Email(me.email, verified=True, primary=True, user_id=me.id, username=me.name)] if me.email else []
+
+
+@endpoint("GET /users/search", scope="user")
+def search_users(call: Call, query: SearchQuery, page: Page) -> UserSearchResults:
+    """Search for users by a part of their name."""
+    visible: tuple[str, ...] = (
+        ("public",) if call.caller.user is None or call.caller.public_only else ("public", "limited")
+    )
+    if call.caller.is_admin and not call.caller.public_only:
+        visible = ("public", "limited", "private")
+    found, total = accounts.search_accounts(
+        call.host.database, query.q, organizations=False, visibilities=visible, skip=page.skip, limit=page.size
+    )
+    if query.uid:
+        found = [account for account in found if account.id == query.uid]
+    call.answer_headers |= paging_headers(call, page, total)
+    return UserSearchResults(True, [user(call, account) for account in found])
+
+
+@endpoint("GET /users/{username}", scope="user", guards=(of_user,), refuses=(404,))
+def show_user(call: Call, subject: Subject) -> User:
+    """Show a user."""
+    return user(call, subject.account)
+
+
+def settings_shape(account: accounts.Account) -> UserSettings:
+    """Make the shape."""
+    return UserSettings(
+        full_name=account.full_name,
+        website=account.website,
+        description=account.description,
+        location=account.location,
+        language=account.language,
+        theme="",
+        diff_view_style="",
+        hide_email=account.hides_email,
+        hide_activity=False,
+    )
+
+
+@endpoint("GET /user/settings", scope="user", guards=(signed_in,), refuses=(401,))
+def show_settings(call: Call) -> UserSettings:
+    """Show what the caller has set about themselves."""
+    return settings_shape(call.user)
+
+
+@endpoint("PATCH /user/settings", scope="user", guards=(signed_in,), refuses=(401, 422))
+def change_settings(call: Call, body: UserSettingsOptions) -> UserSettings:
+    """Change what the caller has set about themselves."""
+    names = {name: "hides_email" if name == "hide_email" else name for name in body.__struct_fields__}
+    given = {names[name]: value for name in names if (value := getattr(body, name)) is not UNSET}
+    return settings_shape(accounts.change_account(call.host.database, call.user, **given))

@@ -1,0 +1,38 @@
+"""A picture for everybody: the first letter of their name on a colour of their own."""
+
+from html import escape
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.store import accounts
+
+__all__ = ["show"]
+
+# Dark enough for white letters, and far enough apart to tell people by.
+COLOURS: Final = ("#14605a", "#7a3b69", "#3b5b92", "#8a4b21", "#4d6b2c", "#8c2f39", "#5b4b8a", "#2f6f8c")
+
+
+def picture(name: str, number: int) -> str:
+    """Draw it."""
+    letter = escape(name[:1].upper())
+    colour = COLOURS[number % len(COLOURS)]
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64">'
+        f'<rect width="64" height="64" fill="{colour}"/>'
+        '<text x="32" y="33" fill="#fff" font-family="system-ui, sans-serif" font-size="34" font-weight="600" '
+        f'text-anchor="middle" dominant-baseline="central">{letter}</text></svg>'
+    )
+
+
+async def show(request: Request) -> Response:
+    """Serve somebody's picture; a number nobody has gets one too, so that it tells nothing."""
+    number: int = request.path_params["number"]
+    try:
+        name = accounts.find_account(request.app.state.database, min(number, 2**63 - 1)).name
+    except NoSuchUser:
+        name = "?"
+    headers = {"Cache-Control": "public, max-age=3600", "Content-Security-Policy": "default-src 'none'"}
+    return Response(picture(name, number), media_type="image/svg+xml", headers=headers)

@@ -1,0 +1,74 @@
+"""The API described: as a document for programs, and as a page to read it and to try it."""
+
+import re
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from holdfast.hosting.api.openapi import document
+from holdfast.hosting.api.routes import endpoints
+from holdfast.web.pages import Pages, current_user
+
+__all__ = ["Reference", "to_page"]
+
+
+def example(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
+    """Make up a value of a schema, to start a body from."""
+    if "$ref" in schema:
+        return example(schemas[schema["$ref"].rpartition("/")[2]], schemas, depth)
+    if "anyOf" in schema:
+        return example(schema["anyOf"][0], schemas, depth)
+    kind = schema.get("type")
+    if "default" in schema and kind != "object":
+        return schema["default"]
+    if kind == "object" and depth < 3:
+        return {name: example(inner, schemas, depth + 1) for name, inner in schema.get("properties", {}).items()}
+    return {"string": "", "integer": 0, "boolean": False, "array": []}.get(str(kind))
+
+
+class Reference:
+    """The document, made once, and the page."""
+
+    def __init__(self) -> None:
+        self._document = document(endpoints())
+        self._json = msgspec.json.encode(self._document)
+        self._groups = self._grouped()
+
+    def _grouped(self) -> dict[str, list[dict[str, Any]]]:
+        """Sort the operations by what they are about."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        schemas = self._document["components"]["schemas"]
+        for path, methods in self._document["paths"].items():
+            for method, operation in methods.items():
+                content = operation.get("requestBody", {}).get("content", {})
+                schema = content.get("application/json", {}).get("schema")
+                body = None
+                if schema is not None:
+                    body = msgspec.json.format(msgspec.json.encode(example(schema, schemas))).decode()
+                shown = {**operation, "method": method.upper(), "path": path, "body": body}
+                groups.setdefault(operation["tags"][0], []).append(shown)
+        return groups
+
+    async def show_document(self, _request: Request) -> Response:
+        """Serve the document; scripts of other sites may read it."""
+        headers = {"Access-Control-Allow-Origin": "*"}
+        return Response(self._json, media_type="application/json", headers=headers)
+
+    async def show_page(self, request: Request) -> Response:
+        """Serve the page."""
+        pages: Pages = request.app.state.pages
+        return pages.render(
+            "reference.html", user=current_user(request), title="API", groups=self._groups, parts=parts
+        )
+
+
+def parts(path: str) -> list[str]:
+    """Cut a path where a line may break."""
+    return re.findall(r"/[^/]*", path)
+
+
+async def to_page(_request: Request) -> Response:
+    """Send whoever looks for the page at the address other servers have it to ours."""
+    return RedirectResponse("/api/docs", 303)

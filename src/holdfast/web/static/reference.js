@@ -1,0 +1,48 @@
+// Sends the requests people put together on the page of the API, and shows what comes back.
+const token = document.getElementById("token");
+token.value = sessionStorage.getItem("token") ?? "";
+token.addEventListener("input", () => sessionStorage.setItem("token", token.value));
+document.getElementById("credentials").addEventListener("submit", (event) => event.preventDefault());
+
+function address(form) {
+  const query = new URLSearchParams();
+  let path = form.dataset.path;
+  for (const field of form.querySelectorAll("input[data-in]")) {
+    if (field.dataset.in === "path") {
+      path = path.replace(`{${field.name}}`, encodeURIComponent(field.value));
+    } else if (field.value !== "") {
+      query.append(field.name, field.value);
+    }
+  }
+  const asked = query.toString();
+  return `/api/v1${path}${asked ? `?${asked}` : ""}`;
+}
+
+async function send(form) {
+  const output = form.querySelector("output");
+  const body = form.querySelector("textarea");
+  const headers = {};
+  if (token.value.trim()) headers.Authorization = `token ${token.value.trim()}`;
+  if (body) headers["Content-Type"] = "application/json";
+  output.textContent = "…";
+  const started = performance.now();
+  try {
+    const answer = await fetch(address(form), { method: form.dataset.method, headers, body: body ? body.value : undefined });
+    const text = await answer.text();
+    let shown = text;
+    try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON: shown as it is */ }
+    const names = ["content-type", "x-total-count", "link", "x-request-id"];
+    const told = names.filter((name) => answer.headers.has(name)).map((name) => `${name}: ${answer.headers.get(name)}`);
+    const ms = Math.round(performance.now() - started);
+    output.textContent = [`${answer.status} ${answer.statusText} in ${ms} ms`, ...told, "", shown].join("\n");
+  } catch (error) {
+    output.textContent = `The request failed: ${error.message}`;
+  }
+}
+
+for (const form of document.querySelectorAll("form.try")) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(form);
+  });
+}

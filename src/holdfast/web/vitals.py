@@ -1,0 +1,77 @@
+"""What programs that watch the service ask: does it run, can it work, what has it done."""
+
+import hmac
+import ipaddress
+import time
+from typing import Final
+
+import anyio
+from anyio import to_thread
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast.hosting import health, metrics
+from holdfast.hosting.host import Host
+
+__all__ = ["Vitals"]
+
+# Whoever asks more often than this is told the last answer; asking writes a file.
+FRESH_SECONDS: Final = 1.0
+PATIENCE_SECONDS: Final = 5.0
+PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+
+
+class Vitals:
+    """Middleware: answers `/healthz`, `/readyz` and `/metrics`, without log-in and without a line in the log."""
+
+    def __init__(self, app: ASGIApp, host: Host) -> None:
+        self._app = app
+        self._host = host
+        self._problems: dict[str, str] = {}
+        self._asked = -FRESH_SECONDS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["path"] not in PATHS:
+            await self._app(scope, receive, send)
+            return
+        response = await self._answer(scope)
+        response.headers["Cache-Control"] = "no-store"
+        await response(scope, receive, send)
+
+    async def _answer(self, scope: Scope) -> Response:
+        if scope["method"] not in {"GET", "HEAD"}:
+            return PlainTextResponse("Method not allowed.\n", 405, {"Allow": "GET, HEAD"})
+        if scope["path"] == "/healthz":
+            return PlainTextResponse("ok\n")
+        if scope["path"] == "/readyz":
+            problems = await self._look()
+            return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
+        if not self._may_measure(scope):
+            return PlainTextResponse("The metrics are shown to this machine, or for the metrics token.\n", 403)
+        return Response(await to_thread.run_sync(metrics.exposition), media_type=metrics.CONTENT_TYPE)
+
+    async def _look(self) -> dict[str, str]:
+        """Find out what is wrong; a database that does not answer in time is."""
+        if time.monotonic() - self._asked >= FRESH_SECONDS:
+            self._problems = {"database": "does not answer"}
+            with anyio.move_on_after(PATIENCE_SECONDS):
+                self._problems = await to_thread.run_sync(health.problems, self._host, abandon_on_cancel=True)
+            self._asked = time.monotonic()
+        return self._problems
+
+    def _may_measure(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        token = self._host.settings.metrics_token
+        if token is not None:
+            given = headers.get("authorization", "").removeprefix("Bearer ")
+            return hmac.compare_digest(given.encode(), token.reveal().encode())
+        # What a proxy on this machine passes on comes from this machine too.
+        if any(name in headers for name in FORWARDED) or scope.get("client") is None:
+            return False
+        try:
+            return ipaddress.ip_address(scope["client"][0]).is_loopback
+        except ValueError:
+            return False

@@ -1,0 +1,361 @@
+"""Every endpoint of the API, as something somebody tries: what it takes to be let, in the order it is asked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tests.hosting.cast import InOrganization, InRepository
+
+__all__ = ["ABOUT_ORGANIZATIONS", "ABOUT_REPOSITORIES", "ELSEWHERE", "UNSCOPED", "Deed", "refusal"]
+
+Asked = tuple[Callable[[InRepository], int | None], ...]
+AskedThere = tuple[Callable[[InOrganization], int | None], ...]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """A request. Who is refused tries the real thing; who is let tries something that changes nothing."""
+
+    asked: Asked | AskedThere | str
+    path: Mapping[str, str] = field(default_factory=dict)
+    """What stands for the path's parameters; a value like `<label>` is the number of the place's label."""
+    body: Mapping[str, object] | None = None
+    harmless: Mapping[str, str] | None = None
+    """Other parameters for those who are let; without any, and without a body to spoil, they do not try."""
+
+
+def refusal(asked: Asked | AskedThere | str, standing: InRepository | InOrganization) -> int | None:
+    """Return the status of the first thing that is not as it must be."""
+    assert not isinstance(asked, str)
+    asks: tuple[Callable[..., int | None], ...] = asked
+    return next((status for ask in asks if (status := ask(standing)) is not None), None)
+
+
+def sees(who: InRepository) -> int | None:
+    """Ask that the repository is there for them."""
+    return None if who.sees else 404
+
+
+def is_known(who: InRepository | InOrganization) -> int | None:
+    """Ask for a name."""
+    return None if who.known else 401
+
+
+def reads_code(who: InRepository) -> int | None:
+    """Ask for the code."""
+    return None if who.code >= 1 else 403
+
+
+def writes_code(who: InRepository) -> int | None:
+    """Ask for writing code."""
+    return None if who.code >= 2 else 403
+
+
+def finds_issues(who: InRepository) -> int | None:
+    """Ask for issues or pull requests."""
+    return None if who.issues >= 1 or who.pulls >= 1 else 404
+
+
+def finds_plain_issues(who: InRepository) -> int | None:
+    """Ask for issues."""
+    return None if who.issues >= 1 else 404
+
+
+def finds_pulls(who: InRepository) -> int | None:
+    """Ask for pull requests."""
+    return None if who.pulls >= 1 else 404
+
+
+def writes_issues(who: InRepository) -> int | None:
+    """Ask for writing issues."""
+    return None if who.issues >= 2 else 403
+
+
+def writes_pulls(who: InRepository) -> int | None:
+    """Ask for writing pull requests."""
+    return None if who.pulls >= 2 else 403
+
+
+def administers(who: InRepository) -> int | None:
+    """Ask for the settings."""
+    return None if who.base >= 3 else 403
+
+
+def owns(who: InRepository) -> int | None:
+    """Ask for everything."""
+    return None if who.base >= 4 else 403
+
+
+def is_live(who: InRepository) -> int | None:
+    """Ask that the repository is not archived."""
+    return 423 if who.archived else None
+
+
+SEE: Asked = (sees,)
+KNOWN: Asked = (sees, is_known)
+READ_CODE: Asked = (sees, reads_code)
+WRITE_CODE: Asked = (sees, reads_code, is_live, is_known, writes_code)
+READ_ISSUES: Asked = (sees, finds_issues)
+OPEN_ISSUE: Asked = (sees, finds_plain_issues, is_known, is_live)
+TAKE_PART: Asked = (sees, finds_issues, is_known, is_live)
+WRITE_ISSUE: Asked = (sees, finds_issues, is_known, is_live, writes_issues)
+MANAGE_ISSUES: Asked = (sees, finds_issues, is_known, writes_issues, is_live)
+DELETE_ISSUE: Asked = (sees, finds_issues, is_known, administers, is_live)
+READ_PULLS: Asked = (sees, finds_pulls)
+OPEN_PULL: Asked = (sees, finds_pulls, is_known, is_live)
+WRITE_PULL: Asked = (sees, finds_pulls, is_known, is_live, writes_pulls)
+ADMINISTER: Asked = (sees, is_known, administers)
+ADMINISTER_LIVE: Asked = (sees, is_known, administers, is_live)
+OWN: Asked = (sees, is_known, owns)
+
+ISSUE = {"index": "<issue>"}
+ABOUT_REPOSITORIES = {
+    "GET /repos/{owner}/{repo}": Deed(SEE),
+    "GET /repositories/{id}": Deed(SEE, {"id": "<repository>"}),
+    "PATCH /repos/{owner}/{repo}": Deed(ADMINISTER, body={"description": "taken over"}),
+    "DELETE /repos/{owner}/{repo}": Deed(OWN),
+    "POST /repos/{owner}/{repo}/transfer": Deed(OWN, body={"new_owner": "stranger"}),
+    # Who works on it.
+    "GET /repos/{owner}/{repo}/collaborators": Deed(ADMINISTER),
+    "GET /repos/{owner}/{repo}/collaborators/{collaborator}": Deed(ADMINISTER, {"collaborator": "reader"}),
+    "PUT /repos/{owner}/{repo}/collaborators/{collaborator}": Deed(
+        ADMINISTER, {"collaborator": "stranger"}, {"permission": "admin"}
+    ),
+    "DELETE /repos/{owner}/{repo}/collaborators/{collaborator}": Deed(
+        ADMINISTER, {"collaborator": "reader"}, harmless={"collaborator": "nobody-at-all"}
+    ),
+    "GET /repos/{owner}/{repo}/collaborators/{collaborator}/permission": Deed(KNOWN, {"collaborator": "<self>"}),
+    "GET /repos/{owner}/{repo}/assignees": Deed(SEE),
+    # Topics.
+    "GET /repos/{owner}/{repo}/topics": Deed(SEE),
+    "PUT /repos/{owner}/{repo}/topics": Deed(ADMINISTER_LIVE, body={"topics": ["taken"]}),
+    "PUT /repos/{owner}/{repo}/topics/{topic}": Deed(
+        ADMINISTER_LIVE, {"topic": "taken"}, harmless={"topic": "!!"}
+    ),
+    "DELETE /repos/{owner}/{repo}/topics/{topic}": Deed(
+        ADMINISTER_LIVE, {"topic": "play"}, harmless={"topic": "no-such-topic"}
+    ),
+    # Branches, their protection, tags, commits and what is in them.
+    "GET /repos/{owner}/{repo}/branches": Deed(READ_CODE),
+    "GET /repos/{owner}/{repo}/branches/{branch...}": Deed(READ_CODE, {"branch": "main"}),
+    "POST /repos/{owner}/{repo}/branches": Deed(WRITE_CODE, body={"new_branch_name": "taken"}),
+    "DELETE /repos/{owner}/{repo}/branches/{branch...}": Deed(
+        WRITE_CODE, {"branch": "side"}, harmless={"branch": "no-such-branch"}
+    ),
+    "PATCH /repos/{owner}/{repo}/branches/{branch...}": Deed(WRITE_CODE, {"branch": "side"}, {"name": "taken"}),
+    "PUT /repos/{owner}/{repo}/branches/{branch...}": Deed(
+        WRITE_CODE, {"branch": "side"}, {"new_commit_id": "main"}
+    ),
+    "GET /repos/{owner}/{repo}/branch_protections": Deed(ADMINISTER),
+    "GET /repos/{owner}/{repo}/branch_protections/{name...}": Deed(ADMINISTER, {"name": "kept"}),
+    "POST /repos/{owner}/{repo}/branch_protections": Deed(ADMINISTER, body={"rule_name": "taken"}),
+    "PATCH /repos/{owner}/{repo}/branch_protections/{name...}": Deed(
+        ADMINISTER, {"name": "kept"}, {"enable_push": True}
+    ),
+    "DELETE /repos/{owner}/{repo}/branch_protections/{name...}": Deed(
+        ADMINISTER, {"name": "kept"}, harmless={"name": "no-such-rule"}
+    ),
+    "GET /repos/{owner}/{repo}/tags": Deed(READ_CODE),
+    "GET /repos/{owner}/{repo}/tags/{tag...}": Deed(READ_CODE, {"tag": "v1"}),
+    "POST /repos/{owner}/{repo}/tags": Deed(WRITE_CODE, body={"tag_name": "taken"}),
+    "DELETE /repos/{owner}/{repo}/tags/{tag...}": Deed(WRITE_CODE, {"tag": "v1"}, harmless={"tag": "no-such-tag"}),
+    "GET /repos/{owner}/{repo}/commits": Deed(READ_CODE),
+    "GET /repos/{owner}/{repo}/commits/{sha}": Deed(READ_CODE, {"sha": "<commit>"}),
+    "GET /repos/{owner}/{repo}/git/commits/{sha}": Deed(READ_CODE, {"sha": "<commit>"}),
+    "GET /repos/{owner}/{repo}/compare/{basehead...}": Deed(READ_CODE, {"basehead": "main...side"}),
+    "GET /repos/{owner}/{repo}/git/tags/{sha}": Deed(READ_CODE, {"sha": "<tag>"}),
+    "GET /repos/{owner}/{repo}/git/refs": Deed(READ_CODE),
+    "GET /repos/{owner}/{repo}/git/refs/{ref...}": Deed(READ_CODE, {"ref": "heads/main"}),
+    "GET /repos/{owner}/{repo}/git/trees/{sha...}": Deed(READ_CODE, {"sha": "<tree>"}),
+    "GET /repos/{owner}/{repo}/git/blobs/{sha}": Deed(READ_CODE, {"sha": "<blob>"}),
+    # Issues.
+    "GET /repos/{owner}/{repo}/issues": Deed(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/issues": Deed(OPEN_ISSUE, body={"title": "Mine"}),
+    "GET /repos/{owner}/{repo}/issues/{index}": Deed(READ_ISSUES, ISSUE),
+    "PATCH /repos/{owner}/{repo}/issues/{index}": Deed(WRITE_ISSUE, ISSUE, {"title": "Taken over"}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}": Deed(DELETE_ISSUE, ISSUE, harmless={"index": "999"}),
+    "POST /repos/{owner}/{repo}/issues/{index}/deadline": Deed(
+        WRITE_ISSUE, ISSUE, {"due_date": "2030-01-01T00:00:00Z"}
+    ),
+    "PUT /repos/{owner}/{repo}/issues/{index}/lock": Deed(WRITE_ISSUE, ISSUE, {"lock_reason": "spam"}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/lock": Deed(WRITE_ISSUE, ISSUE, harmless={"index": "999"}),
+    "GET /repos/{owner}/{repo}/issues/{index}/timeline": Deed(READ_ISSUES, ISSUE),
+    "GET /repos/{owner}/{repo}/issues/comments": Deed(READ_ISSUES),
+    "GET /repos/{owner}/{repo}/issues/{index}/comments": Deed(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/comments": Deed(TAKE_PART, ISSUE, {"body": "Me too"}),
+    "GET /repos/{owner}/{repo}/issues/comments/{id}": Deed(READ_ISSUES, {"id": "<comment>"}),
+    "PATCH /repos/{owner}/{repo}/issues/comments/{id}": Deed(WRITE_ISSUE, {"id": "<comment>"}, {"body": "No"}),
+    "DELETE /repos/{owner}/{repo}/issues/comments/{id}": Deed(
+        WRITE_ISSUE, {"id": "<comment>"}, harmless={"id": "999999"}
+    ),
+    "POST /repos/{owner}/{repo}/issues/{index}/assignees": Deed(WRITE_ISSUE, ISSUE, {"assignees": ["writer"]}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/assignees": Deed(WRITE_ISSUE, ISSUE, {"assignees": ["owner"]}),
+    # Labels and milestones.
+    "GET /repos/{owner}/{repo}/issues/{index}/labels": Deed(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/labels": Deed(WRITE_ISSUE, ISSUE, {"labels": ["bug"]}),
+    "PUT /repos/{owner}/{repo}/issues/{index}/labels": Deed(WRITE_ISSUE, ISSUE, {"labels": []}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/labels": Deed(WRITE_ISSUE, ISSUE, harmless={"index": "999"}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/labels/{label}": Deed(
+        WRITE_ISSUE, {**ISSUE, "label": "<label>"}, harmless={"index": "999"}
+    ),
+    "GET /repos/{owner}/{repo}/labels": Deed(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/labels": Deed(MANAGE_ISSUES, body={"name": "taken", "color": "#000000"}),
+    "GET /repos/{owner}/{repo}/labels/{id}": Deed(READ_ISSUES, {"id": "<label>"}),
+    "PATCH /repos/{owner}/{repo}/labels/{id}": Deed(MANAGE_ISSUES, {"id": "<label>"}, {"name": "taken"}),
+    "DELETE /repos/{owner}/{repo}/labels/{id}": Deed(MANAGE_ISSUES, {"id": "<label>"}, harmless={"id": "999999"}),
+    "GET /repos/{owner}/{repo}/milestones": Deed(READ_ISSUES),
+    "POST /repos/{owner}/{repo}/milestones": Deed(MANAGE_ISSUES, body={"title": "taken"}),
+    "GET /repos/{owner}/{repo}/milestones/{id}": Deed(READ_ISSUES, {"id": "<milestone>"}),
+    "PATCH /repos/{owner}/{repo}/milestones/{id}": Deed(MANAGE_ISSUES, {"id": "<milestone>"}, {"title": "taken"}),
+    "DELETE /repos/{owner}/{repo}/milestones/{id}": Deed(
+        MANAGE_ISSUES, {"id": "<milestone>"}, harmless={"id": "999999"}
+    ),
+    # Pull requests, as far as they are issues.
+    "GET /repos/{owner}/{repo}/pulls": Deed(READ_PULLS),
+    "POST /repos/{owner}/{repo}/pulls": Deed(OPEN_PULL, body={"title": "Mine", "head": "side", "base": "main"}),
+    "GET /repos/{owner}/{repo}/pulls/{index}": Deed(READ_PULLS, {"index": "<pull>"}),
+    "PATCH /repos/{owner}/{repo}/pulls/{index}": Deed(WRITE_PULL, {"index": "<pull>"}, {"title": "Taken over"}),
+}
+
+
+def not_limited(who: InOrganization) -> int | None:
+    """Ask for a token that is not for public organizations only."""
+    return 403 if who.letter == "!" else None
+
+
+def sees_it(who: InOrganization) -> int | None:
+    """Ask that the organization is there for them."""
+    return 404 if who.letter == "-" else None
+
+
+def belongs(who: InOrganization) -> int | None:
+    """Ask that they are in it."""
+    return None if who.letter in "mto" else 403
+
+
+def finds_team(who: InOrganization) -> int | None:
+    """Ask that they are in it; to others there are no teams."""
+    return None if who.letter in "mto" else 404
+
+
+def is_in_team(who: InOrganization) -> int | None:
+    """Ask that they are in the team, or own the organization."""
+    return None if who.letter in "to" else 403
+
+
+def owns_it(who: InOrganization) -> int | None:
+    """Ask for all of it."""
+    return None if who.letter == "o" else 403
+
+
+def is_oneself(who: InOrganization) -> int | None:
+    """Ask that it is about themselves."""
+    return None if who.is_owner else 403
+
+
+SEE_IT: AskedThere = (not_limited, sees_it)
+KNOWN_THERE: AskedThere = (not_limited, sees_it, is_known)
+BELONG: AskedThere = (not_limited, sees_it, is_known, belongs)
+OWN_IT: AskedThere = (not_limited, sees_it, is_known, owns_it)
+ONESELF: AskedThere = (not_limited, sees_it, is_known, belongs, is_oneself)
+SEE_TEAM: AskedThere = (is_known, not_limited, finds_team, is_in_team)
+OWN_TEAM: AskedThere = (is_known, not_limited, finds_team, owns_it)
+GIVE_TO_TEAM: AskedThere = (is_known, not_limited, finds_team, is_in_team, owns_it)
+ASK_ABOUT_ONESELF: AskedThere = (is_known, not_limited, sees_it, owns_it)
+
+TEAM = {"id": "<coders>"}
+ABOUT_ORGANIZATIONS = {
+    "GET /orgs/{org}": Deed(SEE_IT),
+    "PATCH /orgs/{org}": Deed(OWN_IT, body={"description": "taken over"}),
+    "POST /orgs/{org}/rename": Deed(OWN_IT, body={"new_name": "taken"}),
+    "DELETE /orgs/{org}": Deed(OWN_IT),
+    "GET /orgs/{org}/repos": Deed(SEE_IT),
+    "POST /orgs/{org}/repos": Deed(OWN_IT, body={"name": "taken"}),
+    "GET /users/{username}/orgs/{org}/permissions": Deed(ASK_ABOUT_ONESELF, {"username": "owner"}),
+    # Members.
+    "GET /orgs/{org}/members": Deed(SEE_IT),
+    "GET /orgs/{org}/members/{username}": Deed(KNOWN_THERE, {"username": "owner"}),
+    "DELETE /orgs/{org}/members/{username}": Deed(
+        OWN_IT, {"username": "triager"}, harmless={"username": "nobody-at-all"}
+    ),
+    "GET /orgs/{org}/public_members": Deed(SEE_IT),
+    "GET /orgs/{org}/public_members/{username}": Deed(SEE_IT, {"username": "owner"}),
+    # To say again what is so already changes nothing.
+    "PUT /orgs/{org}/public_members/{username}": Deed(ONESELF, {"username": "owner"}, harmless={}),
+    "DELETE /orgs/{org}/public_members/{username}": Deed(ONESELF, {"username": "owner"}),
+    # Teams.
+    "GET /orgs/{org}/teams": Deed(BELONG),
+    "GET /orgs/{org}/teams/search": Deed(BELONG),
+    "POST /orgs/{org}/teams": Deed(OWN_IT, body={"name": "taken", "permission": "admin"}),
+    "GET /teams/{id}": Deed(SEE_TEAM, TEAM),
+    "PATCH /teams/{id}": Deed(OWN_TEAM, TEAM, {"permission": "admin"}),
+    "DELETE /teams/{id}": Deed(OWN_TEAM, TEAM),
+    "GET /teams/{id}/members": Deed(SEE_TEAM, TEAM),
+    "GET /teams/{id}/members/{username}": Deed(SEE_TEAM, {**TEAM, "username": "coder"}),
+    "PUT /teams/{id}/members/{username}": Deed(
+        OWN_TEAM, {**TEAM, "username": "stranger"}, harmless={"username": "nobody-at-all"}
+    ),
+    "DELETE /teams/{id}/members/{username}": Deed(
+        OWN_TEAM, {**TEAM, "username": "coder"}, harmless={"username": "nobody-at-all"}
+    ),
+    "GET /teams/{id}/repos": Deed(SEE_TEAM, TEAM),
+    "GET /teams/{id}/repos/{org}/{repo}": Deed(SEE_TEAM, {**TEAM, "repo": "open"}),
+    "PUT /teams/{id}/repos/{org}/{repo}": Deed(
+        GIVE_TO_TEAM, {**TEAM, "repo": "open"}, harmless={"repo": "no-such-repository"}
+    ),
+    "DELETE /teams/{id}/repos/{org}/{repo}": Deed(
+        GIVE_TO_TEAM, {**TEAM, "repo": "open"}, harmless={"repo": "no-such-repository"}
+    ),
+    # Labels all repositories share.
+    "GET /orgs/{org}/labels": Deed(SEE_IT),
+    "POST /orgs/{org}/labels": Deed(OWN_IT, body={"name": "taken", "color": "#000000"}),
+    "GET /orgs/{org}/labels/{id}": Deed(SEE_IT, {"id": "<label>"}),
+    "PATCH /orgs/{org}/labels/{id}": Deed(OWN_IT, {"id": "<label>"}, {"name": "taken"}),
+    "DELETE /orgs/{org}/labels/{id}": Deed(OWN_IT, {"id": "<label>"}, harmless={"id": "999999"}),
+}
+
+USER = {"username": "stranger"}
+# anyone; whoever is known; who gave a password, as nobody of the cast does; administrators of the service.
+ELSEWHERE = {
+    "GET /version": Deed("anyone"),
+    "GET /swagger": Deed("anyone"),
+    "GET /settings/api": Deed("anyone"),
+    "GET /settings/repository": Deed("anyone"),
+    "GET /settings/ui": Deed("anyone"),
+    "GET /settings/attachment": Deed("anyone"),
+    "GET /users/search": Deed("anyone"),
+    "GET /users/{username}": Deed("anyone", USER),
+    "GET /users/{username}/repos": Deed("anyone", USER),
+    "GET /users/{username}/orgs": Deed("anyone", USER),
+    "GET /repos/search": Deed("anyone"),
+    "GET /repos/issues/search": Deed("anyone"),
+    "GET /orgs": Deed("anyone"),
+    "GET /user": Deed("known"),
+    "GET /user/emails": Deed("known"),
+    "GET /user/settings": Deed("known"),
+    "PATCH /user/settings": Deed("known", body={"full_name": "taken"}),
+    "GET /user/repos": Deed("known"),
+    "POST /user/repos": Deed("known", body={"name": "taken"}),
+    "GET /user/orgs": Deed("known"),
+    "GET /user/teams": Deed("known"),
+    "POST /orgs": Deed("known", body={"username": "taken"}),
+    "GET /token": Deed("known"),
+    "DELETE /token": Deed("known"),
+    "GET /users/{username}/tokens": Deed("password", USER),
+    "POST /users/{username}/tokens": Deed("password", USER, {"name": "taken", "scopes": ["all"]}),
+    "DELETE /users/{username}/tokens/{token}": Deed("password", {**USER, "token": "token 0"}),
+    "GET /admin/users": Deed("admin"),
+    "POST /admin/users": Deed(
+        "admin", body={"username": "taken", "email": "taken@example.org", "password": "taken-taken-taken"}
+    ),
+    "PATCH /admin/users/{username}": Deed("admin", USER, {"full_name": "taken"}),
+    "DELETE /admin/users/{username}": Deed("admin", USER, harmless={"username": "nobody-at-all"}),
+    "POST /admin/users/{username}/rename": Deed("admin", USER, {"new_username": "taken"}),
+    "POST /admin/users/{username}/repos": Deed("admin", USER, {"name": "taken"}),
+    "GET /admin/orgs": Deed("admin"),
+    "POST /admin/users/{username}/orgs": Deed("admin", USER, {"username": "taken"}),
+}
+UNSCOPED = {
+    *("GET /version", "GET /settings/api", "GET /settings/repository", "GET /settings/ui"),
+    *("GET /settings/attachment", "GET /token", "DELETE /token", "GET /swagger"),
+}
+"""What a token needs no scope for."""

@@ -1,0 +1,41 @@
+"""The shape of a comment."""
+
+import httpx
+
+from tests.hosting.places import opened
+from tests.hosting.world import World
+
+ISSUES = "/repos/ada/ship/issues"
+
+
+KEYS = [
+    "id",
+    "html_url",
+    "pull_request_url",
+    "issue_url",
+    "user",
+    "original_author",
+    "original_author_id",
+    "body",
+    "assets",
+    "created_at",
+    "updated_at",
+]
+
+
+def test_a_comment_has_every_key_in_order(world: World, ada: httpx.Client) -> None:
+    """It leads to the issue, or to the pull request."""
+    opened(ada)
+    ada.post("/repos/ada/ship/pulls", json={"title": "Plug it", "head": "fix", "base": "main"})
+    made = ada.post(f"{ISSUES}/1/comments", json={"body": "Pump!"})
+    assert made.status_code == 201
+    comment = made.json()
+    assert list(comment) == KEYS
+    page = f"{world.service.url}/ada/ship/issues/1"
+    assert comment["html_url"] == f"{page}#issuecomment-{comment['id']}"
+    assert (comment["issue_url"], comment["pull_request_url"], comment["assets"]) == (page, "", [])
+    on_pull = ada.post(f"{ISSUES}/2/comments", json={"body": "Good."}).json()
+    pull_page = f"{world.service.url}/ada/ship/pulls/2"
+    assert (on_pull["issue_url"], on_pull["pull_request_url"]) == ("", pull_page)
+    assert ada.get(f"{ISSUES}/comments/{comment['id']}").json() == comment
+    assert ada.get(f"{ISSUES}/1").json()["comments"] == 1

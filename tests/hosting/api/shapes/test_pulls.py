@@ -1,0 +1,34 @@
+"""The shape of a pull request."""
+
+import httpx
+
+from holdfast.hosting.store import repositories
+from tests.hosting.world import World
+
+PULLS = "/repos/ada/ship/pulls"
+NEW = {"title": "Plug it", "head": "fix", "base": "main"}
+
+
+def test_a_pull_request_is_an_issue_too(world: World, ada: httpx.Client) -> None:
+    """It shares the numbers of issues, and is counted apart."""
+    ada.post("/repos/ada/ship/issues", json={"title": "It leaks"})
+    made = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})
+    assert made.status_code == 201
+    pull = made.json()
+    assert (pull["number"], pull["state"], pull["mergeable"], pull["merged"]) == (2, "open", False, False)
+    assert (pull["head"]["ref"], pull["base"]["ref"]) == ("fix", "main")
+    assert pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"] == "ada/ship"
+    root = world.service.url
+    assert (pull["url"], pull["html_url"]) == (f"{root}/api/v1{PULLS}/2", f"{root}/ada/ship/pulls/2")
+    assert world.anonymous.get(f"{PULLS}/2").json()["title"] == "Plug it"
+    issue = ada.get("/repos/ada/ship/issues/2").json()
+    assert issue["html_url"] == pull["html_url"]
+    assert issue["pull_request"] == {
+        "merged": False,
+        "merged_at": None,
+        "draft": False,
+        "html_url": pull["html_url"],
+    }
+    kept = repositories.find_repository(world.database, "ada", "ship")
+    assert (kept.open_issues, kept.open_pulls) == (1, 1)
+    assert ada.get(f"{PULLS}/1").status_code == 404

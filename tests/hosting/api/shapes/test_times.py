@@ -1,0 +1,37 @@
+"""Times as clients write and read them."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.times import due, moment, moment_or_none, seconds
+
+ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
+YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001
+
+
+@given(st.datetimes(timezones=st.sampled_from(ZONES), **YEARS))
+def test_a_date_is_kept_to_the_second(given_time: datetime) -> None:
+    """It can be written again."""
+    kept = due(given_time, "DueDate")
+    assert kept is not None
+    assert datetime.fromisoformat(moment(kept)) == given_time.astimezone(UTC).replace(microsecond=0)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_zero_of_clients_languages_is_no_date(zone: timezone) -> None:
+    """In whatever zone; 0 takes a date away."""
+    assert due(datetime(1, 1, 1, tzinfo=zone), "DueDate") == 0
+
+
+def test_a_time_without_a_zone_is_in_utc() -> None:
+    """And no time stays none."""
+    assert seconds(datetime(1970, 1, 2)) == 86400  # noqa: DTZ001
+    assert seconds(None) is None
+    assert due(None, "DueDate") is None
+    assert moment_or_none(0) is None
+    with pytest.raises(Refusal, match="between 1970 and 9999"):
+        due(datetime(1900, 1, 1, tzinfo=UTC), "DueDate")

@@ -1,0 +1,171 @@
+"""Administrators look after everybody's accounts, and one of them always stays."""
+
+import pytest
+
+from holdfast.hosting.store import accounts, sessions
+from tests.hosting.world import PASSWORD, World
+
+NEW = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
+
+
+def test_only_administrators_come_in(world: World) -> None:
+    """Everybody else is refused before anything is looked up."""
+    bob = world.user("bob")
+    for method, path in (
+        ("GET", "/admin/users"),
+        ("POST", "/admin/users"),
+        ("PATCH", "/admin/users/bob"),
+        ("DELETE", "/admin/users/nobody"),
+        ("POST", "/admin/users/bob/rename"),
+        ("GET", "/admin/orgs"),
+    ):
+        assert world.anonymous.request(method, path).status_code == 401
+        assert bob.request(method, path).status_code == 403
+    narrow = world.holding(accounts.find_user(world.database, "admin"), "write:user")
+    assert narrow.get("/admin/users").status_code == 403
+
+
+def test_a_new_user_has_to_change_their_password_first(world: World) -> None:
+    """Unless the administrator says otherwise; keys nobody here needs are accepted."""
+    made = world.admin.post("/admin/users", json={**NEW, "login_name": "x", "source_id": 0, "send_notify": True})
+    assert made.status_code == 201
+    assert (made.json()["login"], made.json()["email"]) == ("ada", "ada@example.org")
+    refused = world.anonymous.get("/user", auth=("ada", PASSWORD))
+    assert (refused.status_code, list(refused.json())) == (403, ["message"])
+    body = {
+        **NEW,
+        "username": "bob",
+        "email": "bob@example.org",
+        "must_change_password": False,
+        "restricted": True,
+        "visibility": "limited",
+        "full_name": "Bob B.",
+        "created_at": "2020-01-01T00:00:00Z",
+    }
+    shown = world.admin.post("/admin/users", json=body).json()
+    assert (shown["restricted"], shown["visibility"], shown["full_name"]) == (True, "limited", "Bob B.")
+    assert world.anonymous.get("/user", auth=("bob", PASSWORD)).json()["login"] == "bob"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "message"),
+    [
+        ({"username": None}, 422, "[Username]: Required"),
+        ({"email": ""}, 422, "[Email]: Required"),
+        ({"email": "nobody"}, 422, "that is not an e-mail address"),
+        ({"username": "Bob", "email": "b@example.org"}, 422, "user already exists [name: Bob]"),
+        ({"email": "BOB@example.org"}, 422, "e-mail already exists [email: BOB@example.org]"),
+        ({"password": "short"}, 400, "a password must have at least 8 characters"),
+        ({"password": None}, 400, "a password must have at least 8 characters"),
+        ({"password": "x" * 256}, 422, "[Password]: MaxSize"),
+        ({"username": "a/b"}, 422, None),
+        ({"username": "ghost"}, 422, "the name ghost is reserved"),
+        ({"visibility": "secret"}, 422, "[Visibility]: Invalid enum value 'secret'"),
+        ({"source_id": 2**64}, 422, "[SourceID]: a number must fit into 64 bits"),
+        ({"full_name": "a\0b"}, 422, "[FullName]: the character NUL is not allowed"),
+    ],
+)
+def test_a_bad_user_is_refused(world: World, change: dict[str, object], status: int, message: str | None) -> None:
+    """Nobody is made."""
+    world.account("bob")
+    answer = world.admin.post("/admin/users", json={**NEW, **change})
+    assert answer.status_code == status
+    if message is not None:
+        assert answer.json()["message"] == message
+    assert world.admin.get("/admin/users").headers["x-total-count"] == "2"
+
+
+def test_everybody_is_listed_in_pages(world: World) -> None:
+    """Until an empty page, as clients read them; private people too, organizations not."""
+    world.user("ada", visibility="private").post("/orgs", json={"username": "guild"})
+    pages = [world.admin.get("/admin/users", params={"limit": "1", "page": str(page)}) for page in (1, 2, 3)]
+    assert [[user["login"] for user in page.json()] for page in pages] == [["ada"], ["admin"], []]
+    assert {page.headers["x-total-count"] for page in pages} == {"2"}
+
+
+def test_an_account_changes_only_where_it_is_told(world: World) -> None:
+    """All of it or nothing."""
+    world.account("bob")
+    ada = world.account("ada", full_name="Ada")
+    cookie = sessions.start_session(world.database, ada, days=1)
+    changed = world.admin.patch("/admin/users/ada", json={"admin": True, "location": "London", "source_id": 0})
+    assert changed.status_code == 200
+    assert (changed.json()["is_admin"], changed.json()["full_name"]) == (True, "Ada")
+    assert sessions.user_of(world.database, cookie) is not None
+    for body, status in (
+        ({"email": "bob@example.org", "location": "Paris"}, 422),
+        ({"email": "", "location": "Paris"}, 422),
+        ({"password": "short", "location": "Paris"}, 400),
+        ({"website": "javascript:x", "location": "Paris"}, 422),
+        ({"visibility": "secret", "location": "Paris"}, 422),
+    ):
+        assert world.admin.patch("/admin/users/ada", json=body).status_code == status
+    assert world.admin.get("/users/ada").json()["location"] == "London"
+    assert world.admin.patch("/admin/users/ada", json={"email": "ADA@example.org"}).status_code == 200
+    assert world.admin.patch("/admin/users/ada", json={"password": "another password"}).status_code == 200
+    assert sessions.user_of(world.database, cookie) is None
+    assert world.anonymous.get("/user", auth=("ada", "another password")).status_code == 200
+    assert world.admin.patch("/admin/users/ada", json={"prohibit_login": True}).json()["prohibit_login"] is True
+    assert world.anonymous.get("/user", auth=("ada", "another password")).status_code == 403
+    assert world.admin.patch("/admin/users/nobody", json={}).status_code == 404
+
+
+@pytest.mark.parametrize("change", [{"admin": False}, {"active": False}, {"prohibit_login": True}])
+def test_the_last_administrator_stays_one(world: World, change: dict[str, bool]) -> None:
+    """However it is tried; with a second one it works."""
+    world.account("ada", is_admin=True, may_not_log_in=True)
+    refused = world.admin.patch("/admin/users/admin", json=change)
+    assert refused.status_code == 422
+    assert "last administrator" in refused.json()["message"]
+    assert world.admin.delete("/admin/users/admin").status_code == 422
+    assert world.admin.get("/admin/users").status_code == 200
+    assert world.admin.patch("/admin/users/ada", json={"prohibit_login": False}).status_code == 200
+    assert world.admin.patch("/admin/users/admin", json=change).status_code == 200
+    assert world.admin.get("/admin/users").status_code == 403
+
+
+def test_a_renamed_user_is_found_by_both_names(world: World) -> None:
+    """The old one leads to the new one."""
+    world.account("ada")
+    assert world.admin.post("/admin/users/ada/rename", json={"new_username": "ADMIN"}).status_code == 422
+    assert world.admin.post("/admin/users/ada/rename", json={}).json()["message"] == "[NewName]: Required"
+    assert world.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
+    assert world.admin.get("/users/lovelace").json()["login"] == "lovelace"
+    moved = world.admin.get("/users/ada")
+    assert (moved.status_code, moved.headers["location"]) == (
+        307,
+        f"{world.service.url}/api/v1/users/lovelace",
+    )
+
+
+def test_a_user_goes_with_their_tokens_and_not_with_what_they_own(world: World) -> None:
+    """Repositories and memberships keep an account until purge is said."""
+    ada = world.user("ada")
+    number = ada.post("/user/repos", json={"name": "notes"}).json()["id"]
+    world.user("bob").post("/orgs", json={"username": "guild"})
+    team = world.admin.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    world.admin.put(f"/teams/{team}/members/ada")
+    refused = world.admin.delete("/admin/users/ada")
+    assert (refused.status_code, refused.json()["message"]) == (
+        422,
+        "ada still owns a repository and is in an organization; remove them first, or use purge",
+    )
+    assert world.admin.delete("/admin/users/guild").status_code == 404
+    assert world.admin.delete("/admin/users/ada", params={"purge": "true"}).status_code == 204
+    assert world.admin.get("/users/ada").status_code == 404
+    assert world.admin.get(f"/repositories/{number}").status_code == 404
+    assert not list(world.service.settings.data.glob(f"repositories/*/{number}.git"))
+    assert ada.get("/user").status_code == 401
+    assert [user["login"] for user in world.admin.get("/orgs/guild/members").json()] == ["bob"]
+
+
+def test_the_last_owner_of_an_organization_cannot_be_purged(world: World) -> None:
+    """It would be nobody's; nothing is removed."""
+    ada = world.user("ada")
+    ada.post("/orgs", json={"username": "guild"})
+    ada.post("/user/repos", json={"name": "notes"})
+    refused = world.admin.delete("/admin/users/ada", params={"purge": "true"})
+    assert refused.status_code == 422
+    assert refused.json()["message"].startswith("ada is the last owner of guild")
+    assert ada.get("/repos/ada/notes").status_code == 200
+    assert world.admin.delete("/admin/users/ada", params={"purge": "perhaps"}).status_code == 422

@@ -1,0 +1,99 @@
+"""Branches, and the rules that protect them."""
+
+import httpx
+import pytest
+
+from tests.hosting.world import World
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Make somebody with a repository of one commit."""
+    ada = world.user("ada")
+    made = ada.post("/user/repos", json={"name": "notes", "auto_init": True})
+    assert made.status_code == 201
+    return ada
+
+
+def test_a_branch_is_made_shown_listed_and_deleted(ada: httpx.Client) -> None:
+    """Its name may have slashes, escaped or not."""
+    made = ada.post("/repos/ada/notes/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
+    assert (made.status_code, made.json()["name"]) == (201, "feature/x")
+    assert [branch["name"] for branch in ada.get("/repos/ada/notes/branches").json()] == ["feature/x", "main"]
+    for path in ("feature/x", "feature%2Fx"):
+        assert ada.get(f"/repos/ada/notes/branches/{path}").json() == made.json()
+    assert made.json()["commit"]["author"]["username"] == "ada"
+    assert ada.get("/repos/ada/notes").json()["branch_count"] == 2
+    assert ada.delete("/repos/ada/notes/branches/feature%2Fx").status_code == 204
+    assert ada.get("/repos/ada/notes/branches/feature/x").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"new_branch_name": "main"}, 409),
+        ({"new_branch_name": "x", "old_ref_name": "nowhere"}, 404),
+        ({"new_branch_name": "a..b"}, 422),
+        ({"new_branch_name": "x" * 101}, 422),
+        ({}, 422),
+        ({"new_branch_name": "main/below"}, 422),
+    ],
+)
+def test_a_branch_that_cannot_be_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
+    """Names that exist, that git does not take, and beginnings that are not there."""
+    assert ada.post("/repos/ada/notes/branches", json=body).status_code == status
+
+
+def test_the_default_branch_cannot_be_deleted_but_renamed(ada: httpx.Client) -> None:
+    """The repository follows it."""
+    assert ada.delete("/repos/ada/notes/branches/main").status_code == 403
+    assert ada.patch("/repos/ada/notes/branches/main", json={"name": "trunk"}).status_code == 204
+    assert ada.get("/repos/ada/notes").json()["default_branch"] == "trunk"
+    assert [branch["name"] for branch in ada.get("/repos/ada/notes/branches").json()] == ["trunk"]
+
+
+def test_others_can_read_branches_and_not_change_them(world: World, ada: httpx.Client) -> None:
+    """A stranger is refused, an archived repository refuses everybody."""
+    eve = world.user("eve")
+    assert eve.get("/repos/ada/notes/branches/main").json()["user_can_push"] is False
+    assert eve.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 403
+    assert world.anonymous.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 401
+    ada.patch("/repos/ada/notes", json={"archived": True})
+    assert ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"}).status_code == 423
+
+
+def test_a_protected_branch_cannot_be_deleted_or_moved(ada: httpx.Client) -> None:
+    """Not even by the owner, until the rule is gone."""
+    ada.post("/repos/ada/notes/branches", json={"new_branch_name": "release/1"})
+    assert ada.post("/repos/ada/notes/branch_protections", json={"rule_name": "release/*"}).status_code == 201
+    shown = ada.get("/repos/ada/notes/branches/release/1").json()
+    assert (shown["protected"], shown["user_can_push"]) == (True, False)
+    assert shown["effective_branch_protection_name"] == "release/*"
+    refused = ada.delete("/repos/ada/notes/branches/release/1")
+    assert (refused.status_code, refused.json()["message"]) == (403, "Branch release/1 is protected from deletion")
+    assert ada.post("/repos/ada/notes/branches", json={"new_branch_name": "release/2"}).status_code == 403
+    assert ada.delete("/repos/ada/notes/branch_protections/release%2F*").status_code == 204
+    assert ada.delete("/repos/ada/notes/branches/release/1").status_code == 204
+
+
+def test_rules_name_people_who_exist(world: World, ada: httpx.Client) -> None:
+    """Names come back as they are now; a rule of the same name is refused."""
+    world.user("bob")
+    body = {"rule_name": "main", "enable_push": True, "enable_push_whitelist": True}
+    refused = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["x"]})
+    assert refused.status_code == 422
+    made = ada.post("/repos/ada/notes/branch_protections", json={**body, "push_whitelist_usernames": ["BOB"]})
+    assert (made.status_code, made.json()["push_whitelist_usernames"]) == (201, ["bob"])
+    assert ada.post("/repos/ada/notes/branch_protections", json=body).status_code == 403
+    kept = ada.patch("/repos/ada/notes/branch_protections/main", json={"required_approvals": 2}).json()
+    assert (kept["required_approvals"], kept["push_whitelist_usernames"]) == (2, ["bob"])
+    assert [rule["rule_name"] for rule in ada.get("/repos/ada/notes/branch_protections").json()] == ["main"]
+
+
+def test_moving_a_branch_is_recorded_as_an_event(world: World, ada: httpx.Client) -> None:
+    """Creating is two events, deleting one."""
+    ada.post("/repos/ada/notes/branches", json={"new_branch_name": "x"})
+    ada.delete("/repos/ada/notes/branches/x")
+    with world.database.read() as connection:
+        kinds = [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
+    assert kinds == ["repository", "create", "push", "delete"]

@@ -1,0 +1,39 @@
+"""Collaborators."""
+
+import pytest
+
+from tests.hosting.world import World
+
+
+def test_a_collaborator_is_let_in_and_sent_out(world: World) -> None:
+    """A private repository is there for them as long as they are."""
+    ada, bob = world.user("ada"), world.user("bob")
+    ada.post("/user/repos", json={"name": "diary", "private": True})
+    place = "/repos/ada/diary/collaborators"
+    assert ada.get(f"{place}/bob").status_code == 404
+    assert ada.put(f"{place}/bob", json={"permission": "read"}).status_code == 204
+    assert ada.get(f"{place}/bob").status_code == 204
+    assert [user["login"] for user in ada.get(place).json()] == ["bob"]
+    assert bob.get("/repos/ada/diary").json()["permissions"] == {"admin": False, "push": False, "pull": True}
+    assert bob.get(f"{place}/bob/permission").json()["permission"] == "read"
+    assert bob.get(f"{place}/ada/permission").status_code == 403
+    assert [found["name"] for found in bob.get("/user/repos").json()] == ["diary"]
+    assert ada.delete(f"{place}/bob").status_code == 204
+    assert bob.get("/repos/ada/diary").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("who", "body", "status"),
+    [
+        ("nobody", {}, 422),
+        ("bob", {"permission": "owner"}, 422),
+        ("ada", {"permission": "read"}, 422),
+        ("bob", {}, 204),
+    ],
+)
+def test_who_can_be_let_in(world: World, who: str, body: dict[str, str], status: int) -> None:
+    """People who exist and do not own it, to read, write or administer; write when nothing is said."""
+    ada, bob = world.user("ada"), world.user("bob")
+    ada.post("/user/repos", json={"name": "notes"})
+    assert ada.put(f"/repos/ada/notes/collaborators/{who}", json=body).status_code == status
+    assert bob.get("/repos/ada/notes").json()["permissions"]["push"] is (status == 204)

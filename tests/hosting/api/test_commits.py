@@ -1,0 +1,99 @@
+"""History over the API, held against git itself."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.hosting.client import Git, address
+from tests.hosting.world import PASSWORD, World
+
+
+@pytest.fixture
+def work(world: World, tmp_path: Path) -> Git:
+    """Push a small history: three commits, a branch, a tag."""
+    world.account("ada")
+    world.anonymous.post("/user/repos", json={"name": "notes"}, auth=("ada", PASSWORD))
+    git = Git(tmp_path / "work")
+    git("init", "-q", "-b", "main")
+    git.commit("a.txt", "one\n", "first")
+    git.commit("dir/b.txt", "two\nlines\n", "second\n\nwith a body")
+    git("tag", "-a", "v1", "-m", "a version")
+    git("branch", "feature/x")
+    git.commit("a.txt", "three\n", "third")
+    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+    git("push", "-q", "origin", "main", "feature/x", "v1")
+    return git
+
+
+def test_the_history_is_gits(world: World, work: Git) -> None:
+    """Newest first, with who and what and how much."""
+    answer = world.anonymous.get("/repos/ada/notes/commits")
+    assert [commit["sha"] for commit in answer.json()] == work("rev-list", "main").split()
+    newest = answer.json()[0]
+    assert newest["author"]["login"] == "ada"
+    assert newest["commit"]["message"] == "third\n"
+    assert newest["files"] == [{"filename": "a.txt", "status": "modified"}]
+    assert newest["stats"] == {"total": 2, "additions": 1, "deletions": 1}
+    assert newest["commit"]["tree"]["sha"] == work("rev-parse", "main^{tree}")
+    assert {name: answer.headers[name] for name in ("x-total-count", "x-page", "x-hasmore")} == {
+        "x-total-count": "3",
+        "x-page": "1",
+        "x-hasmore": "false",
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({"sha": "feature/x"}, 2),
+        ({"sha": "v1"}, 2),
+        ({"path": "a.txt"}, 2),
+        ({"path": "dir"}, 1),
+        ({"not": "v1"}, 1),
+        ({"limit": "1", "page": "3"}, 1),
+        ({"limit": "1", "page": "4"}, 0),
+        ({"since": "2100-01-01T00:00:00Z"}, 0),
+        ({"stat": "false", "files": "false"}, 3),
+    ],
+)
+def test_the_history_can_be_narrowed(world: World, work: Git, query: dict[str, str], count: int) -> None:
+    """By start, file, time and page."""
+    found = world.anonymous.get("/repos/ada/notes/commits", params=query).json()
+    assert len(found) == count
+    assert all(("stats" in commit) is ("stat" not in query) for commit in found)
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [({"sha": "nowhere"}, 404), ({"path": "no/such"}, 404), ({"since": "yesterday"}, 422), ({"sha": "-x"}, 404)],
+)
+def test_what_is_not_there_is_not_found(world: World, work: Git, query: dict[str, str], status: int) -> None:
+    """Names that are none, files that never were."""
+    assert world.anonymous.get("/repos/ada/notes/commits", params=query).status_code == status
+
+
+def test_an_empty_repository_has_no_commits_to_list(world: World) -> None:
+    """Clients know the conflict."""
+    world.user("bob").post("/user/repos", json={"name": "empty"})
+    answer = world.anonymous.get("/repos/bob/empty/commits")
+    assert (answer.status_code, answer.json()["message"]) == (409, "Git Repository is empty.")
+
+
+def test_one_commit_is_found_by_any_of_its_names(world: World, work: Git) -> None:
+    """Its id, a part of it, a branch or a tag; and its text as git shows it."""
+    sha = work("rev-parse", "feature/x")
+    for name in (sha, sha[:10], "v1"):
+        assert world.anonymous.get(f"/repos/ada/notes/git/commits/{name}").json()["sha"] == sha
+    diff = world.anonymous.get(f"/repos/ada/notes/git/commits/{sha}.diff").text
+    assert diff == work("diff-tree", "-p", "--no-commit-id", sha) + "\n"
+    patch = world.anonymous.get(f"/repos/ada/notes/git/commits/{sha}.patch").text
+    assert "Subject: [PATCH] second" in patch
+    assert world.anonymous.get(f"/repos/ada/notes/git/commits/{'0' * 40}").status_code == 404
+
+
+def test_two_commits_are_compared(world: World, work: Git) -> None:
+    """Since they parted, or as they are; branch names may have slashes."""
+    for between in ("feature/x...main", "feature/x..main", "v1...main"):
+        found = world.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
+        assert (found["total_commits"], [file["filename"] for file in found["files"]]) == (1, ["a.txt"])
+    assert world.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404

@@ -1,0 +1,167 @@
+"""The real git against the real service: who may clone and push, and what a push does."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.store import repositories
+from tests.hosting.client import Git, address
+from tests.hosting.world import PASSWORD, World
+
+
+@pytest.fixture
+def work(world: World, tmp_path: Path) -> Git:
+    """Make a user with a private repository, and a working copy with one commit."""
+    world.account("ada")
+    world.account("eve")
+    made = world.anonymous.post("/user/repos", json={"name": "notes", "private": True}, auth=("ada", PASSWORD))
+    assert made.status_code == 201
+    git = Git(tmp_path / "work")
+    git("init", "-q", "-b", "trunk")
+    git.commit("a.txt", "one\n")
+    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+    return git
+
+
+def events(world: World) -> list[str]:
+    """Return the kinds of what has happened, in order."""
+    with world.database.read() as connection:
+        return [row[0] for row in connection.exec_driver_sql("SELECT kind FROM events ORDER BY id")]
+
+
+def test_the_first_push_fills_a_repository(world: World, work: Git, tmp_path: Path) -> None:
+    """Its branch becomes the default, events are recorded, and a clone is the same."""
+    work("push", "-q", "origin", "trunk")
+    shown = world.anonymous.get("/repos/ada/notes", auth=("ada", PASSWORD)).json()
+    assert (shown["default_branch"], shown["empty"], shown["branch_count"]) == ("trunk", False, 1)
+    assert events(world) == ["repository", "create", "push"]
+    clone = Git(tmp_path / "clone")
+    clone("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/notes"), ".")
+    assert clone("rev-parse", "HEAD") == work("rev-parse", "HEAD")
+
+
+def test_strangers_are_asked_who_they_are_and_others_find_nothing(world: World, work: Git) -> None:
+    """A private repository and one that does not exist look the same."""
+    work("push", "-q", "origin", "trunk")
+    for name in ("ada/notes", "ada/nothing"):
+        asked = work.try_to("ls-remote", f"{world.service.url}/{name}.git")
+        assert "could not read Username" in asked.stderr
+        refused = work.try_to("ls-remote", address(world.service.url, "eve", PASSWORD, name))
+        assert "not found" in refused.stderr
+    wrong = work.try_to("ls-remote", address(world.service.url, "ada", "wrong", "ada/notes"))
+    assert "Authentication failed" in wrong.stderr
+
+
+def test_anybody_clones_a_public_repository_and_nobody_pushes_to_it(
+    world: World, work: Git, tmp_path: Path
+) -> None:
+    """With and without `.git`, shallow, without blobs, and in the old protocol."""
+    work.commit("b.txt", "two\n")
+    work("push", "-q", "origin", "trunk")
+    world.anonymous.patch("/repos/ada/notes", json={"private": False}, auth=("ada", PASSWORD))
+    ways = [["--depth=1"], ["--filter=blob:none"], ["-c", "protocol.version=0"], ["-c", "protocol.version=2"]]
+    for number, how in enumerate(ways):
+        clone = Git(tmp_path / f"clone{number}")
+        clone("clone", "-q", *how, f"{world.service.url}/ada/notes", ".")
+        assert (clone.folder / "b.txt").read_text() == "two\n"
+    refused = work.try_to("push", address(world.service.url, "eve", PASSWORD, "ada/notes"), "trunk:x")
+    assert "403" in refused.stderr
+
+
+def test_a_token_pushes_as_far_as_its_scopes_reach(world: World, work: Git) -> None:
+    """Reading is not writing."""
+    ada = repositories.find_repository(world.database, "ada", "notes").owner
+    for scope, succeeds in (("read:repository", False), ("write:issue", False), ("write:repository", True)):
+        token = world.holding(ada, scope).headers["authorization"].removeprefix("token ")
+        pushed = work.try_to("push", "-q", address(world.service.url, "ada", token, "ada/notes"), "trunk")
+        assert (pushed.returncode == 0) is succeeds, pushed.stderr
+
+
+def test_an_archived_repository_is_read_and_not_written(world: World, work: Git) -> None:
+    """The refusal says why."""
+    work("push", "-q", "origin", "trunk")
+    world.anonymous.patch("/repos/ada/notes", json={"archived": True}, auth=("ada", PASSWORD))
+    work("fetch", "-q", "origin")
+    work.commit("b.txt", "two\n")
+    assert "403" in work.try_to("push", "origin", "trunk").stderr
+
+
+def test_rules_are_asked_before_a_branch_moves(world: World, work: Git) -> None:
+    """Force, deletion, protected files and people who are not listed are refused; nothing is half-done."""
+    first = work("rev-parse", "HEAD")
+    work("push", "-q", "origin", "trunk")
+    rule = {"rule_name": "trunk", "enable_push": True, "protected_file_patterns": "secret/*;*.lock"}
+    made = world.anonymous.post("/repos/ada/notes/branch_protections", json=rule, auth=("ada", PASSWORD))
+    assert made.status_code == 201
+
+    work.commit("b.txt", "fine\n")
+    work("push", "-q", "origin", "trunk")
+    work.commit("secret/key", "no\n")
+    work("branch", "other")
+    refused = work.try_to("push", "origin", "trunk", "other")
+    assert "Branch trunk is protected from changing file secret/key" in refused.stderr
+    assert "other" not in work("ls-remote", "origin")
+    work("reset", "-q", "--hard", first)
+    work.commit("c.txt", "sideways\n")
+    assert "Branch trunk is protected from force push" in work.try_to("push", "-f", "origin", "trunk").stderr
+
+    lists = {"enable_push_whitelist": True, "push_whitelist_usernames": ["eve"], "protected_file_patterns": ""}
+    world.anonymous.patch("/repos/ada/notes/branch_protections/trunk", json=lists, auth=("ada", PASSWORD))
+    work("fetch", "-q", "origin")
+    work("reset", "-q", "--hard", "origin/trunk")
+    work.commit("d.txt", "by nobody listed\n")
+    assert "Not allowed to push to protected branch trunk" in work.try_to("push", "origin", "trunk").stderr
+
+
+def test_the_default_branch_is_not_deleted(world: World, work: Git) -> None:
+    """Others are, and so are tags; each is recorded."""
+    work("push", "-q", "origin", "trunk", "trunk:other")
+    work("tag", "v1")
+    work("push", "-q", "origin", "v1")
+    assert "default branch" in work.try_to("push", "origin", ":trunk").stderr
+    work("push", "-q", "origin", ":other", ":refs/tags/v1")
+    expected = ["repository", "create", "push", "create", "push", "push", "create", "delete", "push", "delete"]
+    assert sorted(events(world)) == sorted(expected)
+
+
+def test_a_renamed_repository_is_found_by_its_old_name(world: World, work: Git) -> None:
+    """Working copies go on working."""
+    work("push", "-q", "origin", "trunk")
+    world.anonymous.patch("/repos/ada/notes", json={"name": "journal"}, auth=("ada", PASSWORD))
+    work.commit("b.txt", "two\n")
+    work("push", "-q", "origin", "trunk")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/info/refs", 403),
+        ("GET", "/info/refs?service=git-evil", 403),
+        ("GET", "/git-upload-pack", 405),
+        ("POST", "/git-upload-pack", 415),
+        ("POST", "/info/refs", 405),
+    ],
+)
+def test_what_is_no_request_of_git_is_refused(
+    world: World, work: Git, method: str, path: str, status: int
+) -> None:
+    """In plain text, without starting git."""
+    with world.service.client() as client:
+        answer = client.request(method, f"/ada/notes.git{path}", auth=("ada", PASSWORD))
+    assert answer.status_code == status
+    assert answer.headers["content-type"].startswith("text/plain")
+
+
+def test_a_damaged_pack_is_refused_and_leaves_nothing(world: World, work: Git) -> None:
+    """The refs stay, and the next push works."""
+    command = b"0" * 40 + b" " + b"1" * 40 + b" refs/heads/x\0report-status\n"
+    body = b"%04x" % (len(command) + 4) + command + b"0000" + b"PACK\0\0\0\2\0\0\0\1garbage"
+    headers = {"Content-Type": "application/x-git-receive-pack-request"}
+    with world.service.client() as client:
+        answer = client.post(
+            "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
+        )
+    assert answer.status_code in {200, 400}
+    assert b"unpack ok" not in answer.content
+    work("push", "-q", "origin", "trunk")
+    assert work("ls-remote", "origin", "refs/heads/x") == ""

@@ -1,0 +1,57 @@
+"""The order of refusals, and what a request costs the database."""
+
+import pytest
+
+from holdfast.hosting.store.database import Database
+from tests.hosting.world import World
+
+
+def test_permission_and_lookup_take_three_queries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is asking, which repository, and what they may do there."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes", "private": True})
+    eve = world.user("eve")
+    ada.put("/repos/ada/notes/collaborators/eve", json={"permission": "read"})
+    asked: list[str] = []
+    rows, read = Database.rows, Database.read
+
+    def counted_rows(self: Database, statement, **binds):  # type: ignore[no-untyped-def]
+        asked.append(statement.text("sqlite"))
+        return rows(self, statement, **binds)
+
+    def counted_read(self: Database):  # type: ignore[no-untyped-def]
+        asked.append("a transaction")
+        return read(self)
+
+    monkeypatch.setattr(Database, "rows", counted_rows)
+    monkeypatch.setattr(Database, "read", counted_read)
+    assert eve.get("/repos/ada/notes").status_code == 200
+    assert len(asked) == 3
+
+
+def test_what_is_missing_is_told_before_what_is_forbidden(world: World) -> None:
+    """Scope, then the repository, then the unit, then archived, then signed in, then the body."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes", "auto_init": True})
+    path = "/repos/ada/notes/branches"
+    assert world.anonymous.post(path, content=b"not json").status_code == 401
+    assert world.user("eve").post(path, content=b"not json").status_code == 403
+    assert ada.post(path, content=b"not json").status_code == 422
+    ada.patch("/repos/ada/notes", json={"archived": True})
+    assert world.anonymous.post(path, content=b"not json").status_code == 423
+    ada.patch("/repos/ada/notes", json={"archived": False, "has_code": False})
+    for who in (world.anonymous, ada, world.admin):
+        assert who.get(path).status_code == 403
+    ada.patch("/repos/ada/notes", json={"private": True})
+    assert world.anonymous.post(path, content=b"not json").status_code == 404
+
+
+def test_a_renamed_owner_is_found_by_the_old_name(world: World) -> None:
+    """With a redirect that keeps the method."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes"})
+    assert world.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
+    for path, leads_to in (("/repos/ada/notes", "/repos/lovelace/notes"), ("/users/ada", "/users/lovelace")):
+        moved = world.anonymous.get(path)
+        assert moved.status_code == 307
+        assert moved.headers["location"] == f"{world.service.url}/api/v1{leads_to}"

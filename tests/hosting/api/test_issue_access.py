@@ -1,0 +1,23 @@
+"""Issues and pull requests are read and written unit by unit."""
+
+from tests.hosting.places import READ, WRITE, make_organization, make_repository, make_team, with_branches
+from tests.hosting.world import World
+
+
+def test_a_team_reaches_what_its_units_say(world: World) -> None:
+    """Who reads issues and writes pull requests does just that."""
+    ada, bob = world.account("ada"), world.account("bob")
+    acme = make_organization(world.database, "acme", ada)
+    boat = make_repository(world.database, acme, "boat", is_private=True)
+    with_branches(world, boat)
+    units = {"repo.issues": READ, "repo.pulls": WRITE}
+    make_team(world.database, acme, "Crew", [bob], units=units, places=(boat,))
+    owner, crew, there = world.holding(ada), world.holding(bob), "/repos/acme/boat"
+    owner.post(f"{there}/issues", json={"title": "i"})
+    owner.post(f"{there}/pulls", json={"title": "p", "head": "fix", "base": "main"})
+    assert crew.put(f"{there}/issues/1/lock", json={}).status_code == 403
+    assert crew.put(f"{there}/issues/2/lock", json={}).status_code == 204
+    assert crew.patch(f"{there}/issues/1", json={"title": "x"}).status_code == 403
+    assert crew.patch(f"{there}/issues/2", json={"title": "x"}).status_code == 201
+    assert crew.post(f"{there}/issues/2/comments", json={"body": "still open to me"}).status_code == 201
+    assert world.user("eve").get(f"{there}/issues/1").status_code == 404

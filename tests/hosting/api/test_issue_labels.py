@@ -1,0 +1,71 @@
+"""The labels on an issue."""
+
+import httpx
+import pytest
+
+from tests.hosting.places import make_repository
+from tests.hosting.world import World
+
+ON_ISSUE = "/repos/ada/ship/issues/1/labels"
+LABELS = "/repos/ada/ship/labels"
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Give Ada a repository with an issue, and return her client."""
+    account = world.account("ada")
+    make_repository(world.database, account)
+    client = world.holding(account)
+    client.post("/repos/ada/ship/issues", json={"title": "It leaks"})
+    return client
+
+
+def names(answer: httpx.Response) -> list[str]:
+    """Return the names in a list of labels."""
+    assert answer.status_code == 200, answer.text
+    return [label["name"] for label in answer.json()]
+
+
+def made(client: httpx.Client, name: str, path: str = LABELS, **body: object) -> int:
+    """Make a label and return its id."""
+    answer = client.post(path, json={"name": name, "color": "f00", **body})
+    assert answer.status_code == 201, answer.text
+    number: int = answer.json()["id"]
+    return number
+
+
+def test_labels_go_on_an_issue_and_come_off(world: World, ada: httpx.Client) -> None:
+    """By id or name, in an object or as a list alone."""
+    bug, hull, deck = (made(ada, name) for name in ("bug", "hull", "deck"))
+    assert names(ada.post(ON_ISSUE, json={"labels": [bug]})) == ["bug"]
+    assert names(ada.post(ON_ISSUE, json=["hull", "bug"])) == ["bug", "hull"]
+    assert names(ada.put(ON_ISSUE, json={"labels": [hull, str(deck)]})) == ["deck", "hull"]
+    assert ada.delete(f"{ON_ISSUE}/{deck}").status_code == 204
+    assert names(world.anonymous.get(ON_ISSUE)) == ["hull"]
+    assert ada.delete(f"{ON_ISSUE}/hull").status_code == 204
+    assert ada.delete(f"{ON_ISSUE}/{bug}").status_code == 204
+    assert ada.delete(f"{ON_ISSUE}/nothing").status_code == 404
+    ada.put(ON_ISSUE, json={"labels": [bug, hull]})
+    assert ada.delete(ON_ISSUE).status_code == 204
+    assert names(ada.get(ON_ISSUE)) == []
+    assert ada.post(ON_ISSUE, json={"labels": [2**40]}).status_code == 422
+    assert ada.post(ON_ISSUE, json={"labels": [bug, "none"]}).status_code == 422
+    assert ada.post(ON_ISSUE, json="bug").status_code == 422
+    assert names(ada.get(ON_ISSUE)) == []
+    assert world.user("bob").post(ON_ISSUE, json={"labels": [bug]}).status_code == 403
+
+
+def test_an_issue_has_one_label_of_an_exclusive_scope(ada: httpx.Client) -> None:
+    """The last one stays; a scope goes up to the last slash, and other labels do not mind."""
+    for name in ("size/s", "size/l", "size/deck/s"):
+        made(ada, name, exclusive=True)
+    made(ada, "size/any")
+    assert names(ada.post(ON_ISSUE, json=["size/s", "size/any", "size/deck/s"])) == [
+        "size/any",
+        "size/deck/s",
+        "size/s",
+    ]
+    assert names(ada.post(ON_ISSUE, json=["size/l"])) == ["size/any", "size/deck/s", "size/l"]
+    assert names(ada.put(ON_ISSUE, json=["size/l", "size/s"])) == ["size/s"]
+    opened = ada.post("/repos/ada/ship/issues", json={"title": "t", "labels": ["size/s", "size/l"]}).json()
+    assert [label["name"] for label in opened["labels"]] == ["size/l"]

@@ -1,0 +1,76 @@
+"""What is said of an issue, and what is refused."""
+
+import httpx
+
+from tests.hosting.places import opened
+from tests.hosting.world import World
+
+ISSUES = "/repos/ada/ship/issues"
+
+
+def test_what_only_writers_may_say_is_left_out_when_others_say_it(world: World, ada: httpx.Client) -> None:
+    """The issue is opened all the same, as on the services clients were made for."""
+    ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"})
+    made = opened(world.user("bob"), labels=["bug"], assignees=["ada"], closed=True, milestone=77)
+    assert (made["labels"], made["assignees"], made["state"], made["user"]["login"]) == ([], None, "open", "bob")
+
+
+def test_absent_null_and_empty_keep_a_thing_as_it_is(ada: httpx.Client) -> None:
+    """Clients that always send a title send an empty one when they mean none."""
+    opened(ada, body="words", due_date="2030-01-01T00:00:00Z")
+    body = {"title": "", "body": None, "assignees": None, "state": "", "due_date": None, "milestone": None}
+    kept = ada.patch(f"{ISSUES}/1", json=body).json()
+    assert (kept["title"], kept["body"], kept["due_date"]) == ("It leaks", "words", "2030-01-01T00:00:00Z")
+    assert ada.patch(f"{ISSUES}/1", json={"body": "", "unset_due_date": True}).json()["due_date"] is None
+    assert ada.get(f"{ISSUES}/1").json()["body"] == ""
+
+
+BAD: list[tuple[dict[str, object], str]] = [
+    ({"title": ""}, "[Title]: Required"),
+    ({"title": "  "}, "[Title]: Required"),
+    ({"title": "x" * 256}, "[Title]: MaxSize"),
+    ({"title": 5}, "[Title]: "),
+    ({"title": "a\0b"}, "[Title]: "),
+    ({"body": "a\0b"}, "[Body]: "),
+    ({"labels": ["a\0b"]}, "[Labels]: "),
+    ({"labels": [2**70]}, "[Labels]: "),
+    ({"labels": ["none such"]}, "[Labels]: "),
+    ({"labels": [{}]}, "[Labels]: "),
+    ({"labels": "bug"}, "[Labels]: "),
+    ({"milestone": 2**63}, "[Milestone]: "),
+    ({"milestone": -1}, "[Milestone]: "),
+    ({"milestone": 12}, "[Milestone]: "),
+    ({"assignees": ["nobody"]}, "[Assignees]: "),
+    ({"assignees": ["eve"]}, "[Assignees]: "),
+    ({"due_date": "tomorrow"}, "[DueDate]: "),
+    ({"due_date": "9999-12-31T23:59:59-12:00"}, "[DueDate]: "),
+    ({"due_date": "1066-10-14T09:00:00Z"}, "[DueDate]: "),
+    ({"closed": "maybe"}, "[Closed]: "),
+]
+
+
+def test_bad_input_is_refused_by_the_name_of_its_field(world: World, ada: httpx.Client) -> None:
+    """Nothing is opened, and no number is used up."""
+    world.account("eve")
+    for body, message in BAD:
+        answer = ada.post(ISSUES, json={"title": "t", **body})
+        assert answer.status_code == 422, body
+        assert answer.json()["message"].startswith(message), body
+    assert opened(ada)["number"] == 1
+
+
+def test_bodies_that_are_no_json_object_are_refused(ada: httpx.Client) -> None:
+    """Among them half a surrogate pair, which no text can hold."""
+    header = {"Content-Type": "application/json"}
+    for content in (b"[]", b"{", b'"x"', b'{"title": "\\ud800"}', b'{"title": "\xff"}'):
+        assert ada.post(ISSUES, content=content, headers=header).status_code == 422
+    assert ada.post(ISSUES, content=b"title=x").status_code == 422
+
+
+def test_a_form_works_like_json(ada: httpx.Client) -> None:
+    """Lists are names that come more than once."""
+    number = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "f00"}).json()["id"]
+    made = ada.post(ISSUES, data={"title": "t", "labels": [str(number)], "assignees": ["ada"], "closed": "true"})
+    assert made.status_code == 201
+    assert [one["name"] for one in made.json()["labels"]] == ["bug"]
+    assert (made.json()["state"], made.json()["assignee"]["login"]) == ("closed", "ada")

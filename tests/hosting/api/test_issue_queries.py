@@ -1,0 +1,47 @@
+"""How lists are asked for."""
+
+import itertools
+
+import httpx
+import pytest
+
+from holdfast.hosting.api.issue_queries import ListQuery, order_of, words
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.store.issue_lists import ORDERS
+from tests.hosting.world import World
+
+ISSUES = "/repos/ada/ship/issues"
+
+
+BAD_QUERIES = [
+    {"state": "ajar"},
+    {"type": "x"},
+    {"sort": "random"},
+    {"since": "yesterday"},
+    {"before": "99999999999999999999"},
+    {"q": "\0"},
+    {"labels": ",".join(str(number) for number in range(101))},
+]
+
+
+def test_queries_nobody_understands_are_refused(world: World, ada: httpx.Client) -> None:
+    """By the name of the field, on the list and on the search alike."""
+    for query, path in itertools.product(BAD_QUERIES, (ISSUES, "/repos/issues/search")):
+        answer = world.anonymous.get(path, params=query)
+        assert answer.status_code == 422
+        assert answer.json()["message"].lower().startswith(f"[{next(iter(query))}]")
+
+
+def test_every_word_for_an_order_has_one() -> None:
+    """Those that leave the direction to a second parameter have two."""
+    for sort in ListQuery.__annotations__["sort"].__args__:
+        for direction in ("asc", "desc"):
+            assert order_of(ListQuery(sort=sort, direction=direction)) in ORDERS
+    assert order_of(ListQuery(sort="updated", direction="asc")) == "leastupdate"
+
+
+def test_words_between_commas_are_told_apart() -> None:
+    """Each once, without the space around them, and not too many."""
+    assert words(" a, b c,,a ", "Labels") == ("a", "b c")
+    with pytest.raises(Refusal, match=r"\[Labels\]: names more than 100"):
+        words(",".join(map(str, range(101))), "Labels")

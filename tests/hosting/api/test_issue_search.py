@@ -1,0 +1,77 @@
+"""The search over all repositories shows what the caller can read, and nothing else."""
+
+import httpx
+import pytest
+
+from holdfast.hosting.store.accounts import find_user
+from tests.hosting.places import READ, make_organization, make_repository, make_team, with_branches
+from tests.hosting.world import World
+
+SEARCH = "/repos/issues/search"
+
+
+def found(client: httpx.Client, **query: str | int | bool) -> list[str]:
+    """Return the repositories and titles a search finds, oldest first."""
+    answer = client.get(SEARCH, params={"sort": "oldest", **query})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["X-Total-Count"] == str(len(answer.json()))
+    return [f"{issue['repository']['name']} {issue['title']}" for issue in answer.json()]
+
+
+@pytest.fixture
+def people(world: World) -> dict[str, httpx.Client]:
+    """Make Ada's repositories and an organization's, with an issue and a pull request in each."""
+    ada, bob, eve = (world.account(name) for name in ("ada", "bob", "eve"))
+    acme = make_organization(world.database, "acme", ada, visibility="private")
+    with_branches(world, make_repository(world.database, ada, "open"))
+    with_branches(world, make_repository(world.database, ada, "secret", is_private=True))
+    shared = make_repository(world.database, acme, "shared", is_private=True)
+    with_branches(world, shared)
+    units = {"repo.issues": READ, "repo.pulls": 0}
+    make_team(world.database, acme, "Talkers", [bob], units=units, places=(shared,))
+    make_repository(world.database, acme, "apart", is_private=True)
+    owner = world.holding(ada)
+    owner.post("/repos/acme/apart/issues", json={"title": "closed", "closed": True})
+    for path in ("ada/open", "ada/secret", "acme/shared"):
+        assert owner.post(f"/repos/{path}/issues", json={"title": "issue"}).status_code == 201
+        pull = {"title": "pull", "head": "fix", "base": "main"}
+        assert owner.post(f"/repos/{path}/pulls", json=pull).status_code == 201
+    return {"ada": owner, "bob": world.holding(bob), "eve": world.holding(eve), "": world.anonymous}
+
+
+def test_everybody_finds_what_they_can_read(world: World, people: dict[str, httpx.Client]) -> None:
+    """Unit by unit: a team that reads issues alone finds no pull requests."""
+    public = ["open issue", "open pull"]
+    everything = [*public, "secret issue", "secret pull", "shared issue", "shared pull"]
+    assert found(people[""]) == found(people["eve"]) == public
+    assert found(people["ada"]) == found(world.admin) == everything
+    assert found(people["bob"]) == [*public, "shared issue"]
+    public_only = world.holding(find_user(world.database, "ada"), "all", "public-only")
+    assert found(public_only) == public
+
+
+def test_searches_are_narrowed(world: World, people: dict[str, httpx.Client]) -> None:
+    """By kind, owner, team and what the caller has to do with it."""
+    ada, bob = people["ada"], people["bob"]
+    assert found(ada, type="pulls", owner="ADA") == ["open pull", "secret pull"]
+    assert found(ada, owner="acme", team="talkers") == ["shared issue", "shared pull"]
+    assert found(ada, owner="acme", state="all") == ["apart closed", "shared issue", "shared pull"]
+    assert found(ada, owner="acme", team="talkers", state="all") == ["shared issue", "shared pull"]
+    assert found(ada, owner="acme", team="nobody") == found(ada, owner="nobody") == []
+    assert ada.get(SEARCH, params={"team": "talkers"}).status_code == 400
+    bob.post("/repos/ada/open/issues", json={"title": "mine", "body": "@ada look"})
+    assert found(bob, created=True) == ["open mine"]
+    assert found(ada, mentioned=True) == ["open mine"]
+    ada.post("/repos/ada/open/issues/1/assignees", json={"assignees": ["ada"]})
+    assert found(ada, assigned=True) == ["open issue"]
+    assert found(people[""], assigned=True) == found(ada, reviewed=True) == []
+    assert found(ada, created_by="bob", q="MINE", state="all") == ["open mine"]
+
+
+def test_a_repository_can_come_first(people: dict[str, httpx.Client]) -> None:
+    """Pages follow the same order."""
+    ada = people["ada"]
+    number = ada.get("/repos/acme/shared/issues/1").json()["repository"]["id"]
+    assert found(ada, priority_repo_id=number)[:2] == ["shared issue", "shared pull"]
+    answer = ada.get(SEARCH, params={"limit": 4, "page": 2})
+    assert (len(answer.json()), answer.headers["X-Total-Count"]) == (2, "6")

@@ -1,0 +1,247 @@
+"""Issues: opened by anybody who can read, changed by their authors and by writers."""
+
+import threading
+
+import httpx
+
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.accounts import find_user
+from tests.hosting.places import READ, WRITE, let_in, make_repository, opened
+from tests.hosting.world import World
+
+ISSUES = "/repos/ada/ship/issues"
+
+
+def test_everything_can_be_said_at_once_by_a_writer(world: World, ada: httpx.Client) -> None:
+    """Labels go by id or name, assignees by name, and the issue may be born closed."""
+    label = ada.post("/repos/ada/ship/labels", json={"name": "bug", "color": "#f00"}).json()
+    other = ada.post("/repos/ada/ship/labels", json={"name": "hull", "color": "0000FF"}).json()
+    milestone = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()
+    made = opened(
+        ada,
+        labels=[label["id"], "hull"],
+        assignee="ADA",
+        milestone=milestone["id"],
+        due_date="2030-01-02T03:04:05+01:00",
+        closed=True,
+        ref="refs/heads/main",
+    )
+    assert [one["name"] for one in made["labels"]] == ["bug", "hull"]
+    assert made["labels"][1] == other
+    assert (made["assignee"]["login"], [one["login"] for one in made["assignees"]]) == ("ada", ["ada"])
+    assert (made["milestone"]["title"], made["milestone"]["closed_issues"]) == ("1.0", 1)
+    assert (made["due_date"], made["state"], made["ref"]) == ("2030-01-02T02:04:05Z", "closed", "refs/heads/main")
+
+
+def test_an_author_edits_their_words_and_closes_their_issue(world: World, ada: httpx.Client) -> None:
+    """Everything else is for writers, and nothing for strangers."""
+    bob, eve = world.user("bob"), world.user("eve")
+    opened(bob)
+    changed = bob.patch(f"{ISSUES}/1", json={"title": " It sinks ", "body": "b", "state": "closed"})
+    assert changed.status_code == 201
+    assert (changed.json()["title"], changed.json()["state"]) == ("It sinks", "closed")
+    assert changed.json()["closed_at"] is not None
+    for key, value in (("milestone", 0), ("assignees", []), ("labels", []), ("unset_due_date", True)):
+        assert bob.patch(f"{ISSUES}/1", json={"title": "x", key: value}).status_code == 403
+    assert eve.patch(f"{ISSUES}/1", json={"title": "x"}).status_code == 403
+    assert world.anonymous.patch(f"{ISSUES}/1", json={"title": "x"}).status_code == 401
+    assert ada.get(f"{ISSUES}/1").json()["title"] == "It sinks"
+    assert ada.patch(f"{ISSUES}/1", json={"state": "open"}).json()["closed_at"] is None
+
+
+def test_a_stale_version_is_refused_and_changes_nothing(ada: httpx.Client) -> None:
+    """The version counts changes of the body."""
+    assert opened(ada)["content_version"] == 0
+    assert ada.patch(f"{ISSUES}/1", json={"body": "one", "content_version": 0}).json()["content_version"] == 1
+    stale = ada.patch(f"{ISSUES}/1", json={"body": "two", "state": "closed", "content_version": 0})
+    assert stale.status_code == 409
+    kept = ada.get(f"{ISSUES}/1").json()
+    assert (kept["body"], kept["state"]) == ("one", "open")
+
+
+def test_a_milestone_is_set_and_cleared(ada: httpx.Client) -> None:
+    """0 stands for none."""
+    opened(ada)
+    number = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
+    assert ada.patch(f"{ISSUES}/1", json={"milestone": number}).json()["milestone"]["open_issues"] == 1
+    assert ada.patch(f"{ISSUES}/1", json={"milestone": 0}).json()["milestone"] is None
+
+
+def test_an_unknown_state_and_an_unknown_issue_have_their_own_answers(world: World, ada: httpx.Client) -> None:
+    """The error names the repository and the number."""
+    opened(ada)
+    answer = ada.patch(f"{ISSUES}/1", json={"state": "ajar"})
+    assert (answer.status_code, answer.json()["message"]) == (412, "unknown state: ajar")
+    repository = repositories.find_repository(world.database, "ada", "ship")
+    missing = ada.get(f"{ISSUES}/2")
+    assert missing.json()["message"] == f"issue does not exist [id: 0, repo_id: {repository.id}, index: 2]"
+    for strange in ("x", "1.5", "-1", "99999999999999999999", "1%00"):
+        assert ada.get(f"{ISSUES}/{strange}").status_code == 404
+    assert ada.get("/repos/ada/ship%00/issues").status_code == 404
+
+
+def test_what_cannot_be_read_is_not_there(world: World, ada: httpx.Client) -> None:
+    """A private repository, and one whose issues are switched off even for its owner."""
+    account = find_user(world.database, "ada")
+    make_repository(world.database, account, "secret", is_private=True)
+    make_repository(world.database, account, "quiet", has_issues=False)
+    bob = world.user("bob")
+    for path in ("/repos/ada/secret/issues", "/repos/ada/nothing/issues"):
+        assert bob.get(path).status_code == 404
+        assert bob.post(path, json={"title": "t"}).status_code == 404
+        assert world.anonymous.post(path, json={"title": "t"}).status_code == 404
+    assert ada.post("/repos/ada/quiet/issues", json={"title": "t"}).status_code == 404
+    assert ada.post("/repos/ada/secret/issues", json={"title": "t"}).status_code == 201
+
+
+def test_an_archived_repository_is_only_read(world: World, ada: httpx.Client) -> None:
+    """Everything that writes is refused, and a stranger is asked who they are first."""
+    make_repository(world.database, find_user(world.database, "ada"), "wreck", archived_at=1)
+    there = "/repos/ada/wreck/issues"
+    assert ada.get(there).json() == []
+    refused = ada.post(there, json={"title": "t"})
+    assert (refused.status_code, refused.json()["message"]) == (423, "repo is archived")
+    assert world.anonymous.post(there, json={"title": "t"}).status_code == 401
+    writes = [
+        ("PATCH", "/1", {}),
+        ("DELETE", "/1", None),
+        ("POST", "/1/comments", {"body": "b"}),
+        ("PATCH", "/comments/1", {"body": "b"}),
+        ("DELETE", "/comments/1", None),
+        ("PUT", "/1/labels", {}),
+        ("POST", "/1/labels", {}),
+        ("DELETE", "/1/labels", None),
+        ("DELETE", "/1/labels/1", None),
+        ("PUT", "/1/lock", {}),
+        ("DELETE", "/1/lock", None),
+        ("POST", "/1/deadline", {}),
+        ("POST", "/1/assignees", {}),
+        ("DELETE", "/1/assignees", {}),
+    ]
+    for method, path, body in writes:
+        assert ada.request(method, there + path, json=body).status_code == 423, (method, path)
+    for path in ("labels", "milestones", "pulls"):
+        assert ada.post(f"/repos/ada/wreck/{path}", json={}).status_code == 423
+
+
+def test_only_administrators_delete_and_the_number_stays_used(world: World, ada: httpx.Client) -> None:
+    """A writer may not."""
+    bob = world.account("bob")
+    let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
+    writer = world.holding(bob)
+    opened(writer)
+    assert writer.delete(f"{ISSUES}/1").status_code == 403
+    assert world.anonymous.delete(f"{ISSUES}/1").status_code == 401
+    assert ada.delete(f"{ISSUES}/1").status_code == 204
+    assert ada.delete(f"{ISSUES}/1").status_code == 404
+    assert opened(ada)["number"] == 2
+    assert repositories.find_repository(world.database, "ada", "ship").open_issues == 1
+
+
+def test_a_locked_issue_is_for_writers(world: World, ada: httpx.Client) -> None:
+    """Its author is locked out too."""
+    bob = world.user("bob")
+    opened(bob)
+    assert bob.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 403
+    assert ada.put(f"{ISSUES}/1/lock", json={"lock_reason": "Off-topic"}).status_code == 204
+    assert ada.get(f"{ISSUES}/1").json()["is_locked"] is True
+    assert bob.post(f"{ISSUES}/1/comments", json={"body": "but"}).status_code == 403
+    assert ada.post(f"{ISSUES}/1/comments", json={"body": "no"}).status_code == 201
+    assert ada.delete(f"{ISSUES}/1/lock").status_code == 204
+    assert bob.post(f"{ISSUES}/1/comments", json={"body": "but"}).status_code == 201
+
+
+def test_a_deadline_is_set_and_removed(world: World, ada: httpx.Client) -> None:
+    """By writers only."""
+    opened(ada)
+    body = {"due_date": "2031-05-06T07:08:09Z"}
+    assert ada.post(f"{ISSUES}/1/deadline", json=body).json() == body
+    assert ada.post(f"{ISSUES}/1/deadline", json={"due_date": None}).json() == {"due_date": None}
+    assert world.user("bob").post(f"{ISSUES}/1/deadline", json=body).status_code == 403
+
+
+def test_a_token_needs_the_scope_of_issues(world: World, ada: httpx.Client) -> None:
+    """Reading and writing apart."""
+    account = find_user(world.database, "ada")
+    reader, other = world.holding(account, "read:issue"), world.holding(account, "write:repository")
+    assert reader.get(ISSUES).status_code == 200
+    assert reader.post(ISSUES, json={"title": "t"}).status_code == 403
+    assert other.get(ISSUES).status_code == 403
+
+
+def titles(answer: httpx.Response) -> list[str]:
+    """Return the titles of a list."""
+    assert answer.status_code == 200, answer.text
+    return [issue["title"] for issue in answer.json()]
+
+
+def test_lists_are_filtered_sorted_and_counted(world: World, ada: httpx.Client) -> None:
+    """Each filter alone, and several together."""
+    bob = world.account("bob")
+    let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
+    writer = world.holding(bob)
+    for name in ("bug", "hull"):
+        ada.post("/repos/ada/ship/labels", json={"name": name, "color": "f00"})
+    number = ada.post("/repos/ada/ship/milestones", json={"title": "1.0"}).json()["id"]
+    opened(ada, title="one", labels=["bug", "hull"], body="See @bob about 100% of it")
+    opened(writer, title="two", labels=["bug"], milestone=number, assignees=["bob"])
+    opened(ada, title="three", closed=True)
+    ada.post("/repos/ada/ship/pulls", json={"title": "four", "head": "fix", "base": "main"})
+    ada.post(f"{ISSUES}/1/comments", json={"body": "hm"})
+
+    def listed(**query: str | int) -> list[str]:
+        return titles(world.anonymous.get(ISSUES, params=query))
+
+    assert listed() == ["four", "two", "one"]
+    assert listed(type="issues") == ["two", "one"]
+    assert listed(type="pulls", state="all") == ["four"]
+    assert listed(state="closed") == ["three"]
+    assert listed(state="all", sort="oldest") == ["one", "two", "three", "four"]
+    assert listed(sort="mostcomment")[0] == "one"
+    assert listed(sort="created", direction="asc") == ["one", "two", "four"]
+    assert listed(labels="bug") == ["two", "one"]
+    assert listed(labels="bug,hull") == ["one"]
+    assert listed(labels="bug,none") == []
+    assert listed(milestones="1.0") == listed(milestones=f"{number},x") == listed(milestone="*") == ["two"]
+    assert listed(milestone="none", type="issues") == ["one"]
+    assert listed(q="100%") == listed(q="#1") == ["one"]
+    assert listed(q="%%") == []
+    assert listed(q="ONE") == ["one"]
+    assert listed(created_by="BOB") == listed(creator="bob") == ["two"]
+    assert listed(assigned_by="bob") == listed(assignee="*") == ["two"]
+    assert listed(assignee="none", type="issues") == ["one"]
+    assert listed(mentioned_by="bob") == ["one"]
+    assert listed(created_by="nobody") == []
+    assert listed(since="2100-01-01T00:00:00Z") == []
+    assert listed(before="2100-01-01T00:00:00Z", labels="bug", created_by="ada") == ["one"]
+    page = world.anonymous.get(ISSUES, params={"limit": 2, "page": 2})
+    assert (titles(page), page.headers["X-Total-Count"]) == (["one"], "3")
+    assert 'rel="prev"' in page.headers["Link"]
+
+
+def test_issues_opened_at_once_have_numbers_of_their_own(world: World, ada: httpx.Client) -> None:
+    """Nobody waits in vain and no number is given twice."""
+    clients = [world.holding(find_user(world.database, "ada")) for _ in range(4)]
+    numbers: list[int] = []
+
+    def work(client: httpx.Client) -> None:
+        numbers.extend(opened(client)["number"] for _ in range(6))
+
+    threads = [threading.Thread(target=work, args=(client,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(numbers) == list(range(1, 25))
+    assert repositories.find_repository(world.database, "ada", "ship").open_issues == 24
+
+
+def test_a_reader_of_a_private_repository_takes_part(world: World, ada: httpx.Client) -> None:
+    """A collaborator who may read opens issues and comments, and changes no labels."""
+    private = make_repository(world.database, find_user(world.database, "ada"), "secret", is_private=True)
+    bob = world.account("bob")
+    let_in(world.database, private, bob, READ)
+    reader = world.holding(bob)
+    assert reader.post("/repos/ada/secret/issues", json={"title": "t"}).status_code == 201
+    assert reader.post("/repos/ada/secret/issues/1/comments", json={"body": "b"}).status_code == 201
+    assert reader.put("/repos/ada/secret/issues/1/labels", json={"labels": []}).status_code == 403

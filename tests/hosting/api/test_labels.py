@@ -1,0 +1,122 @@
+"""Labels of repositories, of organizations, and on issues."""
+
+import httpx
+import pytest
+
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.accounts import find_user
+from tests.hosting.places import WRITE, let_in, make_organization, make_repository
+from tests.hosting.world import World
+
+LABELS = "/repos/ada/ship/labels"
+ON_ISSUE = "/repos/ada/ship/issues/1/labels"
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Give Ada a repository with an issue, and return her client."""
+    account = world.account("ada")
+    make_repository(world.database, account)
+    client = world.holding(account)
+    client.post("/repos/ada/ship/issues", json={"title": "It leaks"})
+    return client
+
+
+def names(answer: httpx.Response) -> list[str]:
+    """Return the names in a list of labels."""
+    assert answer.status_code == 200, answer.text
+    return [label["name"] for label in answer.json()]
+
+
+def made(client: httpx.Client, name: str, path: str = LABELS, **body: object) -> int:
+    """Make a label and return its id."""
+    answer = client.post(path, json={"name": name, "color": "f00", **body})
+    assert answer.status_code == 201, answer.text
+    number: int = answer.json()["id"]
+    return number
+
+
+def test_a_label_is_made_shown_changed_and_removed(world: World, ada: httpx.Client) -> None:
+    """Its colour is written as six digits, however it came."""
+    label = ada.post(LABELS, json={"name": "bug", "color": "#F0a", "description": "d"}).json()
+    assert list(label) == ["id", "name", "exclusive", "is_archived", "color", "description", "url"]
+    assert label["color"] == "ff00aa"
+    there = f"{LABELS}/{label['id']}"
+    assert label["url"] == f"{world.service.url}/api/v1{there}"
+    assert world.anonymous.get(there).json() == label
+    changed = ada.patch(there, json={"name": "flaw", "color": "#00FF00", "is_archived": True}).json()
+    assert (changed["name"], changed["color"], changed["is_archived"], changed["description"]) == (
+        "flaw",
+        "00ff00",
+        True,
+        "d",
+    )
+    assert ada.patch(there, json={}).json() == changed
+    assert names(world.anonymous.get(LABELS)) == ["flaw"]
+    assert ada.delete(there).status_code == 204
+    for answer in (ada.get(there), ada.patch(there, json={"name": "x"}), ada.delete(there)):
+        assert answer.status_code == 404
+
+
+def test_labels_are_for_writers_to_make(world: World, ada: httpx.Client) -> None:
+    """Everybody who can read may look."""
+    bob = world.account("bob")
+    client = world.holding(bob)
+    body = {"name": "bug", "color": "f00"}
+    assert client.post(LABELS, json=body).status_code == 403
+    assert world.anonymous.post(LABELS, json=body).status_code == 401
+    let_in(world.database, repositories.find_repository(world.database, "ada", "ship"), bob, WRITE)
+    assert client.post(LABELS, json=body).status_code == 201
+
+
+def test_bad_labels_are_refused(ada: httpx.Client) -> None:
+    """By the name of the field."""
+    for body, field in (
+        ({"color": "f00"}, "Name"),
+        ({"name": " ", "color": "f00"}, "Name"),
+        ({"name": "x" * 256, "color": "f00"}, "Name"),
+        ({"name": "a\0", "color": "f00"}, "Name"),
+        ({"name": "x"}, "Color"),
+        ({"name": "x", "color": "red"}, "Color"),
+        ({"name": "x", "color": "#ff00f"}, "Color"),
+        ({"name": "x", "color": 5}, "Color"),
+        ({"name": "x", "color": "f00\n0"}, "Color"),
+    ):
+        answer = ada.post(LABELS, json=body)
+        assert (answer.status_code, answer.json()["message"].partition("]")[0]) == (422, f"[{field}"), body
+    number = made(ada, "x")
+    assert ada.patch(f"{LABELS}/{number}", json={"color": "red"}).status_code == 422
+    assert ada.patch(f"{LABELS}/{number}", json={"name": ""}).status_code == 422
+
+
+def test_labels_of_an_organization_are_for_all_its_repositories(world: World, ada: httpx.Client) -> None:
+    """Owners look after them; another owner's cannot be used."""
+    owner = find_user(world.database, "ada")
+    acme = make_organization(world.database, "acme", owner)
+    make_repository(world.database, acme, "boat")
+    number = made(ada, "shared", "/orgs/acme/labels")
+    there = f"/orgs/acme/labels/{number}"
+    assert names(world.anonymous.get("/orgs/acme/labels")) == ["shared"]
+    assert names(ada.get("/repos/acme/boat/labels")) == []
+    opened = ada.post("/repos/acme/boat/issues", json={"title": "t", "labels": ["shared"]}).json()
+    assert [label["url"] for label in opened["labels"]] == [f"{world.service.url}/api/v1{there}"]
+    assert names(ada.get("/repos/acme/boat/issues/1/labels")) == ["shared"]
+    assert ada.post(ON_ISSUE, json={"labels": [number]}).status_code == 422
+    assert ada.patch(there, json={"description": "for all"}).json()["description"] == "for all"
+    bob = world.user("bob")
+    assert bob.get(there).status_code == 200
+    for method, path in (("POST", "/orgs/acme/labels"), ("PATCH", there)):
+        body = {"name": "x", "color": "f00"}
+        assert bob.request(method, path, json=body).status_code == 403
+    assert bob.delete(there).status_code == 403
+    assert ada.delete(there).status_code == 204
+    assert ada.get(there).status_code == 404
+    assert names(ada.get("/repos/acme/boat/issues/1/labels")) == []
+
+
+def test_labels_have_pages(ada: httpx.Client) -> None:
+    """By name."""
+    for name in "cab":
+        made(ada, name)
+    page = ada.get(LABELS, params={"limit": 2})
+    assert (names(page), page.headers["X-Total-Count"]) == (["a", "b"], "3")

@@ -1,0 +1,131 @@
+"""Large files over HTTP: batches, bytes and locks."""
+
+import hashlib
+
+import httpx
+import pytest
+
+from tests.hosting.world import PASSWORD, World
+
+ACCEPT = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}
+CONTENT = b"a large file, in a manner of speaking" * 1000
+OID = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def lfs(world: World) -> httpx.Client:
+    """Make a private repository, and a client of its owner's below its LFS address."""
+    world.account("ada")
+    world.account("eve")
+    body = {"name": "media", "private": True}
+    assert world.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
+    return world.open("/ada/media.git/info/lfs", "ada", **ACCEPT)
+
+
+def batch(client: httpx.Client, operation: str, *items: tuple[str, int], **more: object) -> httpx.Response:
+    """Ask what to do with some objects."""
+    objects = [{"oid": oid, "size": size} for oid, size in items]
+    return client.post("/objects/batch", json={"operation": operation, "objects": objects, **more})
+
+
+def upload(client: httpx.Client) -> None:
+    """Upload the file the way a client is told to."""
+    actions = batch(client, "upload", (OID, len(CONTENT))).json()["objects"][0]["actions"]
+    sent = actions["upload"]
+    assert httpx.put(sent["href"], content=CONTENT, headers=sent["header"]).status_code == 200
+    checked = actions["verify"]
+    verified = httpx.post(
+        checked["href"], json={"oid": OID, "size": len(CONTENT)}, headers={**ACCEPT, **checked["header"]}
+    )
+    assert verified.status_code == 200
+
+
+def test_an_object_goes_up_once_and_comes_down(lfs: httpx.Client) -> None:
+    """The second time there is nothing to do; a download can go on where it stopped."""
+    upload(lfs)
+    assert "actions" not in batch(lfs, "upload", (OID, len(CONTENT))).json()["objects"][0]
+    action = batch(lfs, "download", (OID, len(CONTENT))).json()["objects"][0]["actions"]["download"]
+    assert httpx.get(action["href"], headers=action["header"]).content == CONTENT
+    rest = httpx.get(action["href"], headers={**action["header"], "Range": "bytes=100-"})
+    assert (rest.status_code, rest.content) == (206, CONTENT[100:])
+    beyond = httpx.get(action["href"], headers={**action["header"], "Range": "bytes=99999999-"})
+    assert beyond.status_code == 416
+
+
+def test_bytes_that_are_not_what_they_say_are_refused(lfs: httpx.Client) -> None:
+    """A wrong hash, and a wrong size; nothing is kept."""
+    assert lfs.put(f"/objects/{OID}/{len(CONTENT)}", content=b"x" * len(CONTENT)).status_code == 422
+    assert lfs.put(f"/objects/{OID}/3", content=CONTENT).status_code == 422
+    assert lfs.put(f"/objects/{OID}/{10**17}", content=b"").status_code == 413
+    answer = batch(lfs, "download", (OID, len(CONTENT))).json()["objects"][0]
+    assert answer["error"]["code"] == 404
+
+
+def test_who_knows_only_a_name_does_not_get_the_bytes(world: World, lfs: httpx.Client) -> None:
+    """An object of one repository is not there for another, and a private one for nobody else."""
+    upload(lfs)
+    world.anonymous.post("/user/repos", json={"name": "mine"}, auth=("eve", PASSWORD))
+    eve = world.open("/eve/mine.git/info/lfs", "eve", **ACCEPT)
+    assert batch(eve, "download", (OID, len(CONTENT))).json()["objects"][0]["error"]["code"] == 404
+    assert "upload" in batch(eve, "upload", (OID, len(CONTENT))).json()["objects"][0]["actions"]
+    assert eve.get(f"/objects/{OID}").status_code == 404
+    foreign = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    assert batch(foreign, "download", (OID, 1)).status_code == 404
+    stranger = world.open("/ada/media.git/info/lfs", **ACCEPT)
+    asked = batch(stranger, "download", (OID, 1))
+    assert (asked.status_code, asked.headers["www-authenticate"]) == (401, 'Basic realm="Gitea"')
+
+
+@pytest.mark.parametrize("operation", ["upload", "\\u0075pload"])
+def test_readers_cannot_ask_to_write(world: World, lfs: httpx.Client, operation: str) -> None:
+    """However they spell it."""
+    world.anonymous.patch("/repos/ada/media", json={"private": False}, auth=("ada", PASSWORD))
+    eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    content = f'{{"operation": "{operation}", "objects": []}}'
+    assert eve.post("/objects/batch", content=content.encode()).status_code == 403
+    assert eve.put(f"/objects/{OID}/{len(CONTENT)}", content=CONTENT).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"{", {}, 400),
+        (b'{"operation": "steal"}', {}, 400),
+        (b'{"operation": "download", "hash_algo": "md5"}', {}, 409),
+        (b'{"operation": "download", "transfers": ["tus"]}', {}, 422),
+        (b"{}", {"Accept": "text/html"}, 415),
+    ],
+)
+def test_a_batch_that_makes_no_sense_is_refused(
+    lfs: httpx.Client, content: bytes, headers: dict[str, str], status: int
+) -> None:
+    """With a message for people, as JSON."""
+    answer = lfs.post("/objects/batch", content=content, headers=headers)
+    assert answer.status_code == status
+    assert answer.json()["message"]
+
+
+def test_objects_that_cannot_be_are_told_one_by_one(lfs: httpx.Client) -> None:
+    """The others go on."""
+    upload(lfs)
+    items = [("../../etc/passwd", 1), (OID, -1), (OID, 5), (OID, len(CONTENT))]
+    answers = batch(lfs, "download", *items).json()["objects"]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [422, 422, 422, None]
+
+
+def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(world: World, lfs: httpx.Client) -> None:
+    """Others see whose it is."""
+    world.anonymous.put("/repos/ada/media/collaborators/eve", json={}, auth=("ada", PASSWORD))
+    eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    made = lfs.post("/locks", json={"path": "a/film.mp4"})
+    assert (made.status_code, made.json()["lock"]["owner"]) == (201, {"name": "ada"})
+    number = made.json()["lock"]["id"]
+    taken = eve.post("/locks", json={"path": "a/film.mp4"})
+    assert (taken.status_code, taken.json()["lock"]["id"]) == (409, number)
+    assert [lock["path"] for lock in eve.get("/locks").json()["locks"]] == ["a/film.mp4"]
+    checked = eve.post("/locks/verify", json={}).json()
+    assert (len(checked["ours"]), len(checked["theirs"])) == (0, 1)
+    assert eve.post(f"/locks/{number}/unlock", json={}).status_code == 403
+    assert eve.post(f"/locks/{number}/unlock", json={"force": True}).status_code == 200
+    assert lfs.post(f"/locks/{number}/unlock", json={}).status_code == 404
+    assert lfs.post("/locks", json={"path": "../x"}).status_code == 400

@@ -1,0 +1,83 @@
+"""Members: who belongs to an organization, and who may know."""
+
+import httpx
+import pytest
+
+from tests.hosting.world import World
+
+
+@pytest.fixture
+def people(world: World) -> dict[str, httpx.Client]:
+    """Make an organization with an owner and a member, and a stranger."""
+    made = {name: world.user(name) for name in ("ada", "bob", "eve")}
+    made["ada"].post("/orgs", json={"username": "guild"})
+    team = made["ada"].post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    assert made["ada"].put(f"/teams/{team}/members/bob").status_code == 204
+    return made
+
+
+def names(client: httpx.Client, path: str) -> list[str]:
+    """Return who is listed."""
+    return [user["login"] for user in client.get(path).json()]
+
+
+def test_strangers_see_public_members_only(world: World, people: dict[str, httpx.Client]) -> None:
+    """Members see each other."""
+    ada, bob, eve = people.values()
+    for client in (ada, bob, world.admin):
+        assert names(client, "/orgs/guild/members") == ["ada", "bob"]
+        assert client.get("/orgs/guild/members/bob").status_code == 204
+        assert client.get("/orgs/guild/members/eve").status_code == 404
+    for client in (eve, world.anonymous):
+        assert names(client, "/orgs/guild/members") == []
+    assert eve.get("/orgs/guild/members/bob").status_code == 404
+    assert world.anonymous.get("/orgs/guild/members/bob").status_code == 401
+    assert bob.put("/orgs/guild/public_members/bob").status_code == 204
+    for client in (eve, world.anonymous):
+        assert names(client, "/orgs/guild/members") == ["bob"]
+        assert names(client, "/orgs/guild/public_members") == ["bob"]
+        assert client.get("/orgs/guild/public_members/bob").status_code == 204
+        assert client.get("/orgs/guild/public_members/ada").status_code == 404
+    assert eve.get("/orgs/guild/members/bob").status_code == 204
+    assert bob.delete("/orgs/guild/public_members/bob").status_code == 204
+    assert names(eve, "/orgs/guild/public_members") == []
+
+
+def test_nobody_decides_for_others_who_may_know(world: World, people: dict[str, httpx.Client]) -> None:
+    """Not even owners and administrators."""
+    ada, _, eve = people.values()
+    for client in (ada, world.admin):
+        for method in ("PUT", "DELETE"):
+            assert client.request(method, "/orgs/guild/public_members/bob").status_code == 403
+    assert eve.put("/orgs/guild/public_members/eve").status_code == 403
+    assert world.admin.put("/orgs/guild/public_members/admin").status_code == 404
+    assert world.anonymous.put("/orgs/guild/public_members/bob").status_code == 401
+
+
+def test_owners_send_members_away(world: World, people: dict[str, httpx.Client]) -> None:
+    """Out of every team; strangers cannot be sent away, and members cannot send anybody."""
+    ada, bob, eve = people.values()
+    for client in (bob, eve):
+        assert client.delete("/orgs/guild/members/ada").status_code == 403
+    assert ada.delete("/orgs/guild/members/eve").status_code == 404
+    assert ada.delete("/orgs/guild/members/nobody").status_code == 404
+    assert ada.delete("/orgs/guild/members/bob").status_code == 204
+    assert names(ada, "/orgs/guild/members") == ["ada"]
+    assert bob.get("/user/teams").json() == []
+    assert bob.get("/orgs/guild/teams").status_code == 403
+
+
+def test_the_last_owner_cannot_leave(world: World, people: dict[str, httpx.Client]) -> None:
+    """By neither door; with a second owner it works."""
+    ada, bob, _ = people.values()
+    owners = ada.get("/orgs/guild/teams").json()[0]["id"]
+    for path in ("/orgs/guild/members/ada", f"/teams/{owners}/members/ada"):
+        for client in (ada, world.admin):
+            refused = client.delete(path)
+            assert refused.status_code == 403
+            assert "last owner" in refused.json()["message"]
+    assert names(ada, f"/teams/{owners}/members") == ["ada"]
+    assert ada.put(f"/teams/{owners}/members/bob").status_code == 204
+    assert ada.delete("/orgs/guild/members/ada").status_code == 204
+    assert names(bob, "/orgs/guild/members") == ["bob"]
+    assert bob.patch("/orgs/guild", json={"location": "here"}).status_code == 200

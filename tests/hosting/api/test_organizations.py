@@ -1,0 +1,240 @@
+"""Organizations: made by anybody, run by their owners, seen by those who may know of them."""
+
+import pytest
+
+from holdfast.hosting.store import accounts
+from tests.hosting.world import World
+
+KEYS = [
+    *("id", "name", "full_name", "email", "avatar_url", "description", "website", "location", "visibility"),
+    *("repo_admin_change_team_access", "username"),
+]
+
+
+def test_whoever_makes_an_organization_owns_it(world: World) -> None:
+    """All keys are there in the order clients know, and the maker is in the team of the owners."""
+    ada = world.user("ada")
+    body = {"username": "Analytics", "full_name": "Analytical Society", "website": "https://example.org"}
+    made = ada.post("/orgs", json=body)
+    assert made.status_code == 201
+    assert list(made.json()) == KEYS
+    assert made.json() == world.anonymous.get("/orgs/ANALYTICS").json()
+    assert (made.json()["username"], made.json()["visibility"]) == ("Analytics", "public")
+    (owners,) = ada.get("/orgs/analytics/teams").json()
+    assert (owners["name"], owners["permission"], owners["can_create_org_repo"]) == ("Owners", "owner", True)
+    assert owners["includes_all_repositories"] is True
+    assert set(owners["units_map"].values()) == {"owner"}
+    assert [user["login"] for user in ada.get("/orgs/analytics/members").json()] == ["ada"]
+    assert ada.post("/orgs/analytics/repos", json={"name": "engine"}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "[UserName]: Required"),
+        ({"username": "x" * 41}, "[UserName]: MaxSize"),
+        ({"username": 7}, "[UserName]: Expected `str`, got `int`"),
+        ({"username": "a\0b"}, "[UserName]: the character NUL is not allowed"),
+        ({"username": "orgs"}, "the name orgs is reserved"),
+        ({"username": "ADMIN"}, "user already exists [name: ADMIN]"),
+        ({"username": "a", "visibility": "secret"}, "[Visibility]: Invalid enum value 'secret'"),
+        ({"username": "a", "email": "nobody"}, "that is not an e-mail address"),
+        ({"username": "a", "description": "x" * 256}, "[Description]: MaxSize"),
+    ],
+)
+def test_a_bad_organization_is_refused_by_the_name_of_the_field(
+    world: World, body: dict[str, object], message: str
+) -> None:
+    """422, and nothing is made."""
+    answer = world.user("ada").post("/orgs", json=body)
+    assert (answer.status_code, answer.json()["message"]) == (422, message)
+    assert world.admin.get("/admin/orgs").json() == []
+
+
+def test_a_website_is_no_script(world: World) -> None:
+    """It becomes a link on a page."""
+    answer = world.user("ada").post("/orgs", json={"username": "a", "website": "javascript:alert(1)"})
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith("[Website]: ")
+
+
+def test_some_people_may_not_make_organizations(world: World) -> None:
+    """The administrator decides, and can make one for them."""
+    bob = world.user("bob", may_create_organizations=False)
+    assert world.anonymous.post("/orgs", json={"username": "a"}).status_code == 401
+    assert bob.post("/orgs", json={"username": "a"}).status_code == 403
+    assert bob.post("/admin/users/bob/orgs", json={"username": "a"}).status_code == 403
+    assert world.admin.post("/admin/users/nobody/orgs", json={"username": "a"}).status_code == 404
+    assert world.admin.post("/admin/users/bob/orgs", json={"username": "a"}).status_code == 201
+    assert [org["name"] for org in bob.get("/user/orgs").json()] == ["a"]
+    assert world.admin.get("/user/orgs").json() == []
+
+
+def test_only_owners_change_an_organization(world: World) -> None:
+    """Absent keys keep their values; strangers and members get a clear no."""
+    ada, bob = world.user("ada"), world.user("bob")
+    ada.post("/orgs", json={"username": "guild", "location": "London", "visibility": "limited"})
+    team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    ada.put(f"/teams/{team}/members/bob")
+    for method, path, body in (
+        ("PATCH", "/orgs/guild", {"location": "Paris"}),
+        ("DELETE", "/orgs/guild", None),
+        ("POST", "/orgs/guild/rename", {"new_name": "league"}),
+        ("POST", "/orgs/guild/teams", {"name": "writers"}),
+    ):
+        assert world.anonymous.request(method, path, json=body).status_code == 404
+        refused = bob.request(method, path, json=body)
+        assert (refused.status_code, refused.json()["message"]) == (403, "Must be an organization owner")
+    changed = ada.patch("/orgs/guild", json={"full_name": "The Guild", "repo_admin_change_team_access": True})
+    assert changed.status_code == 200
+    assert (changed.json()["full_name"], changed.json()["location"]) == ("The Guild", "London")
+    assert (changed.json()["visibility"], changed.json()["repo_admin_change_team_access"]) == ("limited", True)
+    assert ada.patch("/orgs/guild", json={"visibility": None, "location": ""}).json()["location"] == ""
+    assert ada.patch("/orgs/guild", json={"visibility": "open"}).status_code == 422
+
+
+def test_an_old_name_leads_to_the_new_one(world: World) -> None:
+    """Even when it spells like a part of every address; and only for those who may know of the organization."""
+    ada = world.user("ada")
+    ada.post("/orgs", json={"username": "a", "visibility": "private"})
+    ada.post("/orgs", json={"username": "b"})
+    assert ada.post("/orgs/a/rename", json={"new_name": "B"}).status_code == 422
+    assert ada.post("/orgs/a/rename", json={"new_name": ""}).json()["message"] == "[NewName]: Required"
+    assert ada.post("/orgs/a/rename", json={"new_name": "league"}).status_code == 204
+    moved = ada.get("/orgs/a/teams", params={"page": "1"})
+    assert moved.status_code == 307
+    assert moved.headers["location"] == f"{world.service.url}/api/v1/orgs/league/teams?page=1"
+    assert world.anonymous.get("/orgs/a").status_code == 404
+    assert world.anonymous.get("/users/a").status_code == 404
+    assert ada.get("/users/a").status_code == 307
+
+
+def test_an_organization_goes_when_it_owns_nothing_any_more(world: World) -> None:
+    """Its repositories are not lost by the way: 409 says how many there are."""
+    ada = world.user("ada")
+    ada.post("/orgs", json={"username": "guild"})
+    for name in ("one", "two"):
+        ada.post("/orgs/guild/repos", json={"name": name})
+    refused = ada.delete("/orgs/guild")
+    assert refused.status_code == 409
+    assert refused.json()["message"] == "guild still owns 2 repositories; delete or transfer them first"
+    for name in ("one", "two"):
+        assert ada.delete(f"/repos/guild/{name}").status_code == 204
+    assert ada.delete("/orgs/guild").status_code == 204
+    assert ada.get("/orgs/guild").status_code == 404
+    assert ada.get("/user/teams").json() == []
+    assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
+
+
+def test_lists_show_what_the_caller_may_know_of(world: World) -> None:
+    """Public to all, limited to those who are signed in, private to members; pages have their headers."""
+    ada, bob, eve = world.user("ada"), world.user("bob"), world.user("eve", is_restricted=True)
+    for visibility in ("public", "limited", "private"):
+        ada.post("/orgs", json={"username": f"the-{visibility}", "visibility": visibility})
+    everything = ["the-limited", "the-private", "the-public"]
+
+    def names(client: object, path: str) -> list[str]:
+        answer = client.get(path)  # type: ignore[attr-defined]
+        assert answer.headers["x-total-count"] == str(len(answer.json()))
+        return [org["name"] for org in answer.json()]
+
+    assert names(world.anonymous, "/orgs") == ["the-public"]
+    assert names(bob, "/orgs") == ["the-limited", "the-public"]
+    assert names(eve, "/orgs") == []
+    assert names(ada, "/orgs") == names(world.admin, "/orgs") == names(world.admin, "/admin/orgs") == everything
+    assert bob.get("/admin/orgs").status_code == 403
+    public_only = world.holding(accounts.find_user(world.database, "ada"), "all", "public-only")
+    assert names(public_only, "/orgs") == names(public_only, "/user/orgs") == ["the-public"]
+    refused = public_only.get("/orgs/the-private")
+    assert (refused.status_code, refused.json()["message"]) == (403, "token scope is limited to public orgs")
+    page = ada.get("/orgs", params={"limit": "2", "page": "2"})
+    assert [org["name"] for org in page.json()] == ["the-public"]
+    assert page.headers["x-total-count"] == "3"
+    assert 'rel="prev"' in page.headers["link"]
+
+
+def test_memberships_are_shown_to_those_who_may_know(world: World) -> None:
+    """One's own, to administrators, to fellow members, and to everybody once they are public."""
+    ada, bob, eve = world.user("ada"), world.user("bob"), world.user("eve")
+    ada.post("/orgs", json={"username": "guild"})
+    ada.post("/orgs", json={"username": "hidden", "visibility": "private"})
+    ada.post("/orgs", json={"username": "society"})
+    team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    ada.put(f"/teams/{team}/members/bob")
+
+    def names(client: object) -> list[str]:
+        return [org["name"] for org in client.get("/users/ada/orgs").json()]  # type: ignore[attr-defined]
+
+    assert names(ada) == names(world.admin) == ["guild", "hidden", "society"]
+    assert names(bob) == ["guild"]
+    assert names(eve) == names(world.anonymous) == []
+    ada.put("/orgs/guild/public_members/ada")
+    ada.put("/orgs/hidden/public_members/ada")
+    assert names(bob) == names(eve) == names(world.anonymous) == ["guild"]
+    assert world.anonymous.get("/users/guild/orgs").status_code == 404
+
+
+def test_permissions_in_an_organization(world: World) -> None:
+    """One's own, or anybody's for administrators."""
+    ada, bob = world.user("ada"), world.user("bob")
+    ada.post("/orgs", json={"username": "guild", "visibility": "private"})
+    path = "/users/{}/orgs/guild/permissions"
+    assert ada.get(path.format("ada")).json() == {
+        "is_owner": True,
+        "is_admin": True,
+        "can_write": True,
+        "can_read": True,
+        "can_create_repository": True,
+    }
+    assert bob.get(path.format("bob")).status_code == 404
+    assert world.admin.get(path.format("bob")).status_code == 404
+    team = ada.post(
+        "/orgs/guild/teams", json={"name": "writers", "permission": "write", "can_create_org_repo": True}
+    ).json()["id"]
+    ada.put(f"/teams/{team}/members/bob")
+    for client in (bob, world.admin):
+        assert client.get(path.format("bob")).json() == {
+            "is_owner": False,
+            "is_admin": False,
+            "can_write": True,
+            "can_read": True,
+            "can_create_repository": True,
+        }
+    assert bob.get(path.format("ada")).status_code == 403
+    assert world.anonymous.get(path.format("ada")).status_code == 401
+
+
+def test_a_private_account_is_there_for_its_own_people_only(world: World) -> None:
+    """An organization for its members, a person for those they share an organization with."""
+    ada, bob, eve = world.user("ada", visibility="private"), world.user("bob"), world.user("eve")
+    ada.post("/orgs", json={"username": "guild", "visibility": "private"})
+    team = ada.post("/orgs/guild/teams", json={"name": "readers"}).json()["id"]
+    ada.put(f"/teams/{team}/members/bob")
+    for name in ("ada", "guild"):
+        for client in (ada, bob, world.admin):
+            assert client.get(f"/users/{name}").json()["login"] == name
+        for client in (eve, world.anonymous):
+            assert client.get(f"/users/{name}").status_code == 404
+    public_only = world.holding(accounts.find_user(world.database, "bob"), "all", "public-only")
+    assert public_only.get("/users/guild").status_code == 404
+    assert eve.put(f"/teams/{team}/members/ada").status_code == 404
+
+
+def test_scopes_of_a_token_count(world: World) -> None:
+    """Reading organizations is not writing them."""
+    ada = world.account("ada")
+    reading = world.holding(ada, "read:organization")
+    assert reading.get("/orgs").status_code == 200
+    assert reading.post("/orgs", json={"username": "a"}).status_code == 403
+    assert reading.get("/user/orgs").status_code == 403
+    assert world.holding(ada, "write:organization").post("/orgs", json={"username": "a"}).status_code == 201
+
+
+@pytest.mark.parametrize("name", ["a%00b", "%2E%2E", "%F0%9F%90%99", "a%2Fb", "x" * 3000])
+def test_no_organization_has_an_impossible_name(world: World, name: str) -> None:
+    """404, whatever stands there."""
+    for path in (f"/orgs/{name}/teams", f"/users/{name}/orgs", f"/orgs/{name}/members"):
+        assert world.admin.get(path).status_code == 404
+    assert world.admin.get("/user", headers={"Sudo": "a\tb"}).status_code == 404
+    assert world.admin.get("/user", params={"sudo": "a\0b"}).status_code == 404
+    assert world.anonymous.get("/user", auth=("a\0b", "a password")).status_code == 401

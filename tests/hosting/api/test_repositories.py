@@ -1,0 +1,153 @@
+"""Repositories: made, found, changed, moved and deleted, by those who may."""
+
+import pytest
+
+from tests.hosting.world import World
+
+
+def test_a_new_repository_is_empty_and_its_makers_own(world: World) -> None:
+    """Everything a client asks for first is there."""
+    ada = world.user("ada")
+    made = ada.post("/user/repos", json={"name": "Notes", "description": "What I know"})
+    assert made.status_code == 201
+    shown = ada.get("/repos/ADA/notes").json()
+    assert shown == made.json()
+    assert (shown["full_name"], shown["empty"], shown["private"]) == ("ada/Notes", True, False)
+    assert shown["permissions"] == {"admin": True, "push": True, "pull": True}
+    assert shown["clone_url"].endswith("/ada/Notes.git")
+
+
+def test_auto_init_makes_a_first_commit_with_a_readme(world: World) -> None:
+    """On the branch that was asked for."""
+    ada = world.user("ada")
+    body = {"name": "notes", "auto_init": True, "default_branch": "trunk", "description": "What I know"}
+    made = ada.post("/user/repos", json=body).json()
+    assert (made["empty"], made["default_branch"], made["branch_count"]) == (False, "trunk", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        *(("", 422), ("..", 422), (".", 422), ("a/b", 422), ("a b", 422), ("x" * 101, 422), ("notes.git", 422)),
+        *(("nötes", 422), ("a\x00b", 422), ("notes.wiki", 422), ("-", 422), ("NOTES", 409), ("notes", 409)),
+    ],
+)
+def test_names_that_cannot_be_are_refused(world: World, name: str, status: int) -> None:
+    """Those that could not stand in an address, and those that exist already in whatever case."""
+    ada = world.user("ada")
+    assert ada.post("/user/repos", json={"name": "notes"}).status_code == 201
+    assert ada.post("/user/repos", json={"name": name}).status_code == status
+
+
+def test_a_private_repository_is_not_there_for_others(world: World) -> None:
+    """404 for everybody who may not see it, whatever they try."""
+    ada, eve = world.user("ada"), world.user("eve")
+    ada.post("/user/repos", json={"name": "diary", "private": True})
+    for who in (eve, world.anonymous):
+        assert who.get("/repos/ada/diary").status_code == 404
+        assert who.patch("/repos/ada/diary", json={"private": False}).status_code == 404
+        assert who.delete("/repos/ada/diary").status_code == 404
+        assert who.get("/users/ada/repos").json() == []
+        assert who.get("/repos/search", params={"q": "diary"}).json()["data"] == []
+    assert world.admin.get("/repos/ada/diary").json()["private"] is True
+
+
+def test_a_rename_leaves_a_redirect_until_the_name_is_taken(world: World) -> None:
+    """Old addresses lead on, with their query."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes"})
+    assert ada.patch("/repos/ada/notes", json={"name": "journal"}).json()["full_name"] == "ada/journal"
+    moved = world.anonymous.get("/repos/ada/notes/topics", params={"page": "2"})
+    assert moved.status_code == 301
+    assert moved.headers["location"] == f"{world.service.url}/api/v1/repos/ada/journal/topics?page=2"
+    ada.post("/user/repos", json={"name": "notes"})
+    assert world.anonymous.get("/repos/ada/notes").json()["name"] == "notes"
+
+
+def test_settings_are_changed_by_administrators_only(world: World) -> None:
+    """A collaborator who may write may not change settings, one who administers may."""
+    ada, bob = world.user("ada"), world.user("bob")
+    ada.post("/user/repos", json={"name": "notes"})
+    assert bob.patch("/repos/ada/notes", json={"has_issues": False}).status_code == 403
+    for permission, status in (("write", 403), ("admin", 200)):
+        assert ada.put("/repos/ada/notes/collaborators/bob", json={"permission": permission}).status_code == 204
+        assert bob.patch("/repos/ada/notes", json={"has_issues": False}).status_code == status
+    assert bob.delete("/repos/ada/notes").status_code == 403
+    assert bob.patch("/repos/ada/notes", json={"private": True}).status_code == 422
+
+
+def test_absent_keys_keep_their_value(world: World) -> None:
+    """Only what is named changes."""
+    ada = world.user("ada")
+    before = ada.post("/user/repos", json={"name": "notes", "description": "old"}).json()
+    tracker = {"enable_issue_dependencies": False}
+    after = ada.patch(
+        "/repos/ada/notes", json={"website": "https://example.org", "internal_tracker": tracker}
+    ).json()
+    assert after["internal_tracker"]["enable_issue_dependencies"] is False
+    assert after["website"] == "https://example.org"
+    same = {key: value for key, value in after.items() if key not in {"website", "internal_tracker", "updated_at"}}
+    assert same == {key: before[key] for key in same}
+
+
+def test_archiving_is_undone_by_unarchiving(world: World) -> None:
+    """The time it was archived is told meanwhile."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes"})
+    archived = ada.patch("/repos/ada/notes", json={"archived": True}).json()
+    assert (archived["archived"], archived["archived_at"] > "2020") == (True, True)
+    assert ada.put("/repos/ada/notes/topics", json={"topics": ["a"]}).status_code == 423
+    assert ada.patch("/repos/ada/notes", json={"archived": False}).json()["archived_at"] == "1970-01-01T00:00:00Z"
+
+
+def test_deleting_removes_the_row_and_the_folder(world: World) -> None:
+    """And the number is never used again."""
+    ada = world.user("ada")
+    first = ada.post("/user/repos", json={"name": "notes"}).json()
+    folders = world.service.settings.data / "repositories"
+    assert len(list(folders.glob("*/*.git"))) == 1
+    assert ada.delete("/repos/ada/notes").status_code == 204
+    assert ada.get("/repos/ada/notes").status_code == 404
+    assert list(folders.glob("*/*.git")) == []
+    assert ada.post("/user/repos", json={"name": "notes"}).json()["id"] > first["id"]
+
+
+def test_a_repository_is_given_only_to_those_one_may_act_for(world: World) -> None:
+    """An administrator may give it to anybody; others are refused."""
+    ada = world.user("ada")
+    world.user("bob")
+    ada.post("/user/repos", json={"name": "notes"})
+    assert ada.post("/repos/ada/notes/transfer", json={"new_owner": "bob"}).status_code == 403
+    assert ada.post("/repos/ada/notes/transfer", json={"new_owner": "nobody"}).status_code == 404
+    given = world.admin.post("/repos/ada/notes/transfer", json={"new_owner": "bob"})
+    assert (given.status_code, given.json()["full_name"]) == (202, "bob/notes")
+    assert ada.get("/repos/ada/notes").status_code == 301
+
+
+def test_lists_are_paged_with_their_headers(world: World) -> None:
+    """The headers tell how many there are and where the others are."""
+    ada = world.user("ada")
+    for number in range(5):
+        ada.post("/user/repos", json={"name": f"r{number}"})
+    answer = ada.get("/user/repos", params={"limit": 2, "page": 2})
+    assert [found["name"] for found in answer.json()] == ["r2", "r3"]
+    assert answer.headers["x-total-count"] == "5"
+    address = f"{world.service.url}/api/v1/user/repos?limit=2&page="
+    assert answer.headers["link"] == (
+        f'<{address}3>; rel="next",<{address}3>; rel="last",<{address}1>; rel="first",<{address}1>; rel="prev"'
+    )
+    found = world.anonymous.get("/repos/search", params={"q": "R3"}).json()
+    assert (found["ok"], [entry["name"] for entry in found["data"]]) == (True, ["r3"])
+
+
+def test_a_repository_given_away_leaves_its_old_owners_labels(world: World) -> None:
+    """They are labels of an organization it does not belong to any more."""
+    ada = world.user("ada")
+    ada.post("/orgs", json={"username": "acme"})
+    label = ada.post("/orgs/acme/labels", json={"name": "bug", "color": "#ff0000"}).json()["id"]
+    ada.post("/orgs/acme/repos", json={"name": "notes"})
+    own = ada.post("/repos/acme/notes/labels", json={"name": "own", "color": "#00ff00"}).json()["id"]
+    ada.post("/repos/acme/notes/issues", json={"title": "x", "labels": [label, own]})
+    assert ada.post("/repos/acme/notes/transfer", json={"new_owner": "ada"}).status_code == 202
+    kept = ada.get("/repos/ada/notes/issues/1").json()["labels"]
+    assert [found["name"] for found in kept] == ["own"]

@@ -1,0 +1,91 @@
+"""How requests are answered, whatever they are about."""
+
+import gzip
+import json
+import socket
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.conftest import Service
+from tests.hosting.world import World
+
+
+def test_a_body_may_be_compressed_and_an_answer_is_when_liked(world: World) -> None:
+    """Both ways."""
+    body = gzip.compress(json.dumps({"name": "zipped"}).encode())
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    assert world.admin.post("/user/repos", content=body, headers=headers).status_code == 201
+    answer = world.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"
+    plain = world.admin.get("/repos/admin/zipped", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.json() == answer.json()
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "status"),
+    [
+        (b"not gzip at all", "gzip", 400),
+        (gzip.compress(b'{"name": "x"}')[:-9], "gzip", 400),
+        (b"{}", "br", 415),
+        (gzip.compress(b" " * 50_000_000), "gzip", 413),
+        (b" " * 5_000_000, "identity", 413),
+    ],
+    ids=["no gzip", "cut off", "unknown", "a bomb", "large"],
+)
+def test_a_body_that_cannot_be_read_is_refused(world: World, content: bytes, encoding: str, status: int) -> None:
+    """Damaged, unknown, bombs, and simply too large."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    assert world.admin.post("/user/repos", content=content, headers=headers).status_code == status
+
+
+def test_a_hundred_megabytes_are_refused_before_they_are_sent(world: World) -> None:
+    """The length alone says so."""
+    address = urlsplit(world.service.url)
+    head = (
+        "POST /api/v1/user/repos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Authorization: {world.admin.headers['authorization']}\r\nContent-Length: {100 * 2**20}\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname, address.port), 10) as connection:
+        connection.sendall(head.encode() + b'{"name": "')
+        assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
+
+
+def test_scripts_of_other_sites_may_ask_without_cookies(world: World) -> None:
+    """A preflight says what is allowed."""
+    preflight = world.anonymous.options("/user", headers={"Origin": "https://app.example"})
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-origin"] == "*"
+    assert "Authorization" in preflight.headers["access-control-allow-headers"]
+    answer = world.anonymous.get("/version", headers={"Origin": "https://app.example"})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "0", "99999999999999999999", "1.5", "1e3", "%00", "%D9%A1"])
+def test_a_number_that_is_none_is_not_found(world: World, number: str) -> None:
+    """Whatever it is instead."""
+    assert world.admin.get(f"/repositories/{number}").status_code == 404
+
+
+def test_forms_are_read_too(world: World) -> None:
+    """As some scripts send them."""
+    answer = world.admin.post("/user/repos", data={"name": "formed", "private": "true"})
+    assert (answer.status_code, answer.json()["private"]) == (201, True)
+
+
+def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It carries the id of the request, by which the log can be searched."""
+    from holdfast.hosting.store import tokens  # noqa: PLC0415
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("the secret is mackerel")
+
+    monkeypatch.setattr(tokens, "holder_of", fail)
+    with service.client() as client:
+        headers = {"Authorization": "token x", "X-Request-Id": "mine"}
+        answer = client.get("/api/v1/user", headers=headers)
+    assert answer.status_code == 500
+    assert answer.json()["message"] == "internal error; request mine"
+    assert "mackerel" not in answer.text

@@ -1,0 +1,51 @@
+"""Tags, light and annotated."""
+
+import httpx
+import pytest
+
+from tests.hosting.world import World
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Make somebody with a repository of one commit."""
+    ada = world.user("ada")
+    assert ada.post("/user/repos", json={"name": "notes", "auto_init": True}).status_code == 201
+    return ada
+
+
+def test_a_tag_with_a_message_says_who_made_it(ada: httpx.Client) -> None:
+    """A light one is only a name."""
+    light = ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"}).json()
+    made = ada.post("/repos/ada/notes/tags", json={"tag_name": "v2", "message": "out", "target": "main"})
+    assert made.status_code == 201
+    heavy = made.json()
+    assert light["id"] == light["commit"]["sha"] == heavy["commit"]["sha"]
+    assert (heavy["message"], heavy["id"] != heavy["commit"]["sha"]) == ("out\n", True)
+    shown = ada.get(f"/repos/ada/notes/git/tags/{heavy['id']}").json()
+    assert (shown["tag"], shown["tagger"]["email"], shown["object"]["type"]) == ("v2", "ada@example.org", "commit")
+    assert [tag["name"] for tag in ada.get("/repos/ada/notes/tags").json()] == ["v1", "v2"]
+    assert ada.get("/repos/ada/notes/tags/v2").json() == heavy
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 422),
+        ({"tag_name": "a b"}, 422),
+        ({"tag_name": "v1"}, 409),
+        ({"tag_name": "v2", "target": "nowhere"}, 404),
+    ],
+)
+def test_a_tag_that_cannot_be_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:
+    """Without a name, with a bad one, twice, or at nothing."""
+    ada.post("/repos/ada/notes/tags", json={"tag_name": "v1"})
+    assert ada.post("/repos/ada/notes/tags", json=body).status_code == status
+
+
+def test_a_tag_is_deleted_by_who_may_write(world: World, ada: httpx.Client) -> None:
+    """And then it is gone."""
+    ada.post("/repos/ada/notes/tags", json={"tag_name": "release/1"})
+    assert world.user("eve").delete("/repos/ada/notes/tags/release%2F1").status_code == 403
+    assert ada.delete("/repos/ada/notes/tags/release%2F1").status_code == 204
+    assert ada.delete("/repos/ada/notes/tags/release/1").status_code == 404

@@ -1,0 +1,241 @@
+"""Teams: what they may do where, and who decides."""
+
+import httpx
+import pytest
+
+from holdfast.hosting.store import accounts
+from tests.hosting.world import World
+
+KEYS = [
+    *("id", "name", "description", "organization", "includes_all_repositories", "permission", "units"),
+    *("units_map", "can_create_org_repo", "visibility"),
+]
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Make an organization with a private repository, and return its owner."""
+    client = world.user("ada")
+    client.post("/orgs", json={"username": "guild"})
+    client.post("/orgs/guild/repos", json={"name": "engine", "private": True})
+    return client
+
+
+def test_a_team_answers_with_every_key(ada: httpx.Client) -> None:
+    """And reads back as it was made."""
+    made = ada.post(
+        "/orgs/guild/teams",
+        json={"name": "Makers", "description": "who make", "permission": "write", "units": ["repo.code"]},
+    )
+    assert made.status_code == 201
+    assert list(made.json()) == KEYS
+    assert made.json()["organization"]["name"] == "guild"
+    assert (made.json()["permission"], made.json()["units"]) == ("write", ["repo.code"])
+    assert made.json()["units_map"] == {"repo.code": "write"}
+    assert ada.get(f"/teams/{made.json()['id']}").json() == made.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "permission", "units_map"),
+    [
+        ({"permission": "admin", "units": ["repo.code"]}, "admin", None),
+        ({"permission": "read"}, "read", None),
+        ({}, "read", None),
+        ({"units_map": {"repo.code": "read", "repo.issues": "write", "repo.wiki": "none"}}, "read", ...),
+        ({"units_map": {"repo.code": "admin", "repo.ext_wiki": "admin"}}, "write", ...),
+        ({"units_map": {"repo.code": "none"}}, "none", ...),
+        ({"units_map": None, "units": None, "permission": ""}, "read", None),
+    ],
+)
+def test_permissions_come_for_all_units_or_for_each(
+    ada: httpx.Client, body: dict[str, object], permission: str, units_map: object
+) -> None:
+    """Without modes in units a team has its own in all of them; with some, the least of them is told."""
+    made = ada.post("/orgs/guild/teams", json={"name": "team", **body}).json()
+    assert made["permission"] == permission
+    if units_map is None:
+        assert len(made["units_map"]) == len(made["units"]) == 10
+        assert set(made["units_map"].values()) == {permission}
+    else:
+        assert made["units_map"] == body["units_map"]
+        assert made["units"] == [unit for unit, mode in made["units_map"].items() if mode != "none"]
+
+
+@pytest.mark.parametrize(
+    ("body", "beginning"),
+    [
+        ({}, "[Name]: Required"),
+        ({"name": "x" * 256}, "[Name]: MaxSize"),
+        ({"name": "a b"}, "[Name]: a team name must be"),
+        ({"name": "../x"}, "[Name]: a team name must be"),
+        ({"name": "new"}, "[Name]: the team name new is reserved"),
+        ({"name": "OWNERS"}, "team already exists"),
+        ({"name": "t", "permission": "owner"}, "[Permission]: Invalid enum value 'owner'"),
+        ({"name": "t", "units": ["repo.magic"]}, "[Units]: Invalid enum value 'repo.magic'"),
+        ({"name": "t", "units": "repo.code"}, "[Units]: Expected"),
+        ({"name": "t", "units_map": {"repo.magic": "read"}}, "[UnitsMap]: Invalid enum value 'repo.magic'"),
+        ({"name": "t", "units_map": {"repo.code": "root"}}, "[UnitsMap]: Invalid enum value 'root'"),
+        ({"name": "t", "description": "a\0b"}, "[Description]: the character NUL"),
+    ],
+)
+def test_a_bad_team_is_refused_by_the_name_of_the_field(
+    ada: httpx.Client, body: dict[str, object], beginning: str
+) -> None:
+    """422, and nothing is made."""
+    answer = ada.post("/orgs/guild/teams", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith(beginning)
+    assert len(ada.get("/orgs/guild/teams").json()) == 1
+
+
+def test_a_team_changes_only_where_it_is_told(ada: httpx.Client) -> None:
+    """Absent keys keep their values; a new permission is for the units it has."""
+    made = ada.post("/orgs/guild/teams", json={"name": "team", "units": ["repo.code", "repo.wiki"]}).json()
+    path = f"/teams/{made['id']}"
+    assert ada.patch(path, json={}).json() == made
+    assert ada.patch(path, json={"description": "new"}).json() == {**made, "description": "new"}
+    written = ada.patch(path, json={"permission": "write", "name": "TEAM"}).json()
+    assert written["units_map"] == {"repo.code": "write", "repo.wiki": "write"}
+    assert written["name"] == "TEAM"
+    assert ada.patch(path, json={"units_map": {"repo.issues": "read"}}).json()["units"] == ["repo.issues"]
+    assert ada.patch(path, json={"units": ["repo.pulls"]}).json()["units_map"] == {"repo.pulls": "read"}
+    assert ada.patch(path, json={"permission": "admin"}).json()["units_map"]["repo.wiki"] == "admin"
+    assert ada.patch(path, json={"permission": "owner"}).status_code == 422
+    assert ada.patch(path, json={"units_map": {"repo.code": "owner"}}).status_code == 422
+    assert ada.patch(path, json={"name": "Owners"}).status_code == 422
+    assert ada.patch(path, json={"includes_all_repositories": True}).json()["includes_all_repositories"] is True
+
+
+def test_the_owners_stay_as_they_are(ada: httpx.Client) -> None:
+    """Their team has all units, all repositories and its name, and cannot be deleted; clients may say so."""
+    owners = ada.get("/orgs/guild/teams").json()[0]
+    path = f"/teams/{owners['id']}"
+    for body in ({"permission": "read"}, {"name": "others"}, {"includes_all_repositories": False}):
+        assert ada.patch(path, json=body).status_code == 422
+    assert ada.patch(path, json={**owners, "description": "us"}).json() == {**owners, "description": "us"}
+    assert ada.delete(path).status_code == 403
+    assert ada.delete(f"{path}/repos/guild/engine").status_code == 422
+
+
+def test_a_team_is_seen_from_inside(world: World, ada: httpx.Client) -> None:
+    """Its own people and the owners see into it, other members know it is there, strangers do not."""
+    inside, member, stranger = world.user("ida"), world.user("max"), world.user("sam")
+    made = {name: ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")}
+    ada.put(f"/teams/{made['one']}/members/ida")
+    ada.put(f"/teams/{made['two']}/members/max")
+    for path in ("", "/members", "/repos", "/members/ida"):
+        address = f"/teams/{made['one']}{path}"
+        assert [client.get(address).status_code for client in (inside, ada, world.admin)] == [200] * 3
+        refused = member.get(address)
+        assert (refused.status_code, refused.json()["message"]) == (403, "Must be a team member")
+        assert stranger.get(address).status_code == 404
+        assert world.anonymous.get(address).status_code == 401
+    assert [team["name"] for team in member.get("/orgs/guild/teams").json()] == ["Owners", "one", "two"]
+    assert stranger.get("/orgs/guild/teams").json()["message"] == "Must be an organization member"
+    assert [team["name"] for team in inside.get("/user/teams").json()] == ["one"]
+    assert inside.get("/user/teams").headers["x-total-count"] == "1"
+
+
+def test_teams_are_searched_by_name_and_description(ada: httpx.Client) -> None:
+    """Signs that mean something to a database mean nothing here."""
+    ada.post("/orgs/guild/teams", json={"name": "makers", "description": "100% of them"})
+    ada.post("/orgs/guild/teams", json={"name": "breakers"})
+
+    def found(**query: str) -> list[str]:
+        answer = ada.get("/orgs/guild/teams/search", params=query)
+        assert answer.json()["ok"] is True
+        assert answer.headers["x-total-count"] == str(len(answer.json()["data"]))
+        return [team["name"] for team in answer.json()["data"]]
+
+    assert found(q="AKERS") == ["breakers", "makers"]
+    assert found(q="100%") == ["makers"]
+    assert found(q="100%", include_desc="false") == []
+    assert found(q="_") == []
+    assert found() == ["Owners", "breakers", "makers"]
+    assert ada.get("/orgs/guild/teams/search", params={"include_desc": "perhaps"}).status_code == 422
+
+
+def test_a_team_opens_repositories_to_its_people(world: World, ada: httpx.Client) -> None:
+    """Given and taken one by one, or all at once."""
+    bob = world.user("bob")
+    team = ada.post("/orgs/guild/teams", json={"name": "writers", "permission": "write"}).json()["id"]
+    ada.put(f"/teams/{team}/members/bob")
+    assert bob.get("/repos/guild/engine").status_code == 404
+    path = f"/teams/{team}/repos/guild/engine"
+    assert ada.get(path).status_code == 404
+    assert ada.put(path).status_code == 204
+    assert ada.put(path).status_code == 204
+    assert bob.get(path).json()["permissions"] == {"admin": False, "push": True, "pull": True}
+    assert [repo["name"] for repo in bob.get(f"/teams/{team}/repos").json()] == ["engine"]
+    assert bob.get("/repos/guild/engine").status_code == 200
+    assert ada.delete(path).status_code == 204
+    assert ada.delete(path).status_code == 204
+    assert bob.get("/repos/guild/engine").status_code == 404
+    assert bob.get(f"/teams/{team}/repos").json() == []
+    ada.patch(f"/teams/{team}", json={"includes_all_repositories": True})
+    assert bob.get("/repos/guild/engine").status_code == 200
+    assert bob.get(f"/teams/{team}/repos").headers["x-total-count"] == "1"
+
+
+def test_only_repositories_of_the_organization_can_be_given(world: World, ada: httpx.Client) -> None:
+    """By an owner, or by whoever looks after the repository where the organization lets them."""
+    bob, eve = world.user("bob"), world.user("eve")
+    bob.post("/user/repos", json={"name": "engine"})
+    admins = ada.post("/orgs/guild/teams", json={"name": "admins", "permission": "admin"}).json()["id"]
+    ada.put(f"/teams/{admins}/members/bob")
+    for path, status in (("bob/engine", 404), ("guild/nothing", 404), ("guild/engine", 204)):
+        assert ada.put(f"/teams/{admins}/repos/{path}").status_code == status
+    path = f"/teams/{admins}/repos/guild/engine"
+    assert eve.put(path).status_code == 404
+    assert world.anonymous.put(path).status_code == 401
+    assert bob.delete(path).status_code == 403
+    ada.patch("/orgs/guild", json={"repo_admin_change_team_access": True})
+    assert bob.put(path).status_code == 204
+    assert bob.delete(path).status_code == 204
+
+
+def test_whoever_looks_after_one_unit_does_not_look_after_the_repository(world: World, ada: httpx.Client) -> None:
+    """The mode admin in one unit gives no settings and no other unit."""
+    bob = world.user("bob")
+    body = {"name": "clerks", "units_map": {"repo.issues": "admin"}, "includes_all_repositories": True}
+    team = ada.post("/orgs/guild/teams", json=body).json()["id"]
+    ada.put(f"/teams/{team}/members/bob")
+    assert bob.get("/repos/guild/engine").json()["permissions"] == {"admin": False, "push": False, "pull": False}
+    assert bob.patch("/repos/guild/engine", json={"private": False}).status_code == 403
+
+
+def test_people_are_put_into_teams_by_owners(world: World, ada: httpx.Client) -> None:
+    """Out of their last team they leave the organization; organizations cannot be in teams."""
+    bob = world.user("bob")
+    ids = [ada.post("/orgs/guild/teams", json={"name": name}).json()["id"] for name in ("one", "two")]
+    assert bob.put(f"/teams/{ids[0]}/members/bob").status_code == 404
+    for number in ids:
+        assert ada.put(f"/teams/{number}/members/bob").status_code == 204
+        assert ada.put(f"/teams/{number}/members/bob").status_code == 204
+    assert bob.put(f"/teams/{ids[0]}/members/admin").status_code == 403
+    assert ada.put(f"/teams/{ids[0]}/members/guild").status_code == 404
+    assert ada.put(f"/teams/{ids[0]}/members/nobody").status_code == 404
+    assert ada.get(f"/teams/{ids[0]}/members/admin").status_code == 404
+    assert ada.delete(f"/teams/{ids[0]}/members/bob").status_code == 204
+    assert ada.delete(f"/teams/{ids[0]}/members/bob").status_code == 204
+    assert ada.get("/orgs/guild/members/bob").status_code == 204
+    assert ada.delete(f"/teams/{ids[1]}").status_code == 204
+    assert ada.get("/orgs/guild/members/bob").status_code == 404
+    assert ada.get(f"/teams/{ids[1]}").status_code == 404
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "999", "9223372036854775808", "x", "1.0", "%00", "٣"])
+def test_no_team_has_an_impossible_number(world: World, number: str) -> None:
+    """404, whatever stands there."""
+    assert world.admin.get(f"/teams/{number}").status_code == 404
+    assert world.admin.put(f"/teams/{number}/members/admin").status_code == 404
+
+
+def test_a_token_for_public_things_sees_no_team_of_a_private_organization(world: World, ada: httpx.Client) -> None:
+    """Nor does it list them."""
+    number = ada.get("/user/teams").json()[0]["id"]
+    ada.patch("/orgs/guild", json={"visibility": "private"})
+    account = ada.get("/user").json()["login"]
+    public_only = world.holding(accounts.find_user(world.database, account), "all", "public-only")
+    assert public_only.get(f"/teams/{number}").status_code == 403
+    assert public_only.get("/user/teams").json() == []

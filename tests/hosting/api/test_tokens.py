@@ -1,0 +1,90 @@
+"""Tokens: made with a password, shown once, and good for their scopes only."""
+
+import pytest
+
+from tests.conftest import ADMIN_PASSWORD
+from tests.hosting.world import PASSWORD, World
+
+
+def test_a_token_is_shown_once_and_lets_its_holder_in(world: World) -> None:
+    """The list shows the last eight characters only."""
+    world.account("ada")
+    made = world.anonymous.post(
+        "/users/ada/tokens", json={"name": "laptop", "scopes": ["read:user"]}, auth=("ada", PASSWORD)
+    )
+    assert made.status_code == 201
+    value = made.json()["sha1"]
+    assert len(value) == 40
+    listed = world.anonymous.get("/users/ada/tokens", auth=("ada", PASSWORD)).json()
+    assert [(token["sha1"], token["token_last_eight"]) for token in listed] == [("", value[-8:])]
+    for header in (f"token {value}", f"Bearer {value}", f"TOKEN {value}"):
+        assert world.client(Authorization=header).get("/user").json()["login"] == "ada"
+
+
+@pytest.mark.parametrize("pair", ["{token}:", "{token}:x-oauth-basic", "ada:{token}"])
+def test_a_token_can_stand_in_basic_credentials(world: World, pair: str) -> None:
+    """Clients that know only names and passwords can use tokens too."""
+    account = world.account("ada")
+    value = world.holding(account).headers["authorization"].removeprefix("token ")
+    name, _, password = pair.format(token=value).partition(":")
+    assert world.anonymous.get("/user", auth=(name, password)).json()["login"] == "ada"
+
+
+def test_a_token_in_the_address_works_and_warns(world: World) -> None:
+    """Old clients send it there."""
+    value = world.admin.headers["authorization"].removeprefix("token ")
+    answer = world.anonymous.get("/user", params={"token": value})
+    assert answer.status_code == 200
+    assert "X-Gitea-Warning" in answer.headers
+
+
+def test_a_token_reaches_no_further_than_its_scopes(world: World) -> None:
+    """What is missing is named; writing includes reading."""
+    ada = world.account("ada")
+    assert world.holding(ada, "write:user").get("/user").status_code == 200
+    refused = world.holding(ada, "read:issue").get("/user")
+    assert refused.status_code == 403
+    assert refused.json()["message"] == (
+        "token does not have at least one of required scope(s), required=[read:user], token scope=read:issue"
+    )
+    assert world.holding(ada, "read:user").patch("/user/settings", json={}).status_code == 403
+
+
+def test_tokens_are_made_with_a_password_only(world: World) -> None:
+    """A stolen token must not make others."""
+    world.account("ada")
+    body = {"name": "more", "scopes": ["all"]}
+    assert world.user("bob").post("/users/bob/tokens", json=body).status_code == 401
+    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", "wrong")).status_code == 401
+    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("bob", PASSWORD)).status_code == 403
+    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("admin", ADMIN_PASSWORD)).status_code == 201
+
+
+def test_a_token_needs_a_name_of_its_own_and_known_scopes(world: World) -> None:
+    """Each refusal says which."""
+    world.account("ada")
+
+    def make(**body: object) -> tuple[int, str]:
+        answer = world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
+        return answer.status_code, answer.json().get("message", "")
+
+    assert make(scopes=["all"]) == (422, "[Name]: Required")
+    assert make(name="a") == (400, "access token must have a scope")
+    assert make(name="a", scopes=["everything"]) == (400, "unknown scope: everything")
+    assert make(name="a", scopes=["all"])[0] == 201
+    assert make(name="a", scopes=["all"]) == (400, "access token name has been used already")
+
+
+def test_a_token_is_removed_by_id_or_name_or_by_itself(world: World) -> None:
+    """Then nobody gets in with it."""
+    ada = world.account("ada")
+    holder = world.holding(ada)
+    shown = holder.get("/token").json()
+    assert (shown["name"], shown["user"]["login"]) == ("token 0", "ada")
+    for key in (shown["id"], "token 0"):
+        answer = world.anonymous.delete(f"/users/ada/tokens/{key}", auth=("ada", PASSWORD))
+        assert answer.status_code == (204 if key == shown["id"] else 404)
+    assert holder.get("/user").status_code == 401
+    other = world.holding(ada)
+    assert other.delete("/token").status_code == 204
+    assert other.get("/user").status_code == 401

@@ -1,0 +1,25 @@
+"""Topics."""
+
+from tests.hosting.world import World
+
+
+def test_topics_are_set_added_and_removed(world: World) -> None:
+    """In lower case, each once."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes"})
+    topics = "/repos/ada/notes/topics"
+    assert ada.put(topics, json={"topics": ["Backup", "backup", "git"]}).status_code == 204
+    assert ada.put(f"{topics}/chat").status_code == 204
+    assert ada.delete(f"{topics}/git").status_code == 204
+    assert ada.delete(f"{topics}/git").status_code == 404
+    assert world.anonymous.get(topics).json() == {"topics": ["backup", "chat"]}
+    assert [found["name"] for found in ada.get("/repos/search?topic=true&q=chat").json()["data"]] == ["notes"]
+
+
+def test_topics_that_cannot_be_are_refused(world: World) -> None:
+    """Odd characters, and too many."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "notes"})
+    for topics in (["a b"], ["ä"], [""], ["x" * 36], [f"t{number}" for number in range(26)]):
+        assert ada.put("/repos/ada/notes/topics", json={"topics": topics}).status_code == 422
+    assert world.user("eve").put("/repos/ada/notes/topics", json={"topics": []}).status_code == 403

@@ -1,0 +1,205 @@
+"""The cast of the permission play: everybody who tries, everywhere they try it, and what they may do there.
+
+What a role may do is written down by hand, in two tables, so that the play does not ask the code it judges.
+"""
+
+from dataclasses import dataclass
+
+import httpx
+
+from tests.hosting.world import World
+
+__all__ = ["CIRCLES", "PLACES", "ROLES", "Cast", "InOrganization", "InRepository", "assemble"]
+
+ROLES = (
+    *("nobody", "stranger", "restricted", "reader", "writer", "manager", "coder", "triager"),
+    *("owner", "admin", "public-only", "scopeless", "reading"),
+)
+PLACES = {
+    "open": "guild/open",
+    "archived": "guild/archived",
+    "off": "guild/off",
+    "closed": "guild/closed",
+    "limited": "circle/open",
+    "hidden": "cabal/open",
+    "own": "owner/own",
+}
+"""A public repository; one that is archived; one whose code, issues and pull requests are switched off; a private
+one; public ones of organizations that are limited and private; and a private one of a person."""
+CIRCLES = {"guild": "public", "circle": "limited", "cabal": "private"}
+
+# r read, w write, a administer, o own every unit; C write code, I write issues besides; - nothing.
+IN_REPOSITORIES = """
+            open  archived  off   closed  limited  hidden  own
+nobody      r     r         r     -       -        -       -
+stranger    r     r         r     -       r        -       -
+restricted  -     -         -     -       -        -       -
+reader      r     r         r     r       r        r       r
+writer      w     w         w     w       w        w       w
+manager     a     a         a     a       a        a       a
+coder       rC    rC        rC    C       rC       rC      -
+triager     rI    rI        rI    I       rI       rI      -
+owner       o     o         o     o       o        o       o
+admin       o     o         o     o       o        o       o
+public-only o     o         o     -       -        -       -
+scopeless   o     o         o     o       o        o       o
+reading     o     o         o     o       o        o       o
+"""
+# s see it, m belong to it, t belong to its team of coders, o own it; ! be told that the token is for public ones.
+IN_ORGANIZATIONS = """
+            guild  circle  cabal
+nobody      s      -       -
+stranger    s      s       -
+restricted  -      -       -
+reader      s      s       -
+writer      s      s       -
+manager     s      s       -
+coder       t      t       t
+triager     m      m       m
+owner       o      o       o
+admin       o      o       o
+public-only o      !       !
+scopeless   o      o       o
+reading     o      o       o
+"""
+MODES = {"r": 1, "w": 2, "a": 3, "o": 4}
+
+
+@dataclass(frozen=True)
+class InRepository:
+    """What somebody may do in a repository, as numbers that grow with it; 1 is to read and 4 to own."""
+
+    known: bool
+    base: int
+    code: int
+    issues: int
+    pulls: int
+    archived: bool
+
+    @property
+    def sees(self) -> bool:
+        """Whether the repository is there for them."""
+        return bool(self.base or self.code or self.issues)
+
+
+@dataclass(frozen=True)
+class InOrganization:
+    """What somebody is in an organization."""
+
+    known: bool
+    letter: str
+    is_owner: bool
+    """Whether it is the user called owner, not only somebody who may do as much."""
+
+
+def table(text: str) -> dict[tuple[str, str], str]:
+    """Read a table into its cells."""
+    head, *rows = [line.split() for line in text.strip().splitlines()]
+    return {(row[0], column): cell for row in rows for column, cell in zip(head, row[1:], strict=True)}
+
+
+REPOSITORY_CELLS = table(IN_REPOSITORIES)
+ORGANIZATION_CELLS = table(IN_ORGANIZATIONS)
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Everybody's client, and the numbers of what there is in each place."""
+
+    clients: dict[str, httpx.Client]
+    numbers: dict[tuple[str, str], str]
+
+    def in_repository(self, role: str, place: str) -> InRepository:
+        """Tell what a role may do in a place."""
+        cell = REPOSITORY_CELLS[role, place]
+        base = max(MODES.get(letter, 0) for letter in cell)
+        off = place == "off"
+        return InRepository(
+            known=role != "nobody",
+            base=base,
+            code=0 if off else max(base, 2 * ("C" in cell)),
+            issues=0 if off else max(base, 2 * ("I" in cell)),
+            pulls=0 if off else base,
+            archived=place == "archived",
+        )
+
+    def in_organization(self, role: str, circle: str) -> InOrganization:
+        """Tell what a role is in an organization."""
+        is_owner = role in {"owner", "public-only", "scopeless", "reading"}
+        return InOrganization(role != "nobody", ORGANIZATION_CELLS[role, circle], is_owner)
+
+
+def made(answer: httpx.Response) -> dict[str, object]:
+    """Insist that something was made, and return it."""
+    assert answer.status_code in {200, 201, 202, 204}, answer.text
+    return dict(answer.json()) if answer.content else {}
+
+
+def assemble(world: World) -> Cast:
+    """Make everybody and everything."""
+    people = {
+        name: world.account(name) for name in ("stranger", "reader", "writer", "manager", "coder", "triager")
+    }
+    people["owner"] = world.account("owner")
+    people["restricted"] = world.account("restricted", is_restricted=True)
+    clients = {name: world.holding(account) for name, account in people.items()}
+    read_all = [
+        f"read:{category}" for category in ("admin", "issue", "misc", "organization", "repository", "user")
+    ]
+    clients |= {
+        "nobody": world.anonymous,
+        "admin": world.admin,
+        "public-only": world.holding(people["owner"], "all", "public-only"),
+        "scopeless": world.holding(people["owner"], "read:misc"),
+        "reading": world.holding(people["owner"], *read_all),
+    }
+    owner = clients["owner"]
+    numbers: dict[tuple[str, str], str] = {}
+    for name, visibility in CIRCLES.items():
+        made(owner.post("/orgs", json={"username": name, "visibility": visibility}))
+        for team, units in (("coders", {"repo.code": "write"}), ("triagers", {"repo.issues": "write"})):
+            body = {"name": team, "permission": "read", "units_map": units, "includes_all_repositories": True}
+            number = str(made(owner.post(f"/orgs/{name}/teams", json=body))["id"])
+            made(owner.put(f"/teams/{number}/members/{team[:-1]}"))
+            numbers[name, team] = number
+        made(owner.put(f"/orgs/{name}/public_members/owner"))
+        label = {"name": "all over", "color": "#123456"}
+        numbers[name, "label"] = str(made(owner.post(f"/orgs/{name}/labels", json=label))["id"])
+    for place, path in PLACES.items():
+        furnish(owner, place, path, numbers)
+    return Cast({name: clients[name] for name in ROLES}, numbers)
+
+
+def furnish(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
+    """Make one repository with something of everything in it, and let the collaborators in."""
+    whose, name = path.split("/")
+    here = f"/repos/{path}"
+    body = {"name": name, "auto_init": True, "default_branch": "main", "private": place in {"closed", "own"}}
+    repository = made(owner.post("/user/repos" if whose == "owner" else f"/orgs/{whose}/repos", json=body))
+    numbers[place, "repository"] = str(repository["id"])
+    for role, permission in (("reader", "read"), ("writer", "write"), ("manager", "admin")):
+        made(owner.put(f"{here}/collaborators/{role}", json={"permission": permission}))
+    made(owner.put(f"{here}/topics", json={"topics": ["play"]}))
+    made(owner.post(f"{here}/branches", json={"new_branch_name": "side"}))
+    made(owner.post(f"{here}/tags", json={"tag_name": "v1", "message": "One"}))
+    made(owner.post(f"{here}/branch_protections", json={"rule_name": "kept"}))
+    branch = owner.get(f"{here}/branches/main").json()
+    numbers[place, "commit"] = branch["commit"]["id"]
+    numbers[place, "tree"] = "main"
+    numbers[place, "blob"] = owner.get(f"{here}/git/trees/main").json()["tree"][0]["sha"]
+    tags = owner.get(f"{here}/git/refs/tags/v1").json()
+    numbers[place, "tag"] = (tags[0] if isinstance(tags, list) else tags)["object"]["sha"]
+    numbers[place, "label"] = str(
+        made(owner.post(f"{here}/labels", json={"name": "bug", "color": "#ee0701"}))["id"]
+    )
+    numbers[place, "milestone"] = str(made(owner.post(f"{here}/milestones", json={"title": "One"}))["id"])
+    issue = {"title": "Something", "labels": [int(numbers[place, "label"])]}
+    numbers[place, "issue"] = str(made(owner.post(f"{here}/issues", json=issue))["number"])
+    comments = f"{here}/issues/{numbers[place, 'issue']}/comments"
+    numbers[place, "comment"] = str(made(owner.post(comments, json={"body": "Yes"}))["id"])
+    pull = {"title": "A change", "head": "side", "base": "main"}
+    numbers[place, "pull"] = str(made(owner.post(f"{here}/pulls", json=pull))["number"])
+    if place == "archived":
+        made(owner.patch(here, json={"archived": True}))
+    if place == "off":
+        made(owner.patch(here, json={"has_code": False, "has_issues": False, "has_pull_requests": False}))

@@ -1,0 +1,37 @@
+"""The page of the API."""
+
+import json
+import re
+
+from holdfast.hosting.api import endpoints
+from holdfast.web.reference import example
+from tests.conftest import Service
+
+
+def test_every_endpoint_is_on_the_page(service: Service) -> None:
+    """With a form to try it."""
+    with service.client() as client:
+        page = client.get("/api/docs").text
+    for endpoint in endpoints():
+        assert f'id="{endpoint.name}"' in page
+    assert page.count('class="try stack"') == len(endpoints())
+
+
+def test_a_body_starts_from_an_example_that_is_json() -> None:
+    """Made up from the schema."""
+    schemas = {"Inner": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"anyOf": [{"$ref": "#/c/Inner"}, {"type": "null"}]}, "y": {"default": "z"}},
+    }
+    assert json.loads(json.dumps(example(schema, schemas))) == {"x": {"a": 0}, "y": "z"}
+
+
+def test_the_page_loads_nothing_from_elsewhere(service: Service) -> None:
+    """Its script is ours."""
+    with service.client() as client:
+        page = client.get("/api/docs").text
+        scripts = re.findall(r'<script src="([^"]+)"', page)
+        assert scripts == ["/static/reference.js"]
+        assert client.get(scripts[0]).status_code == 200
+    assert not re.search(r'(?:src|href)="https?:', page)

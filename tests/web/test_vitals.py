@@ -1,0 +1,99 @@
+"""What programs that watch the service are told."""
+
+import logging
+
+import httpx
+import msgspec
+import pytest
+from sqlalchemy import text
+
+from holdfast import logs
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import Service, run_service, wait_for
+
+
+def test_a_service_that_runs_says_so(service: Service) -> None:
+    """Without log-in, and HEAD too."""
+    with service.client() as client:
+        assert (client.get("/healthz").status_code, client.get("/healthz").text) == (200, "ok\n")
+        assert client.head("/healthz").status_code == 200
+        assert client.post("/healthz").status_code == 405
+
+
+def test_a_service_that_can_work_says_so(service: Service) -> None:
+    """The database answers, has the right shape, and the folder can be written to."""
+    with service.client() as client:
+        answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "problems": {}})
+
+
+def test_a_database_of_another_shape_is_named(service: Service) -> None:
+    """The service is not ready, and says which part is not."""
+    with service.database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    with service.client() as client:
+        answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert list(answer.json()["problems"]) == ["migrations"]
+
+
+def test_a_folder_that_is_gone_is_named(service: Service) -> None:
+    """As it would be on a disk that was not mounted; when it is back, all is well again."""
+    aside = service.settings.data.with_name("aside")
+    service.settings.data.rename(aside)
+    with service.client() as client:
+        answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert "data" in answer.json()["problems"]
+        aside.rename(service.settings.data)
+        wait_for(lambda: client.get("/readyz").status_code == 200)
+
+
+def test_being_watched_is_not_logged(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line every few seconds for nobody to read would hide the others."""
+    logs.configure(level="info")
+    with service.client() as client:
+        for path in ("/healthz", "/readyz", "/metrics"):
+            assert client.get(path).status_code == 200
+        client.get("/api/v1/version")
+    logged = capsys.readouterr().err
+    assert "/api/v1/version" in logged
+    assert not any(path in logged for path in ("/healthz", "/readyz", "/metrics"))
+    assert logging.getLogger().level == logging.INFO
+
+
+def test_requests_are_counted_by_route_and_never_by_path(service: Service) -> None:
+    """A path may hold a name, and there are endlessly many."""
+    with service.client() as client:
+        client.get("/api/v1/users/somebody-secret")
+        client.get("/no/such/page-secret")
+        client.request("PROPFIND", "/api/v1/coffee-secret")
+        told = client.get("/metrics").text
+    assert 'holdfast_request_seconds_count{method="GET",route="/api/v1/users/{username}",status="4xx"}' in told
+    assert 'method="GET",route="none",status="4xx"' in told
+    assert 'method="other",route="none"' in told
+    assert "secret" not in told
+
+
+@pytest.mark.parametrize(
+    "headers", [{"X-Forwarded-For": "127.0.0.1"}, {"Via": "1.1 proxy"}, {"Forwarded": "for=203.0.113.7"}]
+)
+def test_what_a_proxy_passes_on_is_not_shown_the_metrics(service: Service, headers: dict[str, str]) -> None:
+    """Even from a proxy on this machine."""
+    with service.client() as client:
+        assert client.get("/metrics", headers=headers).status_code == 403
+
+
+def test_with_a_token_only_the_token_counts(settings: Settings, database: Database) -> None:
+    """Also from elsewhere; this machine alone is no longer enough."""
+    guarded = msgspec.structs.replace(settings, metrics_token=Secret("a-token"))
+    for service in run_service(guarded, database):
+        answers = [
+            httpx.get(
+                f"{service.url}/metrics", headers=[(b"Authorization", given), (b"Via", b"proxy")]
+            ).status_code
+            for given in (b"", b"Bearer wrong", "Bearer wr\u00f6ng".encode(), b"Bearer a-token")
+        ]
+        assert answers == [403, 403, 403, 200]
