@@ -1,0 +1,141 @@
+"""`holdfast admin repo`: the repositories of everybody."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from holdfast.cli.admin.shared import RepositoryArgument, host, print_table, repository_at
+from holdfast.cli.output import JsonOption, console, print_json
+from holdfast.cli.settings import ConfigOption
+
+__all__ = ["Listed", "create", "group", "list_all", "remove", "rename", "transfer"]
+
+group = typer.Typer(no_args_is_help=True, help="The repositories of everybody.")
+EVERY = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A repository in the list."""
+
+    id: int
+    owner: str
+    name: str
+    private: bool
+    archived: bool
+    empty: bool
+    default_branch: str
+    size: int
+    folder: str
+
+
+@group.command("list")
+def list_all(context: typer.Context, *, config: ConfigOption = None, json: JsonOption = False) -> None:
+    """List all repositories, and where each lies in the data folder."""
+    from holdfast.hosting.store.repositories import list_repositories
+
+    with host(context, config) as opened:
+        kept, _ = list_repositories(opened.database, [], skip=0, limit=EVERY)
+        found = [
+            Listed(
+                item.id,
+                item.owner.name,
+                item.name,
+                item.is_private,
+                item.is_archived,
+                item.is_empty,
+                item.default_branch,
+                item.size,
+                str(opened.folders.path(item.id).relative_to(opened.folders.root.parent)),
+            )
+            for item in kept
+        ]
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            f"{item.owner}/{item.name}",
+            "private" if item.private else "public",
+            f"{item.size / 2**20:.1f} MB",
+            item.folder,
+        )
+        for item in found
+    ]
+    print_table(("repository", "visible", "size", "folder"), rows)
+
+
+@group.command("create")
+def create(
+    context: typer.Context,
+    repository: RepositoryArgument,
+    *,
+    description: Annotated[str, typer.Option("--description", help="A line about it.")] = "",
+    private: Annotated[bool, typer.Option("--private", help="Show it only to those it is shared with.")] = False,
+    default_branch: Annotated[str, typer.Option("--default-branch", help="The branch clones start on.")] = "main",
+    config: ConfigOption = None,
+) -> None:
+    """Make an empty repository."""
+    from holdfast.hosting import repositories
+    from holdfast.hosting.store.accounts import find_account
+
+    owner_name, _, name = repository.partition("/")
+    wanted = repositories.NewRepository(
+        name=name, description=description, is_private=private, default_branch=default_branch
+    )
+    with host(context, config) as opened:
+        owner = find_account(opened.database, owner_name)
+        made = repositories.create(opened, owner, owner, wanted)
+    console().print(f"{made.full_name} is there.")
+
+
+@group.command("rename")
+def rename(
+    context: typer.Context,
+    repository: RepositoryArgument,
+    name: Annotated[str, typer.Argument(help="The new name, without the owner.")],
+    *,
+    config: ConfigOption = None,
+) -> None:
+    """Give a repository another name; the old one leads to it until a new repository takes it."""
+    from holdfast.hosting.store.repositories import rename_repository, repository_by_id
+
+    with host(context, config) as opened:
+        kept = repository_at(opened, repository)
+        with opened.database.write() as connection:
+            rename_repository(connection, kept, name)
+        now = repository_by_id(opened.database, kept.id)
+    console().print(f"{kept.full_name} is {now.full_name} now.")
+
+
+@group.command("transfer")
+def transfer(
+    context: typer.Context,
+    repository: RepositoryArgument,
+    owner: Annotated[str, typer.Argument(help="The user or organization that gets it.")],
+    *,
+    config: ConfigOption = None,
+) -> None:
+    """Give a repository to another owner."""
+    from holdfast.hosting.store.accounts import find_account
+    from holdfast.hosting.store.repositories import repository_by_id, transfer_repository
+
+    with host(context, config) as opened:
+        kept = repository_at(opened, repository)
+        gets = find_account(opened.database, owner)
+        with opened.database.write() as connection:
+            transfer_repository(connection, kept, gets)
+        now = repository_by_id(opened.database, kept.id)
+    console().print(f"{kept.full_name} is {now.full_name} now.")
+
+
+@group.command("delete")
+def remove(context: typer.Context, repository: RepositoryArgument, *, config: ConfigOption = None) -> None:
+    """Delete a repository with its issues; only a backup brings it back."""
+    from holdfast.hosting import repositories
+
+    with host(context, config) as opened:
+        kept = repository_at(opened, repository)
+        repositories.remove(opened, kept, kept.owner)
+    console().print(f"{kept.full_name} is gone.")

@@ -1,0 +1,98 @@
+"""What the commands of `holdfast admin` have in common."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.cli.output import console, printable
+from holdfast.cli.settings import gather
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.hosting.host import Host
+    from holdfast.hosting.store.accounts import Account
+    from holdfast.hosting.store.database import Database
+    from holdfast.hosting.store.repositories import Repository
+
+__all__ = [
+    "NameArgument",
+    "OwnerOption",
+    "RepositoryArgument",
+    "database",
+    "host",
+    "organization_named",
+    "print_table",
+    "repository_at",
+]
+
+NameArgument = Annotated[str, typer.Argument(help="The user's name.")]
+OwnerOption = Annotated[str, typer.Option("--owner", help="The user who owns it at first.")]
+RepositoryArgument = Annotated[str, typer.Argument(help="The repository as owner/name.")]
+
+
+@contextmanager
+def database(context: typer.Context, config: Path | None) -> "Iterator[Database]":
+    """Open the database the settings name, migrated."""
+    from holdfast.hosting.data import ready_database
+
+    with ready_database(gather(context, config).settings) as opened:
+        yield opened
+
+
+@contextmanager
+def host(context: typer.Context, config: Path | None, *, migrated: bool = True) -> "Iterator[Host]":
+    """Open the database and the repositories the settings name; one that is looked at as it is must be there."""
+    from holdfast.hosting.host import Host
+    from holdfast.hosting.store import migrate
+
+    settings = gather(context, config).settings
+    if not migrated and settings.database_url is None and not (settings.data / "holdfast.sqlite3").exists():
+        raise HoldfastError(f"there is no database in {settings.data}")
+    opened = Host.open(settings)
+    try:
+        if migrated:
+            migrate.upgrade(opened.database)
+        yield opened
+    finally:
+        opened.close()
+
+
+def repository_at(opened: "Host", address: str) -> "Repository":
+    """Find a repository by owner and name."""
+    from holdfast.hosting.errors import NoSuchRepository
+    from holdfast.hosting.store.repositories import find_repository
+
+    owner, _, name = address.partition("/")
+    try:
+        return find_repository(opened.database, owner, name)
+    except NoSuchRepository:
+        raise NoSuchRepository(f"there is no repository {address}; name it as owner/name") from None
+
+
+def organization_named(opened: "Database", name: str) -> "Account":
+    """Find an organization by its name."""
+    from holdfast.hosting.errors import NoSuchUser
+    from holdfast.hosting.store.accounts import find_account
+
+    try:
+        found = find_account(opened, name)
+    except NoSuchUser:
+        raise NoSuchUser(f"no organization is named {name}") from None
+    if not found.is_organization:
+        raise NoSuchUser(f"{name} is a user, not an organization")
+    return found
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows for people; what others wrote does not steer the terminal."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console().print(table)

@@ -1,0 +1,81 @@
+"""`holdfast admin token`: what programs log in with."""
+
+from typing import Annotated
+
+import typer
+
+from holdfast.cli.admin.shared import NameArgument, database, print_table
+from holdfast.cli.output import JsonOption, console, print_json
+from holdfast.cli.settings import ConfigOption
+
+__all__ = ["create", "group", "list_tokens", "remove"]
+
+group = typer.Typer(no_args_is_help=True, help="What programs log in with.")
+EVERY = 2**31
+ScopeOption = Annotated[
+    list[str] | None,
+    typer.Option("--scope", help="What it may do, such as read:repository; may be given again. Default: all."),
+]
+
+
+@group.command("list")
+def list_tokens(
+    context: typer.Context, user: NameArgument, *, config: ConfigOption = None, json: JsonOption = False
+) -> None:
+    """List the tokens of a user; their values are nowhere."""
+    from holdfast.hosting.store.accounts import find_user
+    from holdfast.hosting.store.tokens import tokens_of
+
+    with database(context, config) as opened:
+        found, _ = tokens_of(opened, find_user(opened, user), skip=0, limit=EVERY)
+    if json:
+        print_json(found)
+        return
+    rows = [(str(token.id), token.name, f"...{token.last_eight}", ", ".join(token.scopes)) for token in found]
+    print_table(("id", "name", "value", "scopes"), rows)
+
+
+@group.command("create")
+def create(
+    context: typer.Context,
+    user: NameArgument,
+    name: Annotated[str, typer.Argument(help="A name to know it by.")],
+    *,
+    scope: ScopeOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a token for a user and print its value, which nobody can ask for again."""
+    from holdfast.hosting.access import check_scopes
+    from holdfast.hosting.errors import Refused
+    from holdfast.hosting.store.accounts import find_user
+    from holdfast.hosting.store.tokens import create_token
+
+    try:
+        scopes = check_scopes(scope or ["all"])
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    with database(context, config) as opened:
+        token, value = create_token(opened, find_user(opened, user), name, scopes)
+    if json:
+        print_json({"id": token.id, "name": token.name, "scopes": token.scopes, "value": value.reveal()})
+    else:
+        console().print(value.reveal())
+
+
+@group.command("delete")
+def remove(
+    context: typer.Context,
+    user: NameArgument,
+    token: Annotated[str, typer.Argument(help="The token's name, or its id.")],
+    *,
+    config: ConfigOption = None,
+) -> None:
+    """Remove a token; whoever holds it is out from now on."""
+    from holdfast.hosting.store.accounts import find_user
+    from holdfast.hosting.store.tokens import delete_token, find_token
+
+    with database(context, config) as opened:
+        found = find_token(opened, find_user(opened, user), token)
+        delete_token(opened, found)
+    console().print(f"the token {found.id} of {user} is gone.")

@@ -1,0 +1,111 @@
+"""`holdfast admin migrate`, `doctor` and `gc`."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.admin.shared import host
+from holdfast.cli.exits import Exit
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
+from holdfast.cli.settings import ConfigOption, gather
+
+__all__ = ["Told", "doctor", "gc", "migrate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding as it is told."""
+
+    id: str
+    where: str
+    what: str
+    advice: str
+    fixed: bool
+
+
+def migrate(context: typer.Context, *, config: ConfigOption = None) -> None:
+    """Bring the database to the shape this version expects. `holdfast serve` does so by itself."""
+    from holdfast.hosting.data import open_database
+    from holdfast.hosting.store import migrate as migrations
+
+    with open_database(gather(context, config).settings) as database:
+        changed = migrations.upgrade(database)
+        state = "migrated to" if changed else "already at"
+        console().print(f"{database.name}: {state} revision {migrations.latest()}")
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair what can be repaired safely; nothing is deleted.")
+    ] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every object of every repository too.")] = False,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Hold the database against what is on disk and say what differs; the exit status is 1 when something does."""
+    from holdfast.hosting.doctor.examine import examine, repair
+
+    told = []
+    with host(context, config, migrated=False) as opened, count_progress("repositories") as count:
+        for finding in examine(opened, deep=deep, passed=count):
+            kind = finding.kind
+            told.append(Told(kind.value, finding.where, finding.what, kind.advice, fix and repair(finding)))
+    if json:
+        print_json(told)
+    else:
+        for item in told:
+            print_finding(item)
+        console().print(summed_up(told))
+    return Exit.FINE if all(item.fixed for item in told) else Exit.NO
+
+
+def summed_up(told: list[Told]) -> str:
+    """Say in a line how it is."""
+    left = sum(not item.fixed for item in told)
+    fixed = len(told) - left
+    if not told:
+        return "All is well."
+    return f"{left} left to do, {fixed} repaired." if fixed else f"{left} to do."
+
+
+def print_finding(item: Told) -> None:
+    """Print one finding in two lines."""
+    line = Text.assemble((item.id, "bold"), "  ", printable(item.where), ": ", printable(item.what))
+    console().print(line)
+    console().print(Text("  repaired" if item.fixed else f"  {item.advice}"))
+
+
+def gc(
+    context: typer.Context,
+    *,
+    needed: Annotated[bool, typer.Option("--needed", help="Pack only the repositories that need it.")] = False,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Pack all repositories and clear away what has run out; the service may run, and does so by itself too."""
+    from holdfast.hosting import upkeep
+
+    with host(context, config) as opened, count_progress("repositories") as count:
+        if needed:
+            collected = upkeep.collect_needed(opened)
+        else:
+            collected = upkeep.collect(opened, sorted(opened.folders.all_ids()), passed=count)
+        cleaned = upkeep.clean(opened)
+    if json:
+        print_json(
+            {**asdict(collected), **{f"removed_{name}": number for name, number in asdict(cleaned).items()}}
+        )
+    else:
+        busy = f", {len(collected.busy)} were busy" if collected.busy else ""
+        console().print(f"{len(collected.packed)} repositories packed{busy}.")
+        console().print(
+            f"{cleaned.sessions} sessions, {cleaned.login_failures} counts of wrong passwords and "
+            f"{cleaned.lfs_objects} large files removed."
+        )
+        for number in collected.failed:
+            console().print(f"repository {number} cannot be packed; `holdfast admin doctor --deep` says more")
+    return Exit.NO if collected.failed else Exit.FINE

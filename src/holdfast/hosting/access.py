@@ -1,0 +1,280 @@
+"""Who may do what: the one place that decides.
+
+Three questions, each answered by a pure function of facts that were read before: what may a caller do in a
+repository (`repository_access`), in an organization (`organization_access`), and what does the token they came
+with allow (`allows`). Modes grow: none, read, write, admin, owner. A repository has units, and a mode is for one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Grant, Repository
+from holdfast.hosting.store.tokens import Token
+
+__all__ = [
+    "ANONYMOUS",
+    "CATEGORIES",
+    "Access",
+    "Caller",
+    "Mode",
+    "Unit",
+    "account_visible",
+    "allows",
+    "belongs",
+    "check_scopes",
+    "enabled_units",
+    "issue_kinds",
+    "issue_unit",
+    "level_in_teams",
+    "may_comment",
+    "may_create_organizations",
+    "may_edit",
+    "may_give_to_teams",
+    "organization_access",
+    "repository_access",
+    "sees_team",
+]
+
+
+class Mode(IntEnum):
+    """How much somebody may do; each mode includes those before it."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+    OWNER = 4
+
+    @property
+    def word(self) -> str:
+        """The name clients know it by."""
+        return self.name.lower()
+
+
+class Unit(StrEnum):
+    """A part of a repository that can be switched on, and given to a team, by itself."""
+
+    CODE = "repo.code"
+    ISSUES = "repo.issues"
+    PULLS = "repo.pulls"
+    RELEASES = "repo.releases"
+    WIKI = "repo.wiki"
+    PROJECTS = "repo.projects"
+    PACKAGES = "repo.packages"
+    ACTIONS = "repo.actions"
+    # Trackers and wikis elsewhere: teams can be given them, but no repository here has one.
+    EXTERNAL_ISSUES = "repo.ext_issues"
+    EXTERNAL_WIKI = "repo.ext_wiki"
+
+
+CATEGORIES: Final = (
+    *("activitypub", "admin", "misc", "notification", "organization", "package", "issue", "repository", "user"),
+)
+SCOPES: Final = frozenset(
+    ["all", "public-only", *(f"{level}:{category}" for level in ("read", "write") for category in CATEGORIES)]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever sent a request: nobody known, a user who gave a password, or a user's token with its scopes."""
+
+    user: Account | None = None
+    token: Token | None = None
+    by_password: bool = False
+    """Whether a password was given with this request; some things, such as making tokens, ask for one."""
+    behind: Account | None = None
+    """The administrator who acts as the user."""
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the caller may do everything."""
+        return self.user is not None and self.user.is_admin
+
+    @property
+    def public_only(self) -> bool:
+        """Whether the token hides everything that is not public."""
+        return self.token is not None and "public-only" in self.token.scopes
+
+
+ANONYMOUS: Final = Caller()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a caller may do in one repository."""
+
+    mode: Mode
+    """The highest mode over all units; none means that the repository is not there for the caller."""
+    units: Mapping[Unit, Mode]
+
+    def may_read(self, unit: Unit) -> bool:
+        """Tell whether a unit can be read."""
+        return self.units[unit] >= Mode.READ
+
+    def may_write(self, unit: Unit) -> bool:
+        """Tell whether a unit can be written to, as far as the caller is concerned."""
+        return self.units[unit] >= Mode.WRITE
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the caller may change the repository's settings."""
+        return self.mode >= Mode.ADMIN
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the caller may give the repository away or delete it."""
+        return self.mode >= Mode.OWNER
+
+
+NOTHING: Final = Access(Mode.NONE, dict.fromkeys(Unit, Mode.NONE))
+
+
+def enabled_units(repository: Repository) -> frozenset[Unit]:
+    """Return the units that are switched on; one that is off gives access to nobody, not even to its owner."""
+    switches = {
+        Unit.CODE: repository.has_code,
+        Unit.ISSUES: repository.has_issues,
+        Unit.PULLS: repository.has_pulls,
+        Unit.RELEASES: repository.has_releases,
+        Unit.WIKI: repository.has_wiki,
+        Unit.PROJECTS: repository.has_projects,
+        Unit.PACKAGES: repository.has_packages,
+        Unit.ACTIONS: repository.has_actions,
+    }
+    return frozenset(unit for unit, is_on in switches.items() if is_on)
+
+
+def account_visible(caller: Caller, account: Account, *, is_member: bool = False) -> bool:
+    """Tell whether a caller may know that a user or an organization exists."""
+    if caller.public_only:
+        return account.visibility == "public"
+    user = caller.user
+    if user is not None and (user.is_admin or user.id == account.id or is_member):
+        return True
+    if account.visibility == "public":
+        return user is None or not user.is_restricted or not account.is_organization
+    return account.visibility == "limited" and user is not None and not user.is_restricted
+
+
+def repository_access(caller: Caller, repository: Repository, grants: tuple[Grant, ...]) -> Access:
+    """Decide what a caller may do in a repository, given the collaborations and teams they have there."""
+    owner, user = repository.owner, caller.user
+    is_public = not repository.is_private and owner.visibility == "public"
+    if caller.public_only and not is_public:
+        return NOTHING
+    if user is None:
+        return spread(repository, Mode.READ if is_public else Mode.NONE)
+    if user.is_admin or owner.id == user.id:
+        return spread(repository, Mode.OWNER)
+
+    belongs = any(grant.team_id is not None for grant in grants)
+    everywhere, by_unit = Mode.NONE, dict.fromkeys(Unit, Mode.NONE)
+    if not repository.is_private and not user.is_restricted and account_visible(caller, owner, is_member=belongs):
+        everywhere = Mode.READ
+    for grant in grants:
+        if not grant.covers:
+            continue
+        mode = Mode(grant.mode)
+        if grant.unit is None:
+            everywhere = max(everywhere, mode)
+        elif grant.unit in by_unit:
+            by_unit[Unit(grant.unit)] = max(by_unit[Unit(grant.unit)], mode)
+    return spread(repository, everywhere, by_unit)
+
+
+def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None) -> Access:
+    """Give every unit that is on its mode; the repository's own mode counts units that are off as well."""
+    enabled = enabled_units(repository)
+    modes = {unit: max(everywhere, (by_unit or {}).get(unit, Mode.NONE)) for unit in Unit}
+    units = {unit: mode if unit in enabled else Mode.NONE for unit, mode in modes.items()}
+    # Whoever looks after one unit does not look after the repository.
+    in_a_unit = min(max(by_unit.values()), Mode.WRITE) if by_unit else Mode.NONE
+    return Access(max(everywhere, in_a_unit), units)
+
+
+def issue_unit(*, is_pull: bool) -> Unit:
+    """Return the unit an issue belongs to."""
+    return Unit.PULLS if is_pull else Unit.ISSUES
+
+
+def issue_kinds(access: Access) -> tuple[bool, ...]:
+    """Return which issues somebody can read, as values of `is_pull`."""
+    return tuple(is_pull for is_pull in (False, True) if access.may_read(issue_unit(is_pull=is_pull)))
+
+
+def may_edit(caller: Caller, access: Access, *, is_pull: bool, author_id: int | None) -> bool:
+    """Tell whether somebody may change the words of an issue or of a comment on it: its author and writers may."""
+    if access.may_write(issue_unit(is_pull=is_pull)):
+        return True
+    return caller.user is not None and caller.user.id == author_id
+
+
+def may_comment(access: Access, *, is_pull: bool, is_locked: bool) -> bool:
+    """Tell whether somebody who is known may comment: a locked issue is for writers only."""
+    unit = issue_unit(is_pull=is_pull)
+    return access.may_write(unit) if is_locked else access.may_read(unit)
+
+
+def organization_access(caller: Caller, organization: Account, modes: tuple[int, ...]) -> Mode:
+    """Decide what a caller may do in an organization, given the modes of the teams they are in."""
+    if caller.public_only and organization.visibility != "public":
+        return Mode.NONE
+    if caller.is_admin:
+        return Mode.OWNER
+    if Mode.OWNER in modes:
+        return Mode.OWNER
+    if modes:
+        return Mode.WRITE
+    return Mode.READ if account_visible(caller, organization) else Mode.NONE
+
+
+def belongs(mode: Mode) -> bool:
+    """Tell whether a mode in an organization is one of its own people's."""
+    return mode >= Mode.WRITE
+
+
+def level_in_teams(mode: Mode, modes: tuple[int, ...]) -> Mode:
+    """Return the highest mode the teams give somebody who may do this in their organization."""
+    return Mode.OWNER if mode >= Mode.OWNER else Mode(max((Mode.READ, *modes)))
+
+
+def may_create_organizations(caller: Caller) -> bool:
+    """Tell whether somebody may make organizations of their own."""
+    return caller.user is not None and (caller.user.is_admin or caller.user.may_create_organizations)
+
+
+def sees_team(mode: Mode, *, in_team: bool) -> bool:
+    """Tell whether a team can be looked at: by those in it, and by the owners of its organization."""
+    return in_team or mode >= Mode.OWNER
+
+
+def may_give_to_teams(organization: Account, mode: Mode, may: Access) -> bool:
+    """Tell whether somebody may give a repository to a team, or take it away.
+
+    Owners of the organization may; whoever looks after the repository may where the organization says so.
+    """
+    return mode >= Mode.OWNER or (organization.repository_admins_change_teams and may.is_admin)
+
+
+def check_scopes(scopes: list[str]) -> tuple[str, ...]:
+    """Return the scopes of a new token in order, each once; raise ValueError for one nobody knows."""
+    unknown = [scope for scope in scopes if scope not in SCOPES]
+    if unknown:
+        raise ValueError(f"unknown scope: {unknown[0]}")
+    return tuple(sorted(set(scopes)))
+
+
+def allows(caller: Caller, categories: tuple[str, ...], *, write: bool) -> bool:
+    """Tell whether the caller's token reaches all of these categories; a password reaches everything."""
+    if caller.token is None:
+        return True
+    scopes = caller.token.scopes
+    if "all" in scopes:
+        return True
+    return all(
+        f"write:{category}" in scopes or (not write and f"read:{category}" in scopes) for category in categories
+    )

@@ -1,0 +1,177 @@
+"""Checks of what is on disk against the database: repositories, large files, and who may read them."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import func, select
+
+from holdfast.hosting import upkeep
+from holdfast.hosting.doctor.finding import Finding, Kind
+from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git import gc, refs
+from holdfast.hosting.git.lfs.disk import DiskLfs
+from holdfast.hosting.git.lfs.store import place
+from holdfast.hosting.git.moves import set_head
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.host import Host
+from holdfast.hosting.store.tables import lfs_links, repositories, users
+
+__all__ = ["Kept", "large_files", "permissions", "repository", "rows_and_folders"]
+
+LOST: Final = "lost-and-found"
+# A repository that is being made has its folder a moment before others see its row.
+NEW_SECONDS: Final = 600
+# What is measured a moment after a push is not wrong in the meantime.
+SIZE_SLACK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the database says about a repository that git knows too."""
+
+    id: int
+    full_name: str
+    default_branch: str
+    object_format: str
+    is_empty: bool
+    branch_count: int
+    size: int
+
+
+def permissions(host: Host) -> Iterator[Finding]:
+    """Check that nobody else on the machine can read the data folder or the database."""
+    for path in (host.settings.data, host.settings.data / "holdfast.sqlite3"):
+        if path.exists() and path.stat().st_mode & 0o077:
+
+            def close(path: Path = path) -> None:
+                path.chmod(path.stat().st_mode & ~0o077)
+
+            mode = path.stat().st_mode & 0o777
+            yield Finding(Kind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
+
+
+def rows_and_folders(host: Host, *, now: float | None = None) -> tuple[list[Kept], list[Finding]]:
+    """Match rows with folders; return the repositories that have both, and what has only one."""
+    moment = time.time() if now is None else now
+    # In this order: a repository made meanwhile has no folder in the list and then no harm in its row.
+    folders = set(host.folders.all_ids())
+    columns = (
+        repositories.c.id,
+        FULL_NAME,
+        repositories.c.default_branch,
+        repositories.c.object_format,
+        repositories.c.is_empty,
+        repositories.c.branch_count,
+        repositories.c.size,
+    )
+    statement = select(*columns).join_from(repositories, users, users.c.id == repositories.c.owner_id)
+    with host.database.read() as connection:
+        rows = [Kept(*row) for row in connection.execute(statement.order_by(repositories.c.id))]
+    found = []
+    for number in sorted(folders - {kept.id for kept in rows}):
+        path = host.folders.path(number)
+        try:
+            is_new = path.stat().st_mtime > moment - NEW_SECONDS
+        except FileNotFoundError:
+            continue
+        if not is_new:
+
+            def save(path: Path = path) -> None:
+                set_aside(host, path)
+
+            found.append(Finding(Kind.FOLDER_WITHOUT_ROW, str(path), "no repository has this id", save))
+    both = []
+    for kept in rows:
+        if kept.id in folders or host.folders.exists(kept.id):
+            both.append(kept)
+        else:
+            where = str(host.folders.path(kept.id))
+            found.append(Finding(Kind.FOLDER_MISSING, kept.full_name, f"its folder {where} is not there"))
+    return both, found
+
+
+def set_aside(host: Host, path: Path) -> Path:
+    """Move a folder nobody claims to where a person can look at it."""
+    lost = host.settings.data / LOST
+    lost.mkdir(mode=0o700, exist_ok=True)
+    target = lost / f"{path.stem}-{time.time_ns()}.git"
+    shutil.move(path, target)
+    return target
+
+
+def repository(host: Host, kept: Kept, *, deep: bool) -> Iterator[Finding]:
+    """Hold one repository's row against its folder; with `deep`, read every object."""
+    try:
+        repo = open_repository(host.folders.existing(kept.id))
+        yield from row_against_git(host, kept, repo)
+    except GitError as error:
+        yield Finding(Kind.UNREADABLE, kept.full_name, str(error))
+        return
+    if deep:
+        checked = gc.check(repo.folder)
+        if not checked.whole:
+            more = f" (and {checked.count - 1} more)" if checked.count > 1 else ""
+            yield Finding(Kind.DAMAGED, kept.full_name, f"git says: {checked.problems[0]}{more}")
+
+
+def row_against_git(host: Host, kept: Kept, repo: Repo) -> Iterator[Finding]:
+    """Compare what the row says with what git says."""
+    where = kept.full_name
+    settings = repo.git.config
+    name = "extensions.objectformat"
+    object_format = settings[name] if name in settings else "sha1"  # noqa: SIM401  # it has no get
+    if object_format != kept.object_format:
+        yield Finding(Kind.OBJECT_FORMAT, where, f"is said to be {kept.object_format}, is {object_format}")
+    head = refs.head(repo)
+    if head != kept.default_branch:
+        default_is_there = refs.branch(repo, kept.default_branch) is not None
+        if not default_is_there and head is not None and refs.branch(repo, head) is not None:
+            told = f"the default branch {kept.default_branch} is not there, but HEAD names {head}"
+
+            def follow(branch: str = head) -> None:
+                set_repository(host, kept.id, default_branch=branch)
+
+            yield Finding(Kind.DEFAULT_BRANCH, where, told, follow)
+        else:
+            told = f"HEAD names {head or 'no branch'}, the default branch is {kept.default_branch}"
+            yield Finding(Kind.HEAD, where, told, lambda: set_head(repo, kept.default_branch))
+    is_empty = refs.is_empty(repo)
+    if is_empty != kept.is_empty:
+        told = "is said to be empty, and is not" if kept.is_empty else "is said to have branches, and has none"
+        yield Finding(Kind.EMPTY, where, told, lambda: set_repository(host, kept.id, is_empty=is_empty))
+    count = refs.branches(repo, limit=0)[1]
+    if count != kept.branch_count:
+        told = f"says {kept.branch_count} branches, has {count}"
+        yield Finding(Kind.BRANCH_COUNT, where, told, lambda: set_repository(host, kept.id, branch_count=count))
+    size = host.folders.size(kept.id)
+    if abs(size - kept.size) > max(SIZE_SLACK, size // 5):
+        told = f"says {kept.size} bytes, takes {size}"
+        yield Finding(Kind.SIZE, where, told, lambda: set_repository(host, kept.id, size=size))
+
+
+def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
+    """Match large files with the repositories that have them; those in a bucket are the bucket's to check."""
+    store = host.lfs
+    if not isinstance(store, DiskLfs):
+        return
+    moment = time.time() if now is None else now
+    # In this order: a file is there before it is linked.
+    statement = select(lfs_links.c.oid, func.max(lfs_links.c.size), func.min(lfs_links.c.repository_id))
+    with host.database.read() as connection:
+        links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())
+    for oid, size, number in links:
+        path = store.root / place(oid)
+        if not path.is_file():
+            told = f"is not in the store, but repository {number} has it"
+            yield Finding(Kind.LFS_MISSING, oid, told)
+        elif path.stat().st_size != size:
+            yield Finding(Kind.LFS_SIZE, oid, f"has {path.stat().st_size} bytes, not {size}")
+    linked = {oid for oid, _, _ in links}
+    for oid, path in upkeep.lfs_objects(store.root):
+        if oid not in linked and path.stat().st_mtime < moment - upkeep.LFS_GRACE:
+            yield Finding(Kind.LFS_UNLINKED, oid, "is in the store, but no repository has it")

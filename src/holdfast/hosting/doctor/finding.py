@@ -1,0 +1,54 @@
+"""What the doctor can find, and what to do about each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+__all__ = ["Finding", "Kind"]
+
+
+class Kind(Enum):
+    """The kinds of findings: an id that programs may rely on, and what a person does about it."""
+
+    advice: str
+
+    def __new__(cls, value: str, advice: str) -> "Kind":
+        """Give each member its id and its advice."""
+        member = object.__new__(cls)
+        member._value_ = value
+        member.advice = advice
+        return member
+
+    MIGRATIONS = "migrations", "run `holdfast admin migrate`"
+    DATABASE_DAMAGED = "database-damaged", "restore a backup; the file is not to be trusted"
+    ROW_WITHOUT_PARENT = "row-without-parent", "restore a backup, or remove the row by hand"
+    PERMISSIONS = "permissions", "run with --fix, or take the rights of others away with chmod"
+    FOLDER_MISSING = "folder-missing", "restore the repository from a backup, or delete it"
+    FOLDER_WITHOUT_ROW = "folder-without-row", "run with --fix to move it to lost-and-found"
+    UNREADABLE = "unreadable", "restore the repository from a backup"
+    DAMAGED = "damaged", "restore the repository from a backup, or push again what is missing"
+    OBJECT_FORMAT = "object-format", "restore a backup; the row and the folder are not of one repository"
+    HEAD = "head", "run with --fix to point HEAD at the default branch"
+    DEFAULT_BRANCH = "default-branch", "run with --fix to take the branch HEAD names"
+    EMPTY = "empty", "run with --fix to take what git says"
+    BRANCH_COUNT = "branch-count", "run with --fix to count again"
+    SIZE = "size", "run with --fix to measure again"
+    ISSUE_COUNT = "issue-count", "run with --fix to count again"
+    ISSUE_NUMBER = "issue-number", "run with --fix, or the next issue cannot be made"
+    COMMENT_COUNT = "comment-count", "run with --fix to count again"
+    REDIRECT = "redirect", "run with --fix to remove it; the name belongs to another now"
+    REF_UPDATE = "ref-update", "run with --fix to record what happened to the ref"
+    LFS_MISSING = "lfs-missing", "push the file again, or restore it from a backup"
+    LFS_SIZE = "lfs-size", "restore the file from a backup"
+    LFS_UNLINKED = "lfs-unlinked", "run `holdfast admin gc` to remove it"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be."""
+
+    kind: Kind
+    where: str
+    what: str
+    repair: Callable[[], object] | None = field(default=None, compare=False, repr=False)
+    """What `--fix` does; nothing when only a person can decide."""

@@ -1,0 +1,47 @@
+"""Whether the service can do its work: the database, its shape, and the data folder."""
+
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import migrate
+
+__all__ = ["problems"]
+
+
+@lru_cache(maxsize=1)
+def expected() -> str:
+    """Return the revision this version expects; looking for it reads every migration."""
+    return migrate.latest()
+
+
+def problems(host: Host) -> dict[str, str]:
+    """Return what is wrong, by part: `database`, `migrations`, `data`; nothing when all is well."""
+    found = {}
+    try:
+        revision = migrate.revision(host.database)
+    except (SQLAlchemyError, DatabaseError):
+        found["database"] = "does not answer"
+    else:
+        if revision != expected():
+            found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected()}"
+    problem = folder_problem(host.settings.data)
+    if problem:
+        found["data"] = problem
+    return found
+
+
+def folder_problem(folder: Path) -> str:
+    """Say why nothing can be written to a folder; an empty text when it can."""
+    try:
+        descriptor, path = tempfile.mkstemp(prefix=".ready-", dir=folder)
+        os.close(descriptor)
+        Path(path).unlink()
+    except OSError as error:
+        return f"cannot be written to: {error.strerror}"
+    return ""

@@ -1,0 +1,60 @@
+"""The host: everything a request needs that outlives it."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from holdfast.hosting.data import connect
+from holdfast.hosting.errors import LfsUnavailable
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.lfs.disk import DiskLfs
+from holdfast.hosting.git.lfs.s3 import S3Lfs
+from holdfast.hosting.git.lfs.store import LfsStore
+from holdfast.hosting.git.moves import set_head
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
+
+__all__ = ["Host", "lfs_store"]
+
+
+def lfs_store(settings: Settings) -> LfsStore:
+    """Open where large files are kept: in the data folder, or in a bucket."""
+    if settings.s3_bucket is None:
+        return DiskLfs(settings.data / "lfs")
+    if settings.s3_access_key is None or settings.s3_secret_key is None:
+        raise LfsUnavailable("a bucket needs s3_access_key and s3_secret_key")
+    return S3Lfs(
+        settings.s3_bucket,
+        endpoint=settings.s3_endpoint,
+        region=settings.s3_region,
+        access_key=settings.s3_access_key,
+        secret_key=settings.s3_secret_key,
+    )
+
+
+@dataclass(slots=True)
+class Host:
+    """One running service."""
+
+    settings: Settings
+    database: Database
+    folders: Folders
+    lfs: LfsStore
+    pushed: set[int] = field(default_factory=set)
+    """The repositories that were pushed to, until a moment later their size and history index are made new."""
+    used_tokens: dict[int, int] = field(default_factory=dict)
+    """When tokens were last used, until a moment later that is written down for all of them at once."""
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open what the settings name; its database must have been migrated before."""
+        folders = Folders(settings.data / "repositories")
+        return cls(settings, connect(settings), folders, lfs_store(settings))
+
+    def point_head(self, repository_id: int, branch: str) -> None:
+        """Make a branch the one clones start on."""
+        set_head(open_repository(self.folders.existing(repository_id)), branch)
+
+    def close(self) -> None:
+        """Give everything back."""
+        self.database.close()

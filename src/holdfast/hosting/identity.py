@@ -1,0 +1,27 @@
+"""How people appear in commits: a name and an e-mail address."""
+
+import re
+from typing import Final
+
+from holdfast.hosting.store.accounts import Account
+
+__all__ = ["commit_email", "commit_name", "noreply_address"]
+
+NOREPLY_DOMAIN: Final = "noreply.localhost"
+# What git cannot keep in a name.
+FORBIDDEN: Final = re.compile(r"[<>\x00-\x1f\x7f]")
+
+
+def noreply_address(account: Account) -> str:
+    """Return the e-mail address that stands for somebody without telling theirs."""
+    return f"{account.id}+{account.name.lower()}@{NOREPLY_DOMAIN}"
+
+
+def commit_name(account: Account) -> str:
+    """Return the name somebody commits under."""
+    return FORBIDDEN.sub("", account.full_name).strip() or account.name
+
+
+def commit_email(account: Account) -> str:
+    """Return the e-mail address somebody commits under."""
+    return account.email if account.email and not account.hides_email else noreply_address(account)

@@ -1,0 +1,92 @@
+"""Making and removing repositories: the row in the database and the folder on disk, together or not at all."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from holdfast.hosting.errors import Refused
+from holdfast.hosting.git.commits import Signature, first_commit
+from holdfast.hosting.git.folders import ObjectFormat, object_formats
+from holdfast.hosting.git.refs import check_ref_name
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.host import Host
+from holdfast.hosting.identity import commit_email, commit_name
+from holdfast.hosting.store import events
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.accounts import Account
+
+__all__ = ["NewRepository", "create", "remove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRepository:
+    """What a new repository is to be."""
+
+    name: str
+    description: str = ""
+    is_private: bool = False
+    is_template: bool = False
+    default_branch: str = "main"
+    object_format: ObjectFormat = "sha1"
+
+
+def create(
+    host: Host, owner: Account, actor: Account, wanted: NewRepository, files: Mapping[str, bytes] | None = None
+) -> store.Repository:
+    """Make a repository, with a first commit of some files; the folder is there before anybody finds the row."""
+    check_ref_name(wanted.default_branch)
+    if wanted.object_format not in object_formats():
+        raise Refused(f"this server cannot keep {wanted.object_format} repositories")
+    with host.database.write() as connection:
+        number = store.add_repository(
+            connection,
+            owner,
+            wanted.name,
+            description=wanted.description,
+            is_private=wanted.is_private,
+            is_template=wanted.is_template,
+            default_branch=wanted.default_branch,
+            object_format=wanted.object_format,
+            is_empty=not files,
+            branch_count=1 if files else 0,
+        )
+        # A folder of this id can only be what an attempt left behind whose row was never kept.
+        host.folders.delete(number)
+        folder = host.folders.create(
+            number, default_branch=wanted.default_branch, object_format=wanted.object_format
+        )
+        if files:
+            now = int(time.time())
+            author = Signature(commit_name(actor), commit_email(actor), now, 0)
+            first_commit(
+                open_repository(folder),
+                files,
+                author=author,
+                committer=author,
+                message="Initial commit",
+                branch=wanted.default_branch,
+            )
+        events.record(
+            connection,
+            "repository",
+            owner_id=owner.id,
+            repository_id=number,
+            actor_id=actor.id,
+            details={"action": "created"},
+        )
+    return store.repository_by_id(host.database, number)
+
+
+def remove(host: Host, repository: store.Repository, actor: Account) -> None:
+    """Delete a repository: nobody can find it any more, then its bytes go."""
+    with host.database.write() as connection:
+        events.record(
+            connection,
+            "repository",
+            owner_id=repository.owner.id,
+            repository_id=None,
+            actor_id=actor.id,
+            details={"action": "deleted", "repository": repository.id, "name": repository.full_name},
+        )
+        store.remove_row(connection, repository)
+    host.folders.delete(repository.id)

@@ -1,0 +1,319 @@
+"""The file a backup is: a tar archive whose last members say what all the others must be.
+
+holdfast-backup.json     what this is: the format's number, the version that made it, the database's revision
+tables/<name>.jsonl      a table: its columns, then a row a line
+sequences.json           the highest number each table has ever given to a row
+repositories/<id>/...    HEAD, packed-refs and the objects of a repository
+files/...                everything else in the data folder, large files among it
+checksums                for each member above, in order: its SHA-256, its size, its name
+manifest.json            how much of everything there is, and the SHA-256 of `checksums`
+"""
+
+import gzip
+import hashlib
+import io
+import os
+import tarfile
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Final, Self, TypeVar
+from urllib.parse import quote_from_bytes
+
+import msgspec
+
+from holdfast import __version__
+from holdfast.hosting.errors import SnapshotDamaged, SnapshotRefused
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["Head", "Manifest", "Member", "Writer", "members", "verify"]
+
+FORMAT: Final = 1
+HEAD: Final = "holdfast-backup.json"
+CHECKSUMS: Final = "checksums"
+MANIFEST: Final = "manifest.json"
+CHUNK: Final = 1 << 20
+SMALL: Final = 16 << 20
+PLACES: Final = ("tables", "repositories", "files")
+UNREADABLE: Final = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError)
+
+Told = Callable[[int], object]
+T = TypeVar("T")
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands at the beginning."""
+
+    format: int
+    version: str
+    revision: str
+    made_at: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands at the end."""
+
+    format: int
+    version: str
+    revision: str
+    made_at: int
+    members: int
+    size: int
+    """The bytes of all members together."""
+    checksums: str
+    tables: dict[str, int]
+    """The rows of each table."""
+    repositories: int
+    deleted: tuple[int, ...]
+    """The repositories that were deleted while the backup was made; their rows do not count."""
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One file in the archive, while it is being read."""
+
+    name: str
+    size: int
+    content: IO[bytes]
+
+
+def line(digest: str, size: int, name: str) -> bytes:
+    """Write what must be true of a member."""
+    return f"{digest} {size} {quote_from_bytes(os.fsencode(name))}\n".encode()
+
+
+class Writer:
+    """Writes a backup; it appears under its name only when it is whole."""
+
+    def __init__(self, target: Path, revision: str, told: Told, *, now: int | None = None) -> None:
+        self.head = Head(
+            format=FORMAT, version=__version__, revision=revision, made_at=int(time.time()) if now is None else now
+        )
+        self._target = target
+        self._told = told
+        self._count = self._size = 0
+
+    def __enter__(self) -> Self:
+        self._partial = self._target.with_name(f".{self._target.name}.{os.getpid()}.partial")
+        descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._raw = os.fdopen(descriptor, "wb")
+        packed = self._target.name.endswith((".gz", ".tgz"))
+        # Packs and most large files are compressed already; more effort gains nothing.
+        self._stream: IO[bytes] = gzip.GzipFile("", "wb", 1, self._raw) if packed else self._raw  # type: ignore[assignment]
+        self._tar = tarfile.open(fileobj=self._stream, mode="w", format=tarfile.PAX_FORMAT)
+        self._lines = tempfile.TemporaryFile(dir=self._target.parent)
+        self._digest = hashlib.sha256()
+        self.add_bytes(HEAD, msgspec.json.encode(self.head))
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._lines.close()
+        # What tarfile writes when it is closed would only be thrown away.
+        if self._stream is not self._raw:
+            self._stream.close()
+        self._raw.close()
+        self._partial.unlink(missing_ok=True)
+
+    def add_bytes(self, name: str, content: bytes) -> None:
+        """Add a small member."""
+        self.add(name, io.BytesIO(content), len(content))
+
+    def add(self, name: str, content: IO[bytes], size: int) -> None:
+        """Add a member of a known size; a file that is shorter by now is an error, a longer one is cut."""
+        watched = Hashed(content)
+        try:
+            self._put(name, watched, size)
+        except OSError as error:
+            if watched.received < size and not error.errno:
+                raise SnapshotRefused(f"{name} became shorter while it was read; try again") from error
+            raise
+        said = line(watched.digest.hexdigest(), size, name)
+        self._lines.write(said)
+        self._digest.update(said)
+        self._count += 1
+        self._size += size
+        self._told(self._size)
+
+    def finish(self, *, tables: dict[str, int], repositories: int, deleted: tuple[int, ...]) -> Manifest:
+        """Write the end, and give the file its name."""
+        manifest = Manifest(
+            format=FORMAT,
+            version=self.head.version,
+            revision=self.head.revision,
+            made_at=self.head.made_at,
+            members=self._count,
+            size=self._size,
+            checksums=self._digest.hexdigest(),
+            tables=tables,
+            repositories=repositories,
+            deleted=deleted,
+        )
+        size = self._lines.tell()
+        self._lines.seek(0)
+        self._put(CHECKSUMS, self._lines, size)
+        told = msgspec.json.encode(manifest)
+        self._put(MANIFEST, io.BytesIO(told), len(told))
+        self._tar.close()
+        if self._stream is not self._raw:
+            self._stream.close()
+        self._raw.flush()
+        os.fsync(self._raw.fileno())
+        self._partial.rename(self._target)
+        return manifest
+
+    def _put(self, name: str, content: "IO[bytes] | Hashed", size: int) -> None:
+        info = tarfile.TarInfo(name)
+        info.size = size
+        info.mode = 0o600
+        info.mtime = self.head.made_at
+        self._tar.addfile(info, content)
+        # The library remembers every member, which for a million files is a lot.
+        self._tar.members.clear()  # type: ignore[attr-defined]
+
+
+class Hashed:
+    """Reads a file and hashes what is read."""
+
+    def __init__(self, content: IO[bytes]) -> None:
+        self._content = content
+        self.digest = hashlib.sha256()
+        self.received = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        piece = self._content.read(size)
+        self.digest.update(piece)
+        self.received += len(piece)
+        return piece
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Say in our own words what is wrong with a file that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno:
+            raise SnapshotRefused(f"{path} cannot be read: {error.strerror}") from error
+        raise SnapshotDamaged(f"{path} is damaged, or it is no backup") from error
+    except UNREADABLE as error:
+        raise SnapshotDamaged(f"{path} is damaged, or it is no backup") from error
+
+
+class Guarded(io.RawIOBase):
+    """A member's content, whose reading fails in our own words."""
+
+    def __init__(self, content: IO[bytes], path: Path) -> None:
+        self._content = content
+        self._path = path
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read some bytes."""
+        room = memoryview(buffer).cast("B")
+        with translated(self._path):
+            piece = self._content.read(len(room))
+        room[: len(piece)] = piece
+        return len(piece)
+
+
+def members(path: Path) -> Iterator[Member]:
+    """Go through the members in their order; what no backup of ours holds is refused, whatever comes after it."""
+    with translated(path):
+        tar = tarfile.open(path, "r:*")  # noqa: SIM115  # closed below, also when nobody reads on
+    with tar:
+        while True:
+            with translated(path):
+                info = tar.next()
+                if info is None:
+                    return
+                tar.members.clear()  # type: ignore[attr-defined]
+                content = tar.extractfile(info) if info.isreg() and is_harmless(info.name) else None
+            if content is None:
+                raise SnapshotDamaged(f"{path} holds {info.name!r}, which no backup of ours does")
+            yield Member(info.name, info.size, io.BufferedReader(Guarded(content, path), CHUNK))
+
+
+def is_harmless(name: str) -> bool:
+    """Tell whether a member's name leads nowhere but below the place it belongs to."""
+    if name in {HEAD, CHECKSUMS, MANIFEST, "sequences.json"}:
+        return True
+    parts = name.split("/")
+    if "\0" in name or "\\" in name or any(part in {"", ".", ".."} for part in parts):
+        return False
+    return len(parts) > 1 and parts[0] in PLACES and not PurePosixPath(name).is_absolute()
+
+
+def verify(path: Path, told: Told = lambda done: done) -> Manifest:
+    """Read the whole backup and hold every member against its checksum; return the manifest."""
+    damaged = SnapshotDamaged(f"{path} is damaged, or it is no backup")
+    with tempfile.TemporaryFile() as lines:
+        digest = hashlib.sha256()
+        count = size = 0
+        compared = False
+        manifest: Manifest | None = None
+        for member in members(path):
+            if manifest is not None or (count == 0 and member.name != HEAD):
+                raise damaged
+            if member.name == CHECKSUMS:
+                compare(member.content, lines, path)
+                compared = True
+            elif member.name == MANIFEST:
+                manifest = decoded(small(member, damaged), Manifest, damaged)
+            elif compared:
+                raise damaged
+            else:
+                hashed = Hashed(member.content)
+                if count == 0:
+                    first = small(Member(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]
+                    check_head(decoded(first, Head, damaged), path)
+                while hashed.read(CHUNK):
+                    pass
+                said = line(hashed.digest.hexdigest(), member.size, member.name)
+                digest.update(said)
+                lines.write(said)
+                count += 1
+                size += member.size
+                told(size)
+    if manifest is None or not compared:
+        raise SnapshotDamaged(f"{path} is cut off: its end is missing")
+    if (manifest.members, manifest.size, manifest.checksums) != (count, size, digest.hexdigest()):
+        raise damaged
+    return manifest
+
+
+def small(member: Member, damaged: SnapshotDamaged) -> bytes:
+    """Read a member that is never large."""
+    if member.size > SMALL:
+        raise damaged
+    return member.content.read()
+
+
+def compare(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
+    """Hold the checksums in the archive against those of what is there; name the first that differs."""
+    lines.seek(0)
+    for counted, said in zip(lines, given, strict=False):
+        if counted != said:
+            name = counted.decode(errors="replace").split()[-1]
+            raise SnapshotDamaged(f"{path} is damaged: {name} is not what was written")
+
+
+def decoded(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
+    """Decode one of the JSON members."""
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.DecodeError:
+        raise damaged from None
+
+
+def check_head(head: Head, path: Path) -> None:
+    """Refuse a format this version does not know."""
+    if head.format != FORMAT:
+        raise SnapshotRefused(f"{path} was made by Holdfast {head.version}; this version cannot read its format")

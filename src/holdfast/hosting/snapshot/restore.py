@@ -1,0 +1,191 @@
+"""Putting a backup back: into an empty data folder, and an empty database when that is a PostgreSQL server.
+
+The whole backup is read and checked before anything is touched. Everything is then made ready in a folder of its
+own inside the data folder, and moved into place when it is whole, the database last.
+"""
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from sqlalchemy import bindparam, text
+
+from holdfast.hosting import moving
+from holdfast.hosting.doctor import disk
+from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.history import refresh_commit_graph
+from holdfast.hosting.host import Host
+from holdfast.hosting.snapshot import rows
+from holdfast.hosting.snapshot.archive import PLACES, Manifest, Member, Told, members, verify
+from holdfast.hosting.snapshot.folders import check_head, is_member
+from holdfast.hosting.snapshot.make import DATABASE, LEFT_OUT
+from holdfast.hosting.store import migrate
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
+
+__all__ = ["restore"]
+
+STAGE: Final = ".restoring"
+TABLES: Final = ".tables"
+TEMPLATE: Final = ".template"
+# What a backup must not bring along as a plain file, because it is made here from something else.
+NOT_FILES: Final = LEFT_OUT | {TABLES, TEMPLATE}
+REPOSITORY: Final = re.compile(r"repositories/([1-9][0-9]{0,18})/(.+)")
+CHUNK: Final = 1 << 20
+
+
+def restore(settings: Settings, source: Path, told: Told = lambda done: done) -> Manifest:
+    """Restore a backup to the data folder and database the settings name; both must be empty."""
+    manifest = verify(source, told)
+    if not migrate.knows(manifest.revision):
+        raise SnapshotRefused(
+            f"{source} was made by a newer Holdfast ({manifest.version}); upgrade this one first"
+        )
+    check_empty(settings, manifest)
+    stage = settings.data / STAGE
+    try:
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(mode=0o700, parents=True)
+        extract(source, stage, manifest, told)
+        fill(msgspec.structs.replace(settings, data=stage), stage, manifest)
+        put_in_place(stage, settings.data)
+    except OSError as error:
+        raise SnapshotError(f"the backup cannot be restored: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return manifest
+
+
+def check_empty(settings: Settings, manifest: Manifest) -> None:
+    """Refuse to restore over anything, or where there is no room."""
+    data = settings.data
+    if data.exists() and (not data.is_dir() or any(path.name != STAGE for path in data.iterdir())):
+        raise SnapshotRefused(f"{data} is not empty; a backup is restored to a new folder")
+    if settings.database_url is not None:
+        database = Database.at(settings.database_url)
+        try:
+            if not rows.is_blank(database):
+                raise SnapshotRefused(f"{database.name} is not empty; a backup is restored to a new database")
+        finally:
+            database.close()
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SnapshotRefused(f"{data} cannot be used: {error.strerror}") from error
+    free = shutil.disk_usage(data).free
+    if free < manifest.size:
+        raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has room for {free}")
+
+
+def extract(source: Path, stage: Path, manifest: Manifest, told: Told) -> None:
+    """Write the members where they belong, repositories with settings of our own."""
+    folders = Folders(stage / "repositories")
+    template = Template(stage)
+    deleted = frozenset(manifest.deleted)
+    done = 0
+    for member in members(source):
+        place, _, rest = member.name.partition("/")
+        if place == "tables" or member.name == "sequences.json":
+            write(member, stage / TABLES / Path(member.name).name)
+        elif place == "files" and rest.partition("/")[0] not in NOT_FILES:
+            write(member, stage / rest)
+        elif match := REPOSITORY.fullmatch(member.name):
+            number = int(match[1])
+            if number >= 2**63 or not is_member(match[2]):
+                raise foreign(source, member)
+            if number not in deleted:
+                template.place(folders, number, match[2], member)
+        elif place in PLACES:
+            raise foreign(source, member)
+        done += member.size
+        told(done)
+
+
+def foreign(source: Path, member: Member) -> SnapshotDamaged:
+    """Say that a backup holds what none of ours does."""
+    return SnapshotDamaged(f"{source} holds {member.name!r}, which no backup of ours does")
+
+
+class Template:
+    """What a new repository of ours looks like; a backup brings neither settings nor hooks along."""
+
+    def __init__(self, stage: Path) -> None:
+        folders = Folders(stage / TEMPLATE)
+        self._config = (folders.create(1) / "config").read_bytes()
+        shutil.rmtree(folders.root)
+
+    def place(self, folders: Folders, number: int, name: str, member: Member) -> None:
+        """Write a file of a repository, which begins with its HEAD."""
+        folder = folders.path(number)
+        if name != "HEAD":
+            write(member, folder / name)
+            return
+        for inner in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (folder / inner).mkdir(mode=0o700, parents=True)
+        (folder / "config").write_bytes(self._config)
+        branch = check_head(member.content.read(CHUNK), number)
+        (folder / "HEAD").write_bytes(b"ref: refs/heads/" + os.fsencode(branch) + b"\n")
+
+
+def write(member: Member, path: Path) -> None:
+    """Write a member to a new file; the same name twice is a mistake nobody makes by chance."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        raise SnapshotDamaged(f"the backup holds {member.name!r} twice") from None
+    with os.fdopen(descriptor, "wb") as file:
+        shutil.copyfileobj(member.content, file, CHUNK)
+
+
+def fill(settings: Settings, stage: Path, manifest: Manifest) -> None:
+    """Make the database, and bring it into line with the repositories, which are a little newer."""
+    tables = stage / TABLES
+    host = Host.open(settings)
+    try:
+        migrate.upgrade(host.database, manifest.revision)
+        sequences = msgspec.json.decode((tables / "sequences.json").read_bytes(), type=dict[str, int])
+        with host.database.write() as connection:
+            rows.load(connection, tables)
+            rows.write_sequences(connection, sequences)
+            gone = [{"id": number} for number in manifest.deleted]
+            if gone:
+                connection.execute(
+                    text("DELETE FROM repositories WHERE id = :id").bindparams(bindparam("id")), gone
+                )
+        migrate.upgrade(host.database)
+        shutil.rmtree(tables)
+        settle(host)
+    except BaseException:
+        if not host.database.is_sqlite:
+            rows.wipe(host.database)
+        raise
+    finally:
+        host.close()
+
+
+def settle(host: Host) -> None:
+    """Let the database say again what the repositories say, and give them the index that makes history quick."""
+    moving.recover(host, now=float(2**53))
+    kept, _ = disk.rows_and_folders(host)
+    for item in kept:
+        for finding in disk.repository(host, item, deep=False):
+            if finding.repair is not None:
+                finding.repair()
+        try:
+            refresh_commit_graph(host.folders.existing(item.id))
+        except GitError:
+            continue  # the doctor names it; the rest is as good as it was
+
+
+def put_in_place(stage: Path, data: Path) -> None:
+    """Make everything durable, and move it to where it is used, the database last."""
+    os.sync()
+    entries = sorted(stage.iterdir(), key=lambda path: path.name.startswith(DATABASE))
+    for path in entries:
+        path.rename(data / path.name)
+    os.sync()

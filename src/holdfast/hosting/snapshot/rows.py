@@ -1,0 +1,177 @@
+"""The tables, written so that either database can read them: a file for each, a row a line."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+from sqlalchemy import Column, Connection, MetaData, Table, bindparam, func, select, text, update
+
+from holdfast.hosting.errors import SnapshotDamaged
+from holdfast.hosting.store.database import Database
+
+__all__ = ["dump", "is_blank", "load", "read_sequences", "wipe", "write_sequences"]
+
+# Which revision the tables are at is said elsewhere, and what a process was about to do ended with it.
+LEFT_OUT: Final = frozenset({"alembic_version", "leases"})
+AT_ONCE: Final = 500
+Value = str | int | float | bool | None
+Numbers = dict[str, int]
+
+
+def described(connection: Connection) -> MetaData:
+    """Read from the database which tables it has; it may be of another version than the code."""
+    found = MetaData()
+    found.reflect(connection)
+    return found
+
+
+def dump(connection: Connection, folder: Path) -> Numbers:
+    """Write every table to a file of its own; return how many rows each has."""
+    counts = {}
+    encode = msgspec.json.Encoder().encode
+    for table in described(connection).sorted_tables:
+        if table.name in LEFT_OUT:
+            continue
+        key = list(table.primary_key.columns)
+        count = 0
+        with (folder / f"{table.name}.jsonl").open("xb") as file:
+            file.write(encode([str(column.name) for column in table.columns]) + b"\n")
+            rows = connection.execution_options(yield_per=AT_ONCE).execute(select(table).order_by(*key))
+            for row in rows:
+                file.write(encode(tuple(row)) + b"\n")
+                count += 1
+        counts[str(table.name)] = count
+    return counts
+
+
+def is_blank(database: Database) -> bool:
+    """Tell whether a database has no tables at all."""
+    with database.read() as connection:
+        return not described(connection).tables
+
+
+def wipe(database: Database) -> None:
+    """Remove all tables of a database that was blank before we began."""
+    with database.write() as connection:
+        described(connection).drop_all(connection)
+
+
+def load(connection: Connection, folder: Path) -> None:
+    """Fill the tables, which are there and empty, from the files of a folder."""
+    tables = described(connection)
+    wanted = {path.stem for path in folder.glob("*.jsonl")}
+    unknown = wanted - set(tables.tables)
+    if unknown:
+        raise SnapshotDamaged(f"the backup has a table {min(unknown)} that this revision does not know")
+    for table in tables.sorted_tables:
+        if table.name in wanted and table.name not in LEFT_OUT:
+            fill(connection, table, folder / f"{table.name}.jsonl")
+
+
+def fill(connection: Connection, table: Table, path: Path) -> None:
+    """Fill one table; a column that points into the same table is set when all its rows are there."""
+    with path.open("rb") as file:
+        columns = columns_of(table, file)
+        later = [column for column in columns if points_to(column, table)]
+        statement = insertion(connection, table, columns)
+        for batch in batches(rows_of(file, columns, table)):
+            first = [{**row, **dict.fromkeys(column.name for column in later)} for row in batch]
+            connection.execute(text(statement), first)
+        if not later:
+            return
+        file.seek(0)
+        file.readline()
+        key = table.primary_key.columns["id"]
+        for column in later:
+            change = update(table).where(key == bindparam("key")).values({column: bindparam("value")})
+            pointing = (row for row in rows_of(file, columns, table) if row[column.name] is not None)
+            for batch in batches(pointing):
+                connection.execute(change, [{"key": row["id"], "value": row[column.name]} for row in batch])
+
+
+def columns_of(table: Table, file: IO[bytes]) -> list[Column[Any]]:
+    """Read the first line of a file: the columns its rows have."""
+    try:
+        names = msgspec.json.decode(file.readline(), type=list[str])
+        return [table.columns[name] for name in names]
+    except (msgspec.DecodeError, KeyError):
+        raise SnapshotDamaged(f"the table {table.name} has columns that this revision does not know") from None
+
+
+def rows_of(file: IO[bytes], columns: list[Column[Any]], table: Table) -> Iterator[dict[str, Value]]:
+    """Go through the rows of a file."""
+    names = [column.name for column in columns]
+    decode = msgspec.json.Decoder(list[Value]).decode
+    for line in file:
+        try:
+            yield dict(zip(names, decode(line), strict=True))
+        except (msgspec.DecodeError, ValueError):
+            raise SnapshotDamaged(f"the table {table.name} has a row that cannot be read") from None
+
+
+def batches(rows: Iterator[dict[str, Value]]) -> Iterator[list[dict[str, Value]]]:
+    """Take many rows at once."""
+    while batch := list(islice(rows, AT_ONCE)):
+        yield batch
+
+
+def points_to(column: Column[Any], table: Table) -> bool:
+    """Tell whether a column points to a row of the same table."""
+    return any(key.column.table is table for key in column.foreign_keys)
+
+
+def insertion(connection: Connection, table: Table, columns: list[Column[Any]]) -> str:
+    """Write the statement that adds a row with the id it had, which PostgreSQL must be told twice."""
+    quote = connection.dialect.identifier_preparer.quote
+    names = ", ".join(quote(column.name) for column in columns)
+    values = ", ".join(f":{column.name}" for column in columns)
+    override = " OVERRIDING SYSTEM VALUE" if connection.dialect.name == "postgresql" else ""
+    return f"INSERT INTO {quote(table.name)} ({names}){override} VALUES ({values})"  # noqa: S608  # names of our own
+
+
+def read_sequences(connection: Connection) -> Numbers:
+    """Return the highest number each table has given to a row; those of rows that are gone count too."""
+    if connection.dialect.name == "sqlite":
+        known = connection.execute(text("SELECT name, seq FROM sqlite_sequence")).all()
+        return {str(name): int(number) for name, number in known}
+    found = {}
+    owned = (
+        "SELECT table_name, pg_get_serial_sequence(quote_ident(table_name), 'id') FROM information_schema.columns "
+        "WHERE table_schema = current_schema() AND column_name = 'id' AND is_identity = 'YES'"
+    )
+    for table, sequence in connection.execute(text(owned)).all():
+        last, called = connection.execute(text(f"SELECT last_value, is_called FROM {sequence}")).one()  # noqa: S608
+        if called:
+            found[str(table)] = int(last)
+    return found
+
+
+def write_sequences(connection: Connection, numbers: Numbers) -> None:
+    """Make sure that no number is ever given again."""
+    for table in described(connection).sorted_tables:
+        if "id" not in table.columns or table.name in LEFT_OUT:
+            continue
+        highest = connection.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
+        number = max(highest, numbers.get(table.name, 0))
+        if not number:
+            continue
+        if connection.dialect.name == "sqlite":
+            given = {"name": table.name, "seq": number}
+            there = connection.execute(text("SELECT 1 FROM sqlite_sequence WHERE name = :name"), given).first()
+            sql = "UPDATE sqlite_sequence SET seq = :seq WHERE name = :name"
+            if there is None and is_numbered(connection, table.name):
+                sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :seq)"
+            connection.execute(text(sql), given)
+        else:
+            sql = "SELECT setval(pg_get_serial_sequence(quote_ident(:name), 'id'), :number)"
+            connection.execute(text(sql), {"name": table.name, "number": number})
+
+
+def is_numbered(connection: Connection, table: str) -> bool:
+    """Tell whether SQLite keeps the highest number of a table."""
+    sql = connection.execute(
+        text("SELECT sql FROM sqlite_master WHERE name = :name"), {"name": table}
+    ).scalar_one()
+    return "AUTOINCREMENT" in str(sql)

@@ -1,0 +1,137 @@
+"""Looking after what is kept: clearing away what has run out, and packing repositories."""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlalchemy import delete, select
+
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git import gc
+from holdfast.hosting.host import Host
+from holdfast.hosting.quiet import removing
+from holdfast.hosting.store.tables import lfs_links, login_failures, sessions
+
+__all__ = ["Cleaned", "Collected", "clean", "collect", "collect_needed", "lfs_objects", "needs_collecting"]
+
+# A large file is sent before the commit that names it; somebody may take days between the two.
+LFS_GRACE: Final = 7 * 86_400
+MANY_LOOSE: Final = 2000
+MANY_PACKS: Final = 20
+OID: Final = re.compile(r"[0-9a-f]{64}")
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What was cleared away."""
+
+    sessions: int
+    login_failures: int
+    lfs_objects: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What became of the repositories that were to be packed: their ids."""
+
+    packed: tuple[int, ...]
+    busy: tuple[int, ...]
+    failed: tuple[int, ...]
+
+
+def clean(host: Host, *, now: float | None = None) -> Cleaned:
+    """Clear away sessions that have run out, wrong passwords that no longer count, and half-made things."""
+    moment = int(time.time() if now is None else now)
+    window = host.settings.login_failure_minutes * 60
+    with host.database.write() as connection:
+        ended = connection.execute(delete(sessions).where(sessions.c.expires_at <= moment)).rowcount
+        old = delete(login_failures).where(login_failures.c.first_at <= moment - window)
+        forgotten = connection.execute(old).rowcount
+    host.folders.sweep(now=now)
+    return Cleaned(ended, forgotten, remove_unlinked(host, before=moment - LFS_GRACE))
+
+
+def lfs_objects(root: Path) -> Iterable[tuple[str, Path]]:
+    """Go through the large files of a data folder, by their ids."""
+    for path in root.glob("[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*"):
+        if OID.fullmatch(path.name):
+            yield path.name, path
+
+
+def remove_unlinked(host: Host, *, before: float) -> int:
+    """Remove the large files no repository has had for a while; none while a backup is made."""
+    old = {}
+    for oid, path in lfs_objects(host.settings.data / "lfs"):
+        try:
+            if path.stat().st_mtime < before:
+                old[oid] = path
+        except FileNotFoundError:
+            continue
+    if not old:
+        return 0
+    removed = 0
+    with removing(host.settings.data) as allowed, host.database.write() as connection:
+        # Inside a writing transaction: on SQLite nobody can link one meanwhile.
+        linked = set(connection.execute(select(lfs_links.c.oid).distinct()).scalars()) if allowed else set(old)
+        for oid, path in old.items():
+            if oid not in linked:
+                path.unlink(missing_ok=True)
+                removed += 1
+    return removed
+
+
+def needs_collecting(folder: Path) -> bool:
+    """Tell whether a repository has so many loose objects or packs that reading it becomes slow."""
+    objects = folder / "objects"
+    packs = sum(1 for _ in (objects / "pack").glob("*.pack"))
+    if packs > MANY_PACKS:
+        return True
+    loose = 0
+    for place in objects.glob("[0-9a-f][0-9a-f]"):
+        loose += sum(1 for _ in place.iterdir())
+        if loose > MANY_LOOSE:
+            return True
+    return False
+
+
+def collect(
+    host: Host,
+    repositories: Iterable[int],
+    *,
+    grace: int = gc.GRACE,
+    passed: Callable[[int], object] = lambda number: number,
+) -> Collected:
+    """Pack repositories and drop what nothing leads to; those a backup is being made of are left for later."""
+    packed: list[int] = []
+    busy: list[int] = []
+    failed: list[int] = []
+    for number in repositories:
+        try:
+            done = gc.collect(host.folders.existing(number), grace=grace)
+        except (GitError, OSError) as error:
+            if not host.folders.exists(number):
+                continue  # deleted meanwhile
+            log.warning("a repository cannot be packed", repository=number, error=type(error).__name__)
+            failed.append(number)
+        else:
+            (packed if done else busy).append(number)
+        passed(number)
+    return Collected(tuple(packed), tuple(busy), tuple(failed))
+
+
+def collect_needed(host: Host) -> Collected:
+    """Pack the repositories that need it."""
+    return collect(host, (number for number in host.folders.all_ids() if needs(host, number)))
+
+
+def needs(host: Host, number: int) -> bool:
+    """Tell whether a repository that may vanish meanwhile needs packing."""
+    try:
+        return needs_collecting(host.folders.path(number))
+    except OSError:
+        return False

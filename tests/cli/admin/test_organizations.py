@@ -1,0 +1,32 @@
+"""`holdfast admin org`."""
+
+import json
+
+from holdfast.settings import Settings
+from tests.cli.conftest import Run
+
+
+def test_an_organization_is_made_listed_and_removed(run: Run, ada: Settings) -> None:
+    """With its first owner."""
+    made = run("admin", "org", "create", "acme", "--owner", "ada", "--visibility", "private")
+    assert made.out == "acme is there; ada owns it.\n"
+    (listed,) = json.loads(run("admin", "org", "list", "--json").out)
+    assert (listed["name"], listed["visibility"]) == ("acme", "private")
+    assert "acme" in run("admin", "org", "list").out
+    assert run("admin", "org", "delete", "ACME").out == "acme is gone.\n"
+    assert json.loads(run("admin", "org", "list", "--json").out) == []
+
+
+def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
+    """Names that are taken, owners that are not there, organizations that still own something."""
+    run("admin", "org", "create", "acme", "--owner", "ada")
+    run("admin", "repo", "create", "acme/one")
+    for words in (
+        ("create", "acme", "--owner", "ada"),
+        ("create", "other", "--owner", "nobody"),
+        ("delete", "acme"),
+        ("delete", "ada"),
+        ("delete", "nobody"),
+    ):
+        ran = run("admin", "org", *words)
+        assert (ran.status, ran.err.count("\n")) == (1, 1), words

@@ -1,0 +1,41 @@
+"""`holdfast admin backup` and `restore`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.settings import Settings
+from tests.cli.conftest import Run
+
+
+def test_a_service_is_backed_up_and_restored(
+    run: Run, ada: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one command each."""
+    run("admin", "repo", "create", "ada/one")
+    ran = run("admin", "backup", str(tmp_path / "backup.tar.gz"))
+    assert (ran.status, ran.err) == (0, "")
+    assert "1 repositories" in ran.out
+    told = json.loads(run("admin", "backup", str(tmp_path / "another.tar"), "--json").out)
+    assert (told["tables"]["users"], told["repositories"]) == (1, 1)
+    ran = run("admin", "restore", str(tmp_path / "backup.tar.gz"), "--data", str(tmp_path / "new"))
+    assert (ran.status, ran.err) == (0, "")
+    assert "1 repositories" in ran.out
+    monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "new"))
+    assert run("admin", "doctor", "--deep").out == "All is well.\n"
+    (listed,) = json.loads(run("admin", "repo", "list", "--json").out)
+    assert listed["name"] == "one"
+
+
+def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings, tmp_path: Path) -> None:
+    """Exit status 1 for what is in the way, 3 for a file that is damaged."""
+    backup = tmp_path / "backup.tar"
+    run("admin", "backup", str(backup))
+    assert run("admin", "backup", str(backup)).status == 1
+    assert run("admin", "restore", str(backup)).status == 1
+    assert run("admin", "restore", str(tmp_path / "none.tar"), "--data", str(tmp_path / "new")).status == 1
+    backup.write_bytes(backup.read_bytes()[:5000])
+    ran = run("admin", "restore", str(backup), "--data", str(tmp_path / "new"))
+    assert (ran.status, ran.err.count("\n")) == (3, 1)
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,48 @@
+"""`holdfast admin token`."""
+
+import json
+
+from holdfast.hosting.data import open_database
+from holdfast.hosting.store.tokens import holder_of
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.cli.conftest import Run
+
+
+def test_a_token_is_printed_once_and_works(run: Run, ada: Settings) -> None:
+    """The list shows its end only."""
+    value = run(
+        "admin", "token", "create", "ada", "ci", "--scope", "read:user", "--scope", "write:issue"
+    ).out.strip()
+    with open_database(ada) as database:
+        held = holder_of(database, Secret(value))
+    assert held is not None
+    assert (held[0].name, held[1].scopes) == ("ada", ("read:user", "write:issue"))
+    (listed,) = json.loads(run("admin", "token", "list", "ada", "--json").out)
+    assert (listed["name"], listed["last_eight"]) == ("ci", value[-8:])
+    shown = run("admin", "token", "list", "ada").out
+    assert "ci" in shown
+    assert value not in shown
+    run("admin", "token", "delete", "ada", "ci")
+    with open_database(ada) as database:
+        assert holder_of(database, Secret(value)) is None
+
+
+def test_programs_get_a_token_as_json(run: Run, ada: Settings) -> None:
+    """With everything they need."""
+    made = json.loads(run("admin", "token", "create", "ada", "ci", "--json").out)
+    assert (made["name"], made["scopes"], len(made["value"])) == ("ci", ["all"], 40)
+
+
+def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
+    """A name twice, a scope nobody knows, a user or token that is not there."""
+    run("admin", "token", "create", "ada", "ci")
+    for words in (
+        ("create", "ada", "ci"),
+        ("create", "ada", "other", "--scope", "read:everything"),
+        ("create", "nobody", "ci"),
+        ("delete", "ada", "none"),
+        ("list", "nobody"),
+    ):
+        ran = run("admin", "token", *words)
+        assert (ran.status, ran.err.count("\n")) == (1, 1), words

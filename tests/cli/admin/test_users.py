@@ -1,0 +1,81 @@
+"""`holdfast admin user`."""
+
+import json
+
+from holdfast.hosting.data import open_database
+from holdfast.hosting.store import accounts
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.cli.conftest import Run
+
+
+def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settings) -> None:
+    """The password is never on the command line."""
+    words = ("admin", "user", "create", "ada", "--full-name", "Ada", "--admin", "--password-stdin")
+    ran = spawn(*words, data=b"long enough\n")
+    assert (ran.status, ran.out) == (0, "ada can log in now.\n")
+    with open_database(data) as database:
+        ada = accounts.check_password(database, "ada", Secret("long enough"))
+    assert ada is not None
+    assert (ada.name, ada.full_name, ada.is_admin) == ("ada", "Ada", True)
+
+
+def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> None:
+    """For making users from scripts."""
+    run("admin", "user", "create", "ada", "--random-password")
+    ran = run("admin", "user", "password", "ada", "--random-password")
+    password = Secret(ran.out.rpartition("password: ")[2].strip())
+    with open_database(data) as database:
+        assert accounts.check_password(database, "ada", password) is not None
+
+
+def test_what_cannot_be_done_is_answered_with_no(run: Run, data: Settings) -> None:
+    """Exit status 1 and one line."""
+    run("admin", "user", "create", "ada", "--random-password")
+    for words in (["create", "ADA"], ["create", "a/b"], ["password", "nobody"]):
+        ran = run("admin", "user", *words, "--random-password")
+        assert ran.status == 1
+        assert ran.err.count("\n") == 1
+
+
+def test_users_are_listed(run: Run, data: Settings) -> None:
+    """For people and for programs."""
+    run("admin", "user", "create", "ada", "--random-password")
+    assert "ada" in run("admin", "user", "list").out
+    (ada,) = json.loads(run("admin", "user", "list", "--json").out)
+    assert (ada["name"], ada["is_admin"]) == ("ada", False)
+    assert not any("password" in key and key != "must_change_password" for key in ada)
+
+
+def test_a_user_can_be_renamed_and_removed(run: Run, ada: Settings) -> None:
+    """The old name is free again; a name that is taken is refused."""
+    run("admin", "user", "create", "bob", "--random-password")
+    assert run("admin", "user", "rename", "ada", "BOB").status == 1
+    assert run("admin", "user", "rename", "ada", "countess").out == "ada is countess now.\n"
+    assert run("admin", "user", "delete", "countess").out == "countess is gone.\n"
+    assert run("admin", "user", "delete", "countess").status == 1
+
+
+def test_somebody_who_owns_something_is_removed_only_with_all_of_it(run: Run, ada: Settings) -> None:
+    """Its folder goes too."""
+    run("admin", "repo", "create", "ada/one")
+    assert run("admin", "user", "delete", "ada").status == 1
+    ran = run("admin", "user", "delete", "ada", "--purge")
+    assert (ran.status, ran.out) == (0, "ada is gone, and 1 repositories with them.\n")
+    assert list((ada.data / "repositories").glob("??/*.git")) == []
+
+
+def test_an_e_mail_address_belongs_to_one_user(run: Run, ada: Settings) -> None:
+    """And must be one."""
+    for address in ("ada@example.org", "no address"):
+        ran = run("admin", "user", "create", "bob", "--random-password", "--email", address)
+        assert (ran.status, ran.err.count("\n")) == (1, 1)
+
+
+def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None:
+    """Exit status 3, and the file is left alone."""
+    data.data.mkdir()
+    (data.data / "holdfast.sqlite3").write_bytes(b"no database" * 1000)
+    ran = run("admin", "user", "list")
+    assert ran.status == 3
+    assert "not a Holdfast database" in ran.err

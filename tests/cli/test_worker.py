@@ -1,0 +1,45 @@
+"""One process that answers requests, and how it is set up."""
+
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.cli.serve import listen
+from holdfast.cli.worker import GRACE_SECONDS, new_worker
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
+from tests.conftest import wait_for
+
+
+def test_a_worker_says_when_it_can_answer_and_ends_when_told(settings: Settings, database: Database) -> None:
+    """No signal has ended it then."""
+    started = threading.Event()
+    worker = new_worker(settings, (), started.set)
+    assert worker.config.timeout_graceful_shutdown == GRACE_SECONDS
+    with listen("127.0.0.1", 0) as server:
+        port = server.getsockname()[1]
+        thread = threading.Thread(target=worker.run, kwargs={"sockets": [server]})
+        thread.start()
+        assert started.wait(10)
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz").text == "ok\n"
+        worker.should_exit = True
+        thread.join(10)
+    assert not thread.is_alive()
+    assert worker.ended_by is None
+
+
+@pytest.mark.parametrize(("trusted", "seen"), [("127.0.0.1", "https"), ("192.0.2.0/24", "http")])
+def test_only_a_trusted_proxy_says_how_a_client_came(prepared_folder: Path, trusted: str, seen: str) -> None:
+    """The scheme it names appears in the addresses of an answer, or is passed over."""
+    worker = new_worker(Settings(data=prepared_folder, trusted_proxies=trusted), ())
+    with listen("127.0.0.1", 0) as server:
+        port = server.getsockname()[1]
+        thread = threading.Thread(target=worker.run, kwargs={"sockets": [server]})
+        thread.start()
+        wait_for(lambda: worker.started)
+        answer = httpx.get(f"http://127.0.0.1:{port}/api/v1/users/nobody", headers={"X-Forwarded-Proto": "https"})
+        worker.should_exit = True
+        thread.join(10)
+    assert answer.json()["url"].startswith(f"{seen}://")

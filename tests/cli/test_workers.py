@@ -1,0 +1,275 @@
+"""Several worker processes, their deaths and their ends: real processes, real signals."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.cli.workers import how_many
+from tests.cli.test_serve import address, served
+from tests.conftest import wait_for
+
+
+@pytest.fixture
+def three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for three workers, and for the metrics."""
+    monkeypatch.setenv("HOLDFAST_WORKERS", "3")
+    monkeypatch.setenv("HOLDFAST_ADMIN_PASSWORD", "a-password-for-tests")
+
+
+def children(parent: int) -> set[int]:
+    """List the processes a process has started and not yet buried."""
+    return {int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
+
+
+def is_zombie(pid: int) -> bool:
+    """Tell whether a process has ended and nobody has taken note."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(pids: set[int]) -> bool:
+    """Tell whether none of some processes runs any more."""
+    return not any(Path(f"/proc/{pid}").exists() and not is_zombie(pid) for pid in pids)
+
+
+def answers(url: str) -> bool:
+    """Tell whether the service answers."""
+    try:
+        return httpx.get(f"{url}/healthz").status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def slow_request(url: str) -> Callable[[], bytes]:
+    """Send half a request; what is returned sends the rest and gives the answer."""
+    body = b"name=admin&password=a-password-for-tests"
+    host = httpx.URL(url)
+    connection = socket.create_connection((host.host, host.port or 80))
+    head = (
+        f"POST /login HTTP/1.1\r\nHost: {host.host}:{host.port}\r\nContent-Length: {len(body)}\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+    )
+    connection.sendall(head.encode() + body[:5])
+    # A second request on another connection is answered after the first was taken in by somebody.
+    assert answers(url)
+
+    def rest() -> bytes:
+        with connection:
+            connection.sendall(body[5:])
+            return connection.recv(65536)
+
+    return rest
+
+
+def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, three: None) -> None:
+    """No request fails but those the killed one had, and no zombie stays."""
+    with served(tmp_path / "data") as (process, banner):
+        url = address(banner)
+        wait_for(lambda: answers(url) and len(children(process.pid)) == 3)
+        victim = min(children(process.pid))
+        os.kill(victim, signal.SIGKILL)
+        wait_for(lambda: victim not in children(process.pid) and len(children(process.pid)) == 3)
+        assert all(answers(url) for _ in range(20))
+        assert not any(is_zombie(pid) for pid in children(process.pid))
+
+
+@pytest.mark.parametrize(
+    ("workers", "number"), [(1, signal.SIGTERM), (1, signal.SIGINT), (3, signal.SIGTERM), (3, signal.SIGQUIT)]
+)
+def test_a_request_in_flight_is_answered_before_the_end(
+    tmp_path: Path, three: None, monkeypatch: pytest.MonkeyPatch, workers: int, number: signal.Signals
+) -> None:
+    """Nobody new is let in meanwhile, there is no traceback, and no process is left."""
+    monkeypatch.setenv("HOLDFAST_WORKERS", str(workers))
+    with served(tmp_path / "data") as (process, banner):
+        url = address(banner)
+        wait_for(lambda: answers(url))
+        workers_were = children(process.pid)
+        rest = slow_request(url)
+        time.sleep(0.3)  # until the worker has read what was sent; nothing tells when
+        process.send_signal(number)
+        wait_for(lambda: not answers(url))
+        assert rest().startswith(b"HTTP/1.1 303")
+        _out, err = process.communicate(timeout=20)
+        assert process.returncode == (130 if number == signal.SIGINT else 0)
+        assert "Traceback" not in err
+        assert gone(workers_were)
+
+
+def large_repository(url: str, data: Path) -> str:
+    """Make a repository of 40 MB that cannot be compressed, and return its commit."""
+    login = ("admin", "a-password-for-tests")
+    assert httpx.post(f"{url}/api/v1/user/repos", json={"name": "large"}, auth=login).status_code == 201
+    git = ["git", "--git-dir", str(data / "repositories" / "01" / "1.git")]
+    stream = b"blob\nmark :1\ndata 40000000\n" + os.urandom(40_000_000) + b"\n"
+    stream += b"commit refs/heads/main\ncommitter a <a@example.org> 0 +0000\ndata 0\nM 100644 :1 large\n"
+    subprocess.run([*git, "fast-import", "--quiet"], input=stream, check=True)
+    done = subprocess.run([*git, "rev-parse", "refs/heads/main"], capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+def test_a_clone_in_flight_is_finished_before_the_end(tmp_path: Path, three: None) -> None:
+    """The client that has read a part of a large pack gets all of it."""
+    with served(tmp_path / "data") as (process, banner):
+        url = address(banner)
+        wait_for(lambda: answers(url))
+        commit = large_repository(url, tmp_path / "data")
+        wanted = f"0032want {commit}\n00000009done\n".encode()
+        kind = {"Content-Type": "application/x-git-upload-pack-request"}
+        with httpx.stream(
+            "POST", f"{url}/admin/large.git/git-upload-pack", content=wanted, headers=kind
+        ) as answer:
+            pieces = answer.iter_raw()
+            received = next(pieces)
+            process.send_signal(signal.SIGTERM)
+            wait_for(lambda: not answers(url))
+            assert process.poll() is None
+            received += b"".join(pieces)
+        _out, err = process.communicate(timeout=40)
+        assert (process.returncode, "Traceback" in err) == (0, False)
+    head, pack = received[:8], received[8:]
+    assert head == b"0008NAK\n"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "clone")], check=True)
+    index = ["git", "--git-dir", str(tmp_path / "clone"), "index-pack", "--stdin", "--strict"]
+    subprocess.run(index, input=pack, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_second_signal_ends_at_once(
+    tmp_path: Path, three: None, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """Even while a request is in flight."""
+    monkeypatch.setenv("HOLDFAST_WORKERS", str(workers))
+    with served(tmp_path / "data") as (process, banner):
+        url = address(banner)
+        wait_for(lambda: answers(url))
+        workers_were = children(process.pid)
+        rest = slow_request(url)
+        time.sleep(0.3)  # until the worker has read what was sent; nothing tells when
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: not answers(url))
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(5) in {0, 128 + signal.SIGTERM}
+        wait_for(lambda: gone(workers_were))
+        with suppress(ConnectionError):
+            assert rest() == b""
+
+
+def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) -> None:
+    """At SIGHUP all are new in the end, and at no moment nobody answers."""
+    with served(tmp_path / "data") as (process, banner):
+        url = address(banner)
+        wait_for(lambda: answers(url) and len(children(process.pid)) == 3)
+        before = children(process.pid)
+        process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 30
+        while children(process.pid) & before or len(children(process.pid)) != 3:
+            assert answers(url)
+            assert time.monotonic() < deadline
+        assert answers(url)
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) -> None:
+    """A kill of the parent leaves nobody on the port."""
+    with served(tmp_path / "data") as (process, banner):
+        wait_for(lambda: answers(address(banner)) and len(children(process.pid)) == 3)
+        workers = children(process.pid)
+        process.kill()
+        process.wait()
+        wait_for(lambda: gone(workers))
+
+
+def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
+    """Whichever is asked for the metrics, it tells of all requests, also those of workers that are gone."""
+    with served(tmp_path / "data") as (process, banner):
+        url = address(banner)
+        wait_for(lambda: answers(url) and len(children(process.pid)) == 3)
+        for _ in range(30):
+            httpx.get(f"{url}/api/v1/version")  # a connection each, so that every worker gets some
+        victim = min(children(process.pid))
+        os.kill(victim, signal.SIGKILL)
+        wait_for(lambda: victim not in children(process.pid))
+        line = 'holdfast_request_seconds_count{method="GET",route="/api/v1/version",status="2xx"} 30.0'
+        for _ in range(5):
+            assert line in httpx.get(f"{url}/metrics").text
+
+
+def test_a_service_cleans_up_after_one_that_was_killed(tmp_path: Path, three: None) -> None:
+    """What workers counted in goes with the service, or with the next one."""
+    data = tmp_path / "data"
+    with served(data) as (process, banner):
+        wait_for(lambda: answers(address(banner)))
+        process.kill()
+        process.wait()
+    assert len(list((data / "tmp").iterdir())) == 1
+    with served(data) as (process, banner):
+        wait_for(lambda: answers(address(banner)))
+        assert len(list((data / "tmp").iterdir())) == 1
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert list((data / "tmp").iterdir()) == []
+
+
+PROGRAM = """
+import os, signal, sys, time
+from holdfast.cli.workers import Supervisor
+from holdfast.errors import HoldfastError
+from holdfast import logs
+
+logs.configure()
+
+def target(on_started, parent_gone):
+    {body}
+
+try:
+    print("ended by", Supervisor(2, target).run())
+except HoldfastError as error:
+    print("error:", error)
+"""
+
+
+def supervise(body: str) -> "subprocess.Popen[str]":
+    """Run a supervisor of two workers that do what the body says."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(body=body)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def test_the_service_ends_with_an_error_when_no_worker_can_start() -> None:
+    """It does not try for ever."""
+    with supervise("raise HoldfastError('no database')") as process:
+        out, _ = process.communicate(timeout=20)
+    assert out == "error: no worker can start; the log says why\n"
+
+
+def test_workers_that_die_at_once_are_started_again_ever_more_slowly(tmp_path: Path) -> None:
+    """A worker that starts well and then dies does not keep a processor busy with being started."""
+    log = tmp_path / "starts"
+    body = f"on_started(); open({str(log)!r}, 'a').write('x'); os._exit(3)"
+    with supervise(body) as process:
+        wait_for(lambda: log.exists() and len(log.read_text()) >= 6, 30)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=20)
+        assert len(log.read_text()) < 20
+    assert out == f"ended by {int(signal.SIGTERM)}\n"
+
+
+def test_how_many_workers_run() -> None:
+    """One for each processor unless a number is given."""
+    assert how_many(0) == len(os.sched_getaffinity(0))
+    assert how_many(7) == 7

@@ -1,0 +1,13 @@
+"""What the doctor can find."""
+
+import re
+
+from holdfast.hosting.doctor.finding import Finding, Kind
+
+
+def test_every_kind_has_an_id_for_programs_and_an_advice_for_people() -> None:
+    """No two share an id."""
+    for kind in Kind:
+        assert re.fullmatch(r"[a-z-]+", kind.value)
+        assert kind.advice
+    assert Finding(Kind.HEAD, "a/b", "is wrong", lambda: None) == Finding(Kind.HEAD, "a/b", "is wrong")

@@ -1,0 +1,30 @@
+"""Checks of the database alone."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from holdfast.hosting.doctor import rows
+from holdfast.hosting.doctor.finding import Kind
+from holdfast.hosting.host import Host
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_row_without_its_parent_is_found(host: Host) -> None:
+    """SQLite lets whoever does not ask for foreign keys write such rows."""
+    with closing(sqlite3.connect(host.settings.data / "holdfast.sqlite3")) as connection:
+        connection.execute("INSERT INTO collaborators (repository_id, user_id, mode) VALUES (99, 1, 1)")
+        connection.commit()
+    (finding,) = rows.integrity(host, deep=True)
+    assert finding.kind is Kind.ROW_WITHOUT_PARENT
+    assert finding.repair is None
+
+
+def test_a_sound_database_is_sound(host: Host) -> None:
+    """In both kinds."""
+    assert list(rows.integrity(host, deep=False)) == []
+    assert list(rows.shape(host)) == []
+    assert list(rows.counters(host)) == []
+    assert list(rows.redirects(host)) == []
+    assert list(rows.pending(host)) == []

@@ -1,0 +1,47 @@
+"""A small service to back up."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting import repositories
+from holdfast.hosting.host import Host
+from holdfast.hosting.snapshot.make import make
+from holdfast.hosting.store import accounts, organizations, tokens
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+
+
+@pytest.fixture
+def host(settings: Settings, database: Database) -> Iterator[Host]:
+    """Open a host with people, an organization, three repositories, a fork among them, and a large file."""
+    opened = Host.open(settings)
+    ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
+    acme = organizations.create_organization(database, ada, "acme")
+    tokens.create_token(database, ada, "ci \u2603", ("read:user",))
+    wanted = repositories.NewRepository
+    files = {"README.md": b"# One\n", "a/b.txt": b"b\n"}
+    one = repositories.create(opened, ada, ada, wanted(name="one", description="caf\u00e9"), files)
+    two = repositories.create(opened, acme, ada, wanted(name="two", default_branch="trunk"))
+    gone = repositories.create(opened, ada, ada, wanted(name="gone"))
+    repositories.remove(opened, gone, ada)
+    with database.write() as connection:
+        # A row that points to one with a higher number, which cannot be there first.
+        connection.exec_driver_sql(f"UPDATE repositories SET fork_of = {two.id} WHERE id = {one.id}")
+    large = settings.data / "lfs" / "ab" / "cd" / ("abcd" + "0" * 60)
+    large.parent.mkdir(parents=True)
+    large.write_bytes(b"large")
+    (settings.data / "backups").mkdir()
+    (settings.data / "backups" / "chat.binproto").write_bytes(b"chat")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def backup(host: Host, tmp_path: Path) -> Path:
+    """Make a backup of it."""
+    target = tmp_path / "backup.tar"
+    make(host.settings, target)
+    return target

@@ -1,0 +1,116 @@
+"""The file a backup is: what is written comes back, and no damage goes unseen."""
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
+from holdfast.hosting.snapshot.archive import Writer, is_harmless, members, verify
+
+
+def written(folder: Path, name: str = "backup.tar") -> Path:
+    """Write a small backup."""
+    target = folder / name
+    with Writer(target, "0001", lambda done: done, now=1000) as writer:
+        writer.add_bytes("tables/users.jsonl", b'["id"]\n[1]\n')
+        writer.add("files/large", io.BytesIO(b"x" * 3_000_000), 3_000_000)
+        writer.add_bytes("files/na\u00efve \U0001f600/" + "long" * 60, b"")
+        writer.finish(tables={"users": 1}, repositories=0, deleted=(7,))
+    return target
+
+
+@pytest.mark.parametrize("name", ["backup.tar", "backup.tar.gz", "backup.tgz"])
+def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
+    """The manifest, every name and every byte; only the owner can read the file."""
+    target = written(tmp_path, name)
+    manifest = verify(target)
+    assert (manifest.tables, manifest.deleted, manifest.revision, manifest.members) == (
+        {"users": 1},
+        (7,),
+        "0001",
+        4,
+    )
+    found = {member.name: member.content.read() for member in members(target)}
+    assert found["files/large"] == b"x" * 3_000_000
+    assert found["files/na\u00efve \U0001f600/" + "long" * 60] == b""
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """Neither under its name nor under another."""
+    with pytest.raises(RuntimeError), Writer(tmp_path / "backup.tar", "0001", lambda done: done):
+        raise RuntimeError
+    with (
+        pytest.raises(SnapshotRefused, match="became shorter"),
+        Writer(tmp_path / "backup.tar", "0001", lambda done: done) as writer,
+    ):
+        writer.add("files/short", io.BytesIO(b"ab"), 3)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Give the bytes of a backup that is quick to read."""
+    target = tmp_path_factory.mktemp("small") / "backup.tar"
+    with Writer(target, "0001", lambda done: done, now=1000) as writer:
+        writer.add_bytes("files/a", b"abc")
+        writer.add_bytes("files/b", b"")
+        writer.finish(tables={}, repositories=0, deleted=())
+    return target.read_bytes()
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_no_changed_byte_of_what_is_kept_goes_unseen(
+    small: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Wherever it is: the backup is refused, or what comes out of it is what went in."""
+    position = data.draw(st.integers(0, len(small) - 1))
+    damaged = bytearray(small)
+    damaged[position] ^= data.draw(st.integers(1, 255))
+    target = tmp_path_factory.mktemp("damaged") / "backup.tar"
+    target.write_bytes(damaged)
+    try:
+        verify(target)
+    except SnapshotError:
+        return
+    names = ("files/a", "files/b")
+    found = {member.name: member.content.read() for member in members(target) if member.name in names}
+    assert found == {"files/a": b"abc", "files/b": b""}
+
+
+def test_the_damaged_file_is_named(tmp_path: Path) -> None:
+    """So that a person knows what is lost."""
+    target = written(tmp_path)
+    content = target.read_bytes()
+    target.write_bytes(content.replace(b"x" * 1000, b"y" * 1000, 1))
+    with pytest.raises(SnapshotDamaged, match="files/large is not what was written"):
+        verify(target)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive at all", b"\x1f\x8b\x08broken", bytes(10240)])
+def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path, content: bytes) -> None:
+    """In one line."""
+    target = tmp_path / "backup.tar"
+    target.write_bytes(content)
+    with pytest.raises(SnapshotDamaged):
+        verify(target)
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    """In the words of the system."""
+    with pytest.raises(SnapshotRefused, match="No such file"):
+        verify(tmp_path / "none.tar")
+
+
+@given(st.text())
+def test_no_harmless_name_leads_outside(name: str) -> None:
+    """Whatever the name, below its place or refused."""
+    for given_name in (name, f"files/{name}"):
+        if is_harmless(given_name) and "/" in given_name:
+            assert Path("/root", given_name).is_relative_to("/root")
+            assert ".." not in Path(given_name).parts

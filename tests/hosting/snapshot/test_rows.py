@@ -1,0 +1,48 @@
+"""The tables, written so that either database can read them."""
+
+from pathlib import Path
+
+from holdfast.hosting.data import open_database
+from holdfast.hosting.host import Host
+from holdfast.hosting.snapshot import rows
+from holdfast.hosting.store import migrate
+from holdfast.settings import Settings
+
+
+def test_what_is_dumped_can_be_loaded_and_dumped_alike(host: Host, tmp_path: Path) -> None:
+    """The second dump is the same to the last byte, and so are the highest numbers."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    with host.database.snapshot() as connection:
+        counts = rows.dump(connection, first)
+        numbers = rows.read_sequences(connection)
+    with open_database(Settings(data=tmp_path / "copy")) as copy:
+        assert rows.is_blank(copy)
+        migrate.upgrade(copy)
+        with copy.write() as connection:
+            rows.load(connection, first)
+            rows.write_sequences(connection, numbers)
+        with copy.snapshot() as connection:
+            assert rows.dump(connection, second) == counts
+            kept = rows.read_sequences(connection)
+        assert {name: kept[name] for name in kept if name != "users"}.items() <= numbers.items()
+        assert kept["repositories"] == 3
+        rows.wipe(copy)
+        assert rows.is_blank(copy)
+    assert counts["repositories"] == 2
+    assert "leases" not in counts
+    for path in first.iterdir():
+        # The columns may stand in another order in the other database.
+        assert sorted(path.read_bytes()) == sorted((second / path.name).read_bytes()), path.name
+
+
+def test_a_snapshot_sees_one_moment(host: Host, tmp_path: Path) -> None:
+    """What is written while it is read is not in it."""
+    with host.database.snapshot() as connection:
+        rows.read_sequences(connection)
+        before = connection.exec_driver_sql("SELECT count(*) FROM users").scalar_one()
+        with host.database.write() as writing:
+            writing.exec_driver_sql("UPDATE users SET full_name = 'changed'")
+        names = connection.exec_driver_sql("SELECT count(*) FROM users WHERE full_name = 'changed'").scalar_one()
+    assert (before, names) == (3, 0)
