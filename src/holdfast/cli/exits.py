@@ -4,7 +4,7 @@ from enum import IntEnum
 
 from holdfast.backup.errors import BackupError, KeyIncomplete, KeyRefused, WrongKey
 from holdfast.errors import HoldfastError
-from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.errors import DatabaseError, SnapshotDamaged
 from holdfast.settings import SettingError
 
 __all__ = ["Exit", "exit_for"]
@@ -37,6 +37,6 @@ def exit_for(error: HoldfastError) -> Exit:
         return Exit.USAGE
     if isinstance(error, WrongKey):
         return Exit.WRONG_KEY
-    if isinstance(error, BackupError | DatabaseError):
+    if isinstance(error, BackupError | DatabaseError | SnapshotDamaged):
         return Exit.UNREADABLE
     return Exit.NO

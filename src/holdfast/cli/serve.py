@@ -1,9 +1,16 @@
 """`holdfast serve`."""
 
+import asyncio
 import errno
+import os
+import shutil
+import signal
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -13,6 +20,9 @@ from holdfast.cli.output import console
 from holdfast.cli.settings import ConfigOption, gather
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from holdfast.cli.worker import Worker
 
 __all__ = ["serve"]
 
@@ -52,21 +62,21 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
-    import uvicorn
-    from uvicorn.importer import import_from_string
-
-    from holdfast.cli.demo import add_demo
+    from holdfast.cli.demo.beside import making_demo
+    from holdfast.cli.workers import how_many
     from holdfast.hosting.data import open_database, prepare
 
     folder = None if data is None else str(data)
     settings = gather(context, config, data=folder, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
-    with listen(settings.host, settings.port) as server:
+    count = how_many(settings.workers)
+    with (
+        listen(settings.host, settings.port) as server,
+        metrics_folder(settings.data) if count > 1 else nullcontext(),
+    ):
         with open_database(settings) as database:
             first = prepare(database, settings)
             where = database.name
-        if settings.demo and first is not None:
-            add_demo(settings)
         facts = Table.grid(padding=(0, 2))
         facts.add_row("listening", address(settings, server.getsockname()[1]))
         facts.add_row("data", f"{settings.data.resolve()} ({where})")
@@ -80,14 +90,81 @@ def serve(
         core = "compiled" if backup.COMPILED else "interpreted, so slow"
         console().print(f"Holdfast {__version__} (core: {core})")
         console().print(facts)
-        # The website is named, not imported: no room but the entry point may know it.
-        build = import_from_string("holdfast.web.app:build")
-        uvicorn.Server(
-            uvicorn.Config(
-                build(settings),
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=30,
-            )
-        ).run(sockets=[server])
+        with making_demo(settings, first, server):
+            run(settings, server, count)
+
+
+def run(settings: Settings, server: socket.socket, count: int) -> None:
+    """Answer requests until a signal ends the service, in this process or in several."""
+    from holdfast.cli.worker import new_worker
+    from holdfast.cli.workers import ENDING, Supervisor
+
+    if count == 1:
+        # Nobody could take over while this process starts anew, so SIGHUP ends it for good.
+        worker = new_worker(settings, (*ENDING, signal.SIGHUP))
+        worker.run(sockets=[server])
+        ended_by = worker.ended_by
+    else:
+        # Once the last worker has let go of the socket too, newcomers are turned away instead of left waiting.
+        ended_by = Supervisor(count, partial(work, settings, server), server.close).run()
+    if ended_by == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+def work(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
+    """Be one of several workers, until the parent says so or is gone."""
+    from holdfast.cli.worker import new_worker
+
+    worker: Worker
+
+    def orphaned() -> None:
+        asyncio.get_running_loop().remove_reader(parent_gone)
+        worker.handle_exit(signal.SIGTERM, None)
+
+    def started() -> None:
+        asyncio.get_running_loop().add_reader(parent_gone, orphaned)
+        on_started()
+
+    worker = new_worker(settings, (signal.SIGTERM,), started)
+    worker.run(sockets=[server])
+    if not worker.started:
+        raise HoldfastError("the server did not start")
+
+
+@contextmanager
+def metrics_folder(data: Path) -> Iterator[None]:
+    """Give the workers a folder to count in, and remove what services left that are gone.
+
+    The library that counts looks for it when it is first imported, so this comes before anything is counted.
+    """
+    place = data / "tmp"
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise HoldfastError(f"the data folder {data} cannot be used: {error.strerror}") from error
+    here = f"metrics-{socket.gethostname()}-"
+    for folder in place.glob(f"{here}*"):
+        if not is_running(folder.name.removeprefix(here)):
+            shutil.rmtree(folder, ignore_errors=True)
+    mine = place / f"{here}{os.getpid()}"
+    mine.mkdir(mode=0o700)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(mine)
+    try:
+        yield
+    finally:
+        del os.environ["PROMETHEUS_MULTIPROC_DIR"]
+        shutil.rmtree(mine, ignore_errors=True)
+
+
+def is_running(pid: str) -> bool:
+    """Tell whether another process has this number."""
+    if not pid.isdigit() or int(pid) == os.getpid():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,165 @@
+"""Makes the demo content, one step after the other, through the addresses everybody else uses too.
+
+A step is a function of the `Stage`. What other parts of the service have to show, such as dependencies between
+issues or a webhook with deliveries, becomes one more step at the end of `STEPS`.
+"""
+
+import secrets
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from holdfast.cli.demo import almanac, harbour, tracker
+from holdfast.cli.demo.calendar import DAY
+from holdfast.cli.demo.client import Client, basic, pointer_to
+from holdfast.cli.demo.drawings import view_png
+from holdfast.cli.demo.history import History
+from holdfast.cli.demo.order import Order
+from holdfast.cli.demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
+from holdfast.hosting.git import program
+from holdfast.secret import Secret
+
+__all__ = ["ORGANIZATION", "STEPS", "Stage", "fill"]
+
+ORGANIZATION: Final = "tidewater"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What every step needs: the service, a folder for what is not pushed yet, and the moment it all happens."""
+
+    client: Client
+    folder: Path
+    now: int
+
+
+def fill(order: Order, *, now: int) -> None:
+    """Make everything as the administrator, whose password the first start knows; so no token is left behind."""
+    client = Client(order.host, order.port, Secret(basic(order.name, order.password)))
+    with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
+        stage = Stage(client, Path(folder), now)
+        for step in STEPS:
+            step(stage)
+
+
+def add_people(stage: Stage) -> None:
+    """Make the accounts; nobody knows their passwords, so nobody logs in until an administrator sets one."""
+    for person in EVERYBODY:
+        account = {
+            "username": person.name,
+            "full_name": person.full_name,
+            "email": person.email,
+            "password": secrets.token_urlsafe(32),
+            "must_change_password": False,
+        }
+        stage.client.ask("POST", "/admin/users", account)
+
+
+def add_organization(stage: Stage) -> None:
+    """Make the organization with its teams, its labels and its repositories."""
+    ask, path = stage.client.ask, f"/orgs/{ORGANIZATION}"
+    about = {
+        "username": ORGANIZATION,
+        "full_name": "Tidewater Harbour",
+        "description": "A small harbour that keeps its own books. Made up, for looking around.",
+        "location": "57.7 N, by the ferry office",
+    }
+    ask("POST", f"/admin/users/{MAREN.name}/orgs", about)
+    keepers = {
+        "name": "Keepers",
+        "description": "Who look after the programs and the tables",
+        "permission": "write",
+        "includes_all_repositories": True,
+    }
+    watch = {
+        "name": "Watch",
+        "description": "Who write the logbook and answer visitors",
+        "units_map": {"repo.code": "read", "repo.issues": "write"},
+        "includes_all_repositories": True,
+    }
+    for team, members in ((keepers, (MAREN, TOMAS, YUKI, IFE)), (watch, (JONAH,))):
+        number = ask("POST", f"{path}/teams", team, person=MAREN.name)["id"]
+        for person in members:
+            ask("PUT", f"/teams/{number}/members/{person.name}", person=MAREN.name)
+            ask("PUT", f"{path}/public_members/{person.name}", person=person.name)
+    for label in tracker.LABELS:
+        described = {"name": label.name, "color": label.color, "description": label.description}
+        ask("POST", f"{path}/labels", {**described, "exclusive": label.is_exclusive}, person=MAREN.name)
+    for name, description, topics in (
+        ("harbour", "The board by the ferry office: tides, berths, lanterns", ["tides", "board", "python"]),
+        ("almanac", "Sun, moon and customs, worked out for people with a lantern", ["tables", "markdown"]),
+    ):
+        ask("POST", f"{path}/repos", {"name": name, "description": description}, person=MAREN.name)
+        ask("PUT", f"/repos/{ORGANIZATION}/{name}/topics", {"topics": topics}, person=MAREN.name)
+
+
+def push_histories(stage: Stage) -> None:
+    """Make both histories with git and push them; the larger one has a large file and the smaller inside."""
+    tables = import_history(stage, "almanac", almanac.almanac_history(stage.now))
+    push(stage, "almanac", almanac.KEPT, YUKI.name)
+    tip = program.run(tables, "rev-parse", "refs/heads/main").decode().strip()
+    view = view_png()
+    stage.client.upload(f"{ORGANIZATION}/harbour", view)
+    import_history(stage, "harbour", harbour.harbour_history(stage.now, tip, pointer_to(view).format()))
+    push(stage, "harbour", harbour.KEPT, MAREN.name)
+
+
+def import_history(stage: Stage, name: str, history: History) -> Path:
+    """Turn a history into a repository of git's."""
+    folder = stage.folder / f"{name}.git"
+    program.run(None, "init", "--quiet", "--bare", "--initial-branch=main", str(folder))
+    program.run(folder, "fast-import", "--quiet", "--done", input=history.stream())
+    return folder
+
+
+def push(stage: Stage, name: str, branches: Sequence[str], person: str) -> None:
+    """Push the branches that are kept, and all tags."""
+    refs = [*(f"refs/heads/{branch}" for branch in branches), "refs/tags/*:refs/tags/*"]
+    stage.client.push(stage.folder / f"{name}.git", f"{ORGANIZATION}/{name}", refs, person=person)
+
+
+def add_issues(stage: Stage) -> None:
+    """Open the milestones and issues, let people talk about them, and close some."""
+    ask = stage.client.ask
+    path = f"/repos/{ORGANIZATION}/harbour/milestones"
+    milestones: dict[str, int] = {}
+    for milestone in tracker.MILESTONES:
+        due = moment(stage.now + milestone.due_days * DAY)
+        wanted = {"title": milestone.title, "description": milestone.description, "due_on": due}
+        milestones[milestone.title] = ask("POST", path, wanted, person=MAREN.name)["id"]
+    for name, issues in (("harbour", tracker.HARBOUR), ("almanac", tracker.ALMANAC)):
+        for issue in issues:
+            add_issue(stage, f"/repos/{ORGANIZATION}/{name}/issues", issue, milestones)
+    for milestone in tracker.MILESTONES:
+        if milestone.is_closed:
+            ask("PATCH", f"{path}/{milestones[milestone.title]}", {"state": "closed"}, person=MAREN.name)
+
+
+def add_issue(stage: Stage, path: str, issue: tracker.Issue, milestones: dict[str, int]) -> None:
+    """Open one issue, with everything that was said about it."""
+    ask = stage.client.ask
+    wanted: dict[str, object] = {
+        "title": issue.title,
+        "body": issue.body,
+        "labels": list(issue.labels),
+        "assignees": [person.name for person in issue.assignees],
+        "milestone": milestones.get(issue.milestone, 0),
+    }
+    if issue.due_days:
+        wanted["due_date"] = moment(stage.now + issue.due_days * DAY)
+    number = ask("POST", path, wanted, person=issue.person.name)["number"]
+    for person, words in issue.talk:
+        ask("POST", f"{path}/{number}/comments", {"body": words}, person=person.name)
+    if issue.closed_by is not None:
+        ask("PATCH", f"{path}/{number}", {"state": "closed"}, person=issue.closed_by.name)
+
+
+def moment(when: int) -> str:
+    """Write a moment the way the API reads it."""
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+STEPS: Final[tuple[Callable[[Stage], None], ...]] = (add_people, add_organization, push_histories, add_issues)

@@ -1,0 +1,21 @@
+"""What the process that makes the demo content is told."""
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Order"]
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the service is, and how to log in; one line of JSON in the pipe between two processes."""
+
+    host: str
+    port: int
+    name: str
+    password: str
+    log_format: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    def __repr__(self) -> str:
+        return f"Order(host={self.host!r}, port={self.port!r}, name={self.name!r})"
