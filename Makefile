@@ -10,8 +10,11 @@ DATA   ?= data
 DEMO   ?= true
 EXTRAS ?=
 SECONDS ?= 120
+JOBS   ?= 2
 
 BIN    := $(VENV)/bin
+CLIENTS := $(VENV)-clients
+COMPAT := tests/compat/clients
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME := $(VENV)/.runtime$(foreach extra,$(EXTRAS),-$(extra))
 LOCKS  := $(foreach name,build runtime $(EXTRAS),requirements/$(name).txt)
@@ -19,7 +22,7 @@ CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.wire\.[a-z_]*\)",*$$/\1/p' s
 CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
+.PHONY: help serve clients test schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -40,18 +43,38 @@ $(VENV)/.dev: $(VENV)/.package requirements/dev.txt
 	$(PIP) --require-hashes -r requirements/dev.txt
 	touch $@
 
+# The clients other people wrote, each in the runtime it is made for. They are installed apart, so that what they need
+# constrains nothing of ours; where npm or go is missing, their tests say so.
+$(CLIENTS)/.python: requirements/clients.txt
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/clients.txt
+	touch $@
+
+$(COMPAT)/js/node_modules/.done: $(COMPAT)/js/package-lock.json
+	@if command -v npm >/dev/null; then npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(COMPAT)/js && touch $@; \
+	else echo 'no npm: the clients in JavaScript are not installed'; fi
+
+$(CLIENTS)/bin/go-client: $(CLIENTS)/.python $(wildcard $(COMPAT)/go/*)
+	@if command -v go >/dev/null; then go build -C $(COMPAT)/go -o $(abspath $@) . && touch $@; \
+	else echo 'no go: the client in Go is not built'; fi
+
+clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(CLIENTS)/bin/go-client ## install the clients other people wrote
+
 serve: $(VENV)/.package ## set everything up and run the service on http://localhost:3000
 	HOLDFAST_PORT=$(PORT) HOLDFAST_HOST=$(HOST) HOLDFAST_DATA=$(DATA) HOLDFAST_DEMO=$(DEMO) $(BIN)/holdfast serve
 
-test: $(VENV)/.dev ## set everything up and run every test, with coverage of both halves
+test: $(VENV)/.dev clients ## set everything up and run every test, with coverage of both halves
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 	$(BIN)/coverage combine --quiet
 	@for half in backup hosting; do \
 		printf 'coverage of %s: ' $$half; \
 		$(BIN)/coverage report --include="*/holdfast/$$half/*" --format=total | sed 's/$$/%/'; \
 	done
 	@printf 'coverage of everything: '; $(BIN)/coverage report --format=total | sed 's/$$/%/'
+
+schemathesis: $(VENV)/.dev ## send made-up requests to a service of two processes (SECONDS=120)
+	$(BIN)/python -m tests.compat.made_up_requests $(SECONDS)
 
 bench: $(VENV)/.dev ## measure every promise of the README
 	$(BIN)/python -m bench
@@ -94,6 +117,6 @@ changelog: $(VENV)/.dev ## show the changelog the fragments would make
 	$(BIN)/towncrier build --draft
 
 clean: ## remove everything that was built (never the data folder)
-	rm -rf $(VENV) build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) $(CLIENTS) $(COMPAT)/js/node_modules build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests bench tools -name '__pycache__' -type d -prune -exec rm -rf {} +
 	find src -name '*.so' -delete

@@ -8,6 +8,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 PLACES = ("*.md", "docs/**/*.md", "changelog.d/*.md", "tests/**/*.md")
+FOREIGN = "node_modules"
 
 
 def anchors(text: str) -> set[str]:
@@ -18,7 +19,8 @@ def anchors(text: str) -> set[str]:
 def dead_links(root: Path) -> list[str]:
     """List the links that lead nowhere, each with its page."""
     dead = []
-    for page in sorted({path for pattern in PLACES for path in root.glob(pattern)}):
+    pages = {path for pattern in PLACES for path in root.glob(pattern) if FOREIGN not in path.parts}
+    for page in sorted(pages):
         for target in LINK.findall(CODE.sub("", page.read_text())):
             if re.match(r"[a-z]+:", target):
                 continue

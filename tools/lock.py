@@ -1,7 +1,8 @@
 """Resolve the dependencies of pyproject.toml into requirements/: versions and hashes, no registry host.
 
 Everything is resolved together first (dev.txt), and each smaller file is then held to those versions, so the
-files can be installed side by side. `--universal` makes one lock serve every platform and Python 3.11 and later.
+files can be installed side by side. Only clients.txt is resolved by itself: what others write lives apart.
+`--universal` makes one lock serve every platform and Python 3.11 and later.
 """
 
 import subprocess
@@ -15,14 +16,16 @@ FILES: dict[str, list[str]] = {
     "postgres": ["--extra", "postgres"],
     "s3": ["--extra", "s3"],
     "fuzz": [],
+    "clients": [],
 }
+GROUPS = ("build", "fuzz", "clients")
 
 
 def lock(folder: Path, name: str, choice: list[str]) -> None:
     """Write one lock file."""
     target = folder / f"{name}.txt"
-    source = ["--group", f"pyproject.toml:{name}"] if name in {"build", "fuzz"} else ["pyproject.toml", *choice]
-    constraint = [] if name == "dev" else ["--constraint", str(folder / "dev.txt")]
+    source = ["--group", f"pyproject.toml:{name}"] if name in GROUPS else ["pyproject.toml", *choice]
+    constraint = [] if name in {"dev", "clients"} else ["--constraint", str(folder / "dev.txt")]
     subprocess.run(
         [
             *(sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"),

@@ -1,5 +1,6 @@
 """The lock files pin every dependency by version and hash, and name no registry."""
 
+import json
 import re
 import tomllib
 
@@ -16,7 +17,7 @@ def pins(name: str) -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9._-]+)(?:\[[a-z,]+\])?==(\S+)", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", [*LOCKS, "clients", "fuzz"])
 def test_every_pin_has_a_hash_and_no_line_names_a_host(name: str) -> None:
     """What is installed is what was looked at, from wherever it is fetched."""
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
@@ -43,8 +44,23 @@ def test_what_the_package_asks_for_is_locked() -> None:
         **project["project"]["optional-dependencies"],
         "dev": project["dependency-groups"]["dev"],
         "build": project["dependency-groups"]["build"],
+        "clients": project["dependency-groups"]["clients"],
     }
     for name, requirements in asked.items():
         for requirement in requirements:
             package = re.split(r"[\[><=]", requirement)[0].lower()
             assert package in pins(name), f"{package} is not in requirements/{name}.txt; run `make lock`"
+
+
+def test_the_clients_in_other_languages_are_locked_too() -> None:
+    """Each package has a hash, and nothing says where it is fetched from."""
+    folder = ROOT / "tests" / "compat" / "clients"
+    packages = json.loads((folder / "js" / "package-lock.json").read_text())["packages"]
+    for name, package in packages.items():
+        assert not name or package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name
+    sums = (folder / "go" / "go.sum").read_text()
+    for module, version in re.findall(
+        r"^\t?(?:require )?(\S+\.\S+/\S+) (v\S+)", (folder / "go" / "go.mod").read_text(), re.MULTILINE
+    ):
+        assert f"{module} {version} h1:" in sums, module

@@ -6,11 +6,26 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "holdfast"
 # What is exercised by running it: the entry point, the migrations, the actors of a made-up history, who are judged
-# by the history they make, and the parts of the core that cannot be called from Python once they are compiled.
+# by the history they make, the demo, which is judged by what the first start shows, the parts of the core that
+# cannot be called from Python once they are compiled, and what the host keeps or shows only so that the API can
+# answer, which is tested by asking it.
 ELSEWHERE = {
     Path("__main__.py"): "cli/test_main.py",
     Path("hosting/store/migrations"): "hosting/store/test_migrate.py",
+    Path("hosting/api/shapes"): "hosting/api/test_openapi.py",
+    Path("hosting/api/git_visit.py"): "hosting/api/test_git_http.py",
+    Path("hosting/api/opening.py"): "hosting/api/test_commits.py",
+    Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
+    Path("hosting/pushing.py"): "hosting/api/test_git_http.py",
+    Path("hosting/store/collaborators.py"): "hosting/api/test_collaborators.py",
+    Path("hosting/store/events.py"): "hosting/test_moving.py",
+    Path("hosting/store/lfs.py"): "hosting/api/test_lfs.py",
+    Path("hosting/store/organizations.py"): "hosting/api/test_organizations.py",
+    Path("hosting/store/protections.py"): "hosting/api/test_branches.py",
+    Path("hosting/store/repositories.py"): "hosting/test_access.py",
+    Path("hosting/store/updates.py"): "hosting/test_moving.py",
     Path("backup/sample"): "backup/sample/test_coverage.py",
+    Path("cli/demo"): "cli/demo/test_filling.py",
     Path("backup/wire/cursor.py"): "backup/wire/test_hostile.py",
     Path("backup/wire/faults.py"): "backup/wire/test_frames.py",
     Path("backup/wire/names.py"): "backup/wire/test_tables.py",

@@ -1,0 +1,105 @@
+// The ordinary flow of a program written with gitea-js.
+//
+//   node gitea.js URL NAME PASSWORD TOKEN
+import assert from "node:assert/strict";
+import { giteaApi } from "gitea-js";
+
+const [url, name, password, token] = process.argv.slice(2);
+const api = giteaApi(url, { token });
+
+/** Expect a call to fail with a status and the contract's body. */
+async function refused(status, call) {
+  try {
+    await call;
+  } catch (response) {
+    assert.equal(response.status, status, JSON.stringify(response.error));
+    assert.equal(typeof response.error.message, "string");
+    return;
+  }
+  assert.fail(`not refused with ${status}`);
+}
+
+const data = async (call) => (await call).data;
+
+// Who am I, and a token of my own.
+assert.ok((await data(api.version.getVersion())).version);
+assert.equal((await data(api.user.userGetCurrent())).login, name);
+const basic = giteaApi(url, {
+  customFetch: (input, init) =>
+    fetch(input, { ...init, headers: { ...init.headers, authorization: `Basic ${btoa(`${name}:${password}`)}` } }),
+});
+const made = await data(basic.users.userCreateToken(name, { name: "js", scopes: ["write:repository", "read:user"] }));
+assert.match(made.sha1, /^[0-9a-f]{40}$/);
+const narrow = giteaApi(url, { token: made.sha1 });
+assert.equal((await data(narrow.user.userGetCurrent())).login, name);
+await refused(403, narrow.orgs.orgCreate({ username: "kept-out" }));
+await basic.users.userDeleteAccessToken("js", name).catch(() => basic.users.userDeleteAccessToken(name, "js"));
+await refused(401, narrow.user.userGetCurrent());
+
+// People and an organization with a team.
+await api.admin.adminCreateUser({
+  username: "finch",
+  email: "finch@example.org",
+  password: "seeds-and-worms-3",
+  must_change_password: false,
+});
+await refused(422, api.admin.adminCreateUser({ username: "finch", email: "f@example.org", password: "seeds-and-worms-3" }));
+assert.equal((await data(api.orgs.orgCreate({ username: "flock", full_name: "The Flock" }))).name, "flock");
+const team = await data(
+  api.orgs.orgCreateTeam("flock", { name: "singers", permission: "write", units: ["repo.code", "repo.issues"] }),
+);
+await api.teams.orgAddTeamMember(team.id, "finch");
+assert.deepEqual((await data(api.teams.orgListTeamMembers(team.id))).map((user) => user.login), ["finch"]);
+
+// A repository of the organization.
+const repo = await data(api.orgs.createOrgRepo("flock", { name: "nest", auto_init: true, default_branch: "main" }));
+assert.equal(repo.full_name, "flock/nest");
+await refused(409, api.orgs.createOrgRepo("flock", { name: "nest" }));
+await refused(422, api.orgs.createOrgRepo("flock", { name: "" }));
+await refused(404, api.repos.repoGet("flock", "egg"));
+await api.teams.orgAddTeamRepository(team.id, "flock", "nest");
+assert.equal((await data(api.repos.repoEdit("flock", "nest", { description: "Twigs" }))).description, "Twigs");
+await api.repos.repoAddCollaborator("flock", "nest", "finch", { permission: "read" });
+for (let number = 0; number < 4; number += 1) {
+  await api.user.createCurrentUserRepo({ name: `egg-${number}` });
+}
+const page = await api.user.userCurrentListRepos({ page: 2, limit: 2 });
+assert.equal(page.data.length, 2);
+assert.equal(page.headers.get("x-total-count"), "5");
+assert.match(page.headers.get("link"), /rel="next"/);
+
+// What is in it.
+const [main] = await data(api.repos.repoListBranches("flock", "nest"));
+const branch = { new_branch_name: "twig/soft", old_ref_name: "main" };
+assert.equal((await data(api.repos.repoCreateBranch("flock", "nest", branch))).commit.id, main.commit.id);
+await refused(409, api.repos.repoCreateBranch("flock", "nest", branch));
+const [commit] = await data(api.repos.repoGetAllCommits("flock", "nest", { sha: "main" }));
+assert.equal(commit.sha, main.commit.id);
+const tree = await data(api.repos.getTree("flock", "nest", commit.sha));
+assert.equal((await data(api.repos.getBlob("flock", "nest", tree.tree[0].sha))).encoding, "base64");
+await api.repos.repoDeleteBranch("flock", "nest", "twig/soft");
+
+// Issues.
+const label = await data(api.repos.issueCreateLabel("flock", "nest", { name: "cat", color: "#000000" }));
+const milestone = await data(api.repos.issueCreateMilestone("flock", "nest", { title: "Summer" }));
+const issue = await data(
+  api.repos.issueCreateIssue("flock", "nest", {
+    title: "A cat",
+    assignees: ["finch"],
+    labels: [label.id],
+    milestone: milestone.id,
+  }),
+);
+assert.equal(issue.labels[0].name, "cat");
+assert.equal(issue.assignees[0].login, "finch");
+const comment = await data(api.repos.issueCreateComment("flock", "nest", issue.number, { body: "Fly!" }));
+assert.deepEqual((await data(api.repos.issueGetComments("flock", "nest", issue.number))).map((one) => one.id), [comment.id]);
+assert.equal((await data(api.repos.issueEditIssue("flock", "nest", issue.number, { state: "closed" }))).state, "closed");
+assert.equal((await data(api.repos.issueListIssues("flock", "nest", { state: "closed", labels: "cat" }))).length, 1);
+assert.equal((await data(api.repos.issueListIssues("flock", "nest"))).length, 0);
+await refused(404, api.repos.issueGetIssue("flock", "nest", 99));
+
+// And away with it.
+await api.repos.repoDelete("flock", "nest");
+await api.orgs.orgDelete("flock");
+await refused(404, api.orgs.orgGet("flock"));

@@ -1,0 +1,82 @@
+// The ordinary flow of a program written with octokit, pointed at this service instead of the one it is made for.
+//
+//   node octokit.js URL NAME PASSWORD TOKEN
+import assert from "node:assert/strict";
+import { Octokit } from "@octokit/rest";
+
+const [url, name, , token] = process.argv.slice(2);
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const octokit = new Octokit({ auth: token, baseUrl: `${url}/api/v1`, log: silent });
+
+/** Expect a call to fail with a status, as the client's own error. */
+async function refused(status, call) {
+  await assert.rejects(call, (error) => {
+    assert.equal(error.name, "HttpError");
+    assert.equal(error.status, status);
+    assert.equal(typeof error.response.data.message, "string");
+    return true;
+  });
+}
+
+const { data: me } = await octokit.rest.users.getAuthenticated();
+assert.equal(me.login, name);
+assert.equal((await octokit.request("GET /version")).status, 200);
+
+// Repositories.
+const place = { owner: name, repo: "kite" };
+const { data: repo } = await octokit.rest.repos.createForAuthenticatedUser({ name: "kite", auto_init: true, private: true });
+assert.equal(repo.full_name, `${name}/kite`);
+await refused(409, octokit.rest.repos.createForAuthenticatedUser({ name: "Kite" }));
+await refused(422, octokit.rest.repos.createForAuthenticatedUser({ name: "" }));
+await refused(404, octokit.rest.repos.get({ owner: name, repo: "balloon" }));
+assert.equal((await octokit.rest.repos.update({ ...place, description: "Up" })).data.description, "Up");
+await octokit.rest.repos.replaceAllTopics({ ...place, names: [] }).catch(() => undefined);
+for (let number = 0; number < 4; number += 1) {
+  await octokit.rest.repos.createForAuthenticatedUser({ name: `string-${number}` });
+}
+const mine = await octokit.paginate("GET /user/repos", { limit: 2 });
+assert.equal(mine.length, 5);
+
+// What is in it.
+const { data: branches } = await octokit.rest.repos.listBranches(place);
+assert.deepEqual(branches.map((branch) => branch.name), ["main"]);
+const { data: commits } = await octokit.rest.repos.listCommits(place);
+assert.equal(commits.length, 1);
+const { data: commit } = await octokit.rest.repos.getCommit({ ...place, ref: commits[0].sha });
+assert.equal(commit.files[0].filename, "README.md");
+const { data: tree } = await octokit.rest.git.getTree({ ...place, tree_sha: commits[0].sha, recursive: "true" });
+const { data: blob } = await octokit.rest.git.getBlob({ ...place, file_sha: tree.tree[0].sha });
+assert.equal(blob.encoding, "base64");
+
+// Issues.
+await octokit.rest.issues.createLabel({ ...place, name: "wind", color: "00aabb" });
+await octokit.rest.issues.createMilestone({ ...place, title: "Autumn" });
+const { data: issue } = await octokit.rest.issues.create({ ...place, title: "It fell", body: "Hard", assignees: [name] });
+assert.equal(issue.assignees[0].login, name);
+const here = { ...place, issue_number: issue.number };
+const { data: labels } = await octokit.rest.issues.addLabels({ ...here, labels: ["wind"] });
+assert.deepEqual(labels.map((label) => label.name), ["wind"]);
+await octokit.rest.issues.createComment({ ...here, body: "Ouch" });
+assert.deepEqual((await octokit.rest.issues.listComments(here)).data.map((comment) => comment.body), ["Ouch"]);
+for (let number = 0; number < 4; number += 1) {
+  await octokit.rest.issues.create({ ...place, title: `Gust ${number}` });
+}
+const all = await octokit.paginate("GET /repos/{owner}/{repo}/issues", { ...place, limit: 2 });
+assert.equal(all.length, 5);
+await octokit.rest.issues.update({ ...here, state: "closed" });
+assert.equal((await octokit.rest.issues.get(here)).data.state, "closed");
+const { data: closed } = await octokit.rest.issues.listForRepo({ ...place, state: "closed" });
+assert.deepEqual(closed.map((one) => one.number), [issue.number]);
+await refused(404, octokit.rest.issues.get({ ...place, issue_number: 99 }));
+
+// Organizations, and away with everything.
+await octokit.request("POST /orgs", { username: "sky" });
+assert.equal((await octokit.rest.orgs.get({ org: "sky" })).data.login ?? "sky", "sky");
+await octokit.rest.repos.createInOrg({ org: "sky", name: "cloud" });
+assert.deepEqual((await octokit.rest.repos.listForOrg({ org: "sky" })).data.map((one) => one.name), ["cloud"]);
+await octokit.rest.repos.delete({ owner: "sky", repo: "cloud" });
+await octokit.request("DELETE /orgs/sky");
+await octokit.rest.repos.delete(place);
+await refused(404, octokit.rest.repos.get(place));
+const stranger = new Octokit({ auth: "0".repeat(40), baseUrl: `${url}/api/v1`, log: silent });
+await refused(401, stranger.rest.users.getAuthenticated());

@@ -1,0 +1,152 @@
+"""The ordinary flow of a program written with py-gitea.
+
+`py_gitea_flow.py URL NAME PASSWORD TOKEN`
+"""
+
+import logging
+import sys
+
+from gitea import Gitea, Issue, NotFoundException, Repository, User
+from gitea.exceptions import ConflictException, Forbidden, GiteaApiException, Unauthorized, Unprocessable
+
+
+def expect(kind: type[GiteaApiException], call: object, *arguments: object, **named: object) -> None:
+    """Expect a call to fail with the client's own error."""
+    assert callable(call)
+    try:
+        call(*arguments, **named)
+    except kind:
+        return
+    raise AssertionError(f"{call} did not fail with {kind.__name__}")
+
+
+def people(client: Gitea, name: str) -> tuple[User, User]:
+    """Make users as the administrator, change one and find them in the list."""
+    assert client.get_version()
+    me = client.get_user()
+    assert (me.username, me.is_admin) == (name, True)
+    made = [
+        client.create_user(user, f"{user}@example.org", "under-the-sea-4", change_pw=False, send_notify=False)
+        for user in ("squid", "whale")
+    ]
+    expect(Unprocessable, client.create_user, "squid", "squid2@example.org", "under-the-sea-4")
+    assert client.get_user_by_name("squid") == made[0]
+    assert client.get_user_by_email("whale@example.org") == made[1]
+    made[0].full_name = "A Squid"
+    made[0].commit(login_name="squid")
+    assert User.request(client, "squid").full_name == "A Squid"
+    expect(NotFoundException, User.request, client, "nobody-at-all")
+    return made[0], made[1]
+
+
+def repository(client: Gitea, owner: User) -> Repository:
+    """Make repositories for somebody else, change one, and page through them."""
+    made = client.create_repo(owner, "reef", "What lives there", private=True, default_branch="main")
+    assert made.get_full_name() == "squid/reef"
+    assert isinstance(made.owner, User)
+    expect(ConflictException, client.create_repo, owner, "REEF")
+    expect(Unprocessable, client.create_repo, owner, "no/name")
+    made.description = "Everything that lives there"
+    made.commit()
+    assert Repository.request(client, "squid", "reef").description == "Everything that lives there"
+    made.add_topic("sea")
+    assert made.get_topics() == ["sea"]
+    for number in range(35):
+        client.create_repo(owner, f"shell-{number}", autoInit=False)
+    assert len(owner.get_repositories()) == 36
+    expect(NotFoundException, Repository.request, client, "squid", "desert")
+    return made
+
+
+def organization(client: Gitea, owner: User, member: User) -> None:
+    """Make an organization with a repository and a team."""
+    made = client.create_org(owner, "ocean", "Deep")
+    assert made in client.get_orgs()
+    assert made in owner.get_orgs()
+    made.description = "Deeper"
+    made.commit()
+    repo = made.create_repo("currents", "Where it flows", default_branch="main")
+    assert [found.name for found in made.get_repositories()] == ["currents"]
+    team = client.create_team(made, "divers", "Those who go down", permission="write")
+    team.add_user(member)
+    team.add_repo(made.username, repo)
+    assert [user.username for user in team.get_members()] == [member.username]
+    assert [found.name for found in team.get_repos()] == ["currents"]
+    assert made.get_team("DIVERS", ignore_case=True).id == team.id
+    assert {user.username for user in made.get_members()} == {owner.username, member.username}
+    team.remove_team_member(member.username)
+    team.delete()
+    fresh = Repository.request(client, "ocean", "currents")
+    assert not isinstance(fresh.owner, User)
+    fresh.transfer_ownership(member)
+    assert Repository.request(client, member.username, "currents").name == "currents"
+    made.delete()
+    assert "ocean" not in [found.username for found in client.get_orgs()]
+
+
+def code(repo: Repository) -> None:
+    """Look at branches and commits."""
+    [main] = repo.get_branches()
+    made = repo.add_branch(main, "tide/low")
+    assert made.commit["id"] == main.commit["id"]
+    assert {branch.name for branch in repo.get_branches()} == {"main", "tide/low"}
+    expect(ConflictException, repo.add_branch, main, "tide/low")
+    [commit] = repo.get_commits()
+    assert commit.sha == main.commit["id"]
+    assert commit.inner_commit["message"]
+
+
+def issues(client: Gitea, repo: Repository, member: User) -> None:
+    """Make issues, change them and page through them."""
+    milestone = repo.create_milestone("High tide", "When the water is up")
+    made = Issue.create_issue(client, repo, "A leak", "In the hull")
+    for number in range(31):
+        repo.create_issue(f"Drop {number}", assignees=[member.username])
+    made.milestone = milestone
+    made.title = "A big leak"
+    made.commit()
+    shown = Issue.request(client, "squid", "reef", made.number)
+    assert (shown.title, shown.milestone.title) == ("A big leak", "High tide")
+    made.state = Issue.CLOSED
+    made.commit()
+    assert len(repo.get_issues_state(Issue.OPENED)) == 31
+    [closed] = repo.get_issues_state(Issue.CLOSED)
+    assert closed.number == made.number
+    client.requests_post(f"/repos/squid/reef/issues/{made.number}/comments", {"body": "Plug it"})
+    assert [comment.body for comment in closed.get_comments()] == ["Plug it"]
+    assert len(repo.get_issues()) == 32
+    expect(NotFoundException, Issue.request, client, "squid", "reef", "999")
+
+
+def main() -> None:
+    """Do everything once."""
+    url, name, password, token = sys.argv[1:]
+    # The client logs every error it raises.
+    logging.disable(logging.CRITICAL)
+    client = Gitea(url, token)
+    squid, whale = people(client, name)
+    repo = repository(client, squid)
+    organization(client, squid, whale)
+    code(repo)
+    repo_and_whale(client, repo, whale)
+    issues(client, repo, whale)
+    repo.delete()
+    expect(NotFoundException, Repository.request, client, "squid", "reef")
+    expect(Forbidden, Gitea(url, "0" * 40).get_user)
+    expect(Unauthorized, Gitea(url, auth=("whale", "under-the-sea-4")).get_users)
+    assert Gitea(url, auth=(name, password)).get_user().username == name
+    for user in (squid, whale):
+        for found in user.get_repositories():
+            found.delete()
+        user.delete()
+
+
+def repo_and_whale(client: Gitea, repo: Repository, whale: User) -> None:
+    """Share a repository."""
+    client.requests_put(f"/repos/squid/reef/collaborators/{whale.username}", {"permission": "write"})
+    assert repo.get_user_permission(whale).permission == "write"
+    assert {user.username for user in repo.get_users_with_access()} == {"squid", "whale"}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""The ordinary flow of a program written with pyforgejo, which holds every answer against its types.
+
+`pyforgejo_flow.py URL NAME PASSWORD TOKEN`
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pyforgejo import PyforgejoApi
+from pyforgejo.core.api_error import ApiError
+
+
+@contextmanager
+def refused(status: int) -> Iterator[None]:
+    """Expect an error with a status and the contract's body."""
+    answered = 0
+    try:
+        yield
+    except ApiError as error:
+        answered = error.status_code or 0
+    assert answered == status, f"answered with {answered} instead of {status}"
+
+
+def every_page(listed: Callable[[int], list[object]]) -> list[object]:
+    """Page through a list until a page is empty."""
+    found: list[object] = []
+    page = 1
+    while some := listed(page):
+        found += some
+        page += 1
+    return found
+
+
+def account(api: PyforgejoApi, name: str) -> None:
+    """Look at the service and at oneself."""
+    assert api.miscellaneous.get_version().version
+    assert api.settings.get_general_api_settings().max_response_items == 50
+    assert api.settings.get_general_repository_settings().http_git_disabled is False
+    me = api.user.get_current()
+    assert (me.login, me.is_admin) == (name, True)
+    assert api.user.get(username=name).id == me.id
+    assert [found.login for found in api.user.search(q=name).data] == [name]
+    with refused(404):
+        api.user.get(username="nobody-at-all")
+
+
+def people(api: PyforgejoApi) -> None:
+    """Make users as the administrator."""
+    for name in ("fern", "moss"):
+        made = api.admin.create_user(
+            username=name, email=f"{name}@example.org", password="a-green-password-7", must_change_password=False
+        )
+        assert made.login == name
+        assert made.created.year >= 2020
+    with refused(422):
+        api.admin.create_user(username="Fern", email="f@example.org", password="a-green-password-7")
+    assert len(every_page(lambda page: api.admin.search_users(page=page, limit=2))) >= 3
+
+
+def repository(api: PyforgejoApi, name: str) -> None:
+    """Make, find, change and share a repository."""
+    made = api.repository.create_current_user_repo(
+        name="garden", description="What grows", auto_init=True, default_branch="main", private=True
+    )
+    assert (made.full_name, made.empty, made.private) == (f"{name}/garden", False, True)
+    assert made.permissions.admin
+    with refused(409):
+        api.repository.create_current_user_repo(name="GARDEN")
+    with refused(422):
+        api.repository.create_current_user_repo(name="..")
+    shown = api.repository.repo_get(owner=name, repo="garden")
+    assert shown.id == made.id
+    assert api.repository.repo_get_by_id(id=made.id).full_name == made.full_name
+    api.repository.repo_add_collaborator(owner=name, repo="garden", collaborator="fern", permission="write")
+    permission = api.repository.repo_get_repo_permissions(owner=name, repo="garden", collaborator="fern")
+    assert permission.permission == "write"
+    assert [user.login for user in api.repository.repo_list_collaborators(owner=name, repo="garden")] == ["fern"]
+    api.repository.repo_update_topics(owner=name, repo="garden", topics=["plants", "soil"])
+    assert api.repository.repo_list_topics(owner=name, repo="garden").topics == ["plants", "soil"]
+    for number in range(4):
+        api.repository.create_current_user_repo(name=f"pot-{number}")
+    listed = every_page(lambda page: api.user.current_list_repos(page=page, limit=2))
+    assert len(listed) == 5
+    with refused(404):
+        api.repository.repo_get(owner=name, repo="desert")
+
+
+def organization(api: PyforgejoApi) -> None:
+    """Make an organization with a team, which gets a repository and a member."""
+    made = api.organization.org_create(username="forest", full_name="The Forest", visibility="public")
+    assert made.name == "forest"
+    with refused(422):
+        api.organization.org_create(username="Forest")
+    assert api.organization.create_org_repo(org="forest", name="trees", auto_init=True).full_name == "forest/trees"
+    team = api.organization.org_create_team(
+        org="forest", name="rangers", permission="write", units=["repo.code", "repo.issues"]
+    )
+    api.organization.org_add_team_repository(id=team.id, org="forest", repo="trees")
+    api.organization.org_add_team_member(id=team.id, username="moss")
+    assert [user.login for user in api.organization.org_list_team_members(id=team.id)] == ["moss"]
+    assert [found.name for found in api.organization.org_list_team_repos(id=team.id)] == ["trees"]
+    assert {found.name for found in api.organization.org_list_teams(org="forest")} == {"Owners", "rangers"}
+    assert api.organization.org_edit_team(id=team.id, name="rangers", permission="read").permission == "read"
+    api.organization.org_is_member(org="forest", username="moss")
+    with refused(404):
+        api.organization.org_is_member(org="forest", username="fern")
+    assert api.organization.org_edit(org="forest", description="Dense").description == "Dense"
+    assert [found.name for found in api.organization.org_list_current_user_orgs()] == ["forest"]
+    api.organization.org_remove_team_member(id=team.id, username="moss")
+    api.organization.org_delete_team(id=team.id)
+    api.repository.repo_delete(owner="forest", repo="trees")
+    api.organization.org_delete(org="forest")
+    with refused(404):
+        api.organization.org_get(org="forest")
+
+
+def code(api: PyforgejoApi, name: str) -> None:
+    """Look at branches, commits, trees, blobs and tags."""
+    place = {"owner": name, "repo": "garden"}
+    [main] = api.repository.repo_list_branches(**place)
+    made = api.repository.repo_create_branch(**place, new_branch_name="beds/roses", old_ref_name="main")
+    assert made.commit.id == main.commit.id
+    with refused(409):
+        api.repository.repo_create_branch(**place, new_branch_name="beds/roses")
+    assert api.repository.repo_get_branch(**place, branch="beds/roses").name == "beds/roses"
+    [commit] = api.repository.repo_get_all_commits(**place, sha="main")
+    assert commit.sha == main.commit.id
+    assert api.repository.repo_get_single_commit(**place, sha=commit.sha).commit.message
+    tree = api.repository.get_tree(**place, sha="main", recursive=True)
+    assert [entry.path for entry in tree.tree] == ["README.md"]
+    assert api.repository.get_blob(**place, sha=tree.tree[0].sha).encoding == "base64"
+    assert api.repository.repo_create_tag(**place, tag_name="v1", target="main", message="One").name == "v1"
+    assert [tag.name for tag in api.repository.repo_list_tags(**place)] == ["v1"]
+    assert len(api.repository.repo_list_all_git_refs(**place)) == 3
+    assert api.repository.repo_compare_diff(**place, basehead="main...beds/roses").total_commits == 0
+    with refused(403):
+        api.repository.repo_delete_branch(**place, branch="main")
+    api.repository.repo_delete_branch(**place, branch="beds/roses")
+    with refused(404):
+        api.repository.repo_get_branch(**place, branch="beds/roses")
+
+
+def issues(api: PyforgejoApi, name: str) -> None:
+    """Make issues with everything they can have, and find them by it."""
+    place = {"owner": name, "repo": "garden"}
+    label = api.issue.create_label(**place, name="weed", color="#aa0000")
+    milestone = api.issue.create_milestone(**place, title="Spring", description="When it is warm")
+    made = api.issue.create_issue(
+        **place, title="Thistles", body="Everywhere", assignees=["fern"], labels=[label.id], milestone=milestone.id
+    )
+    assert (made.number, made.milestone.title, [found.name for found in made.labels]) == (1, "Spring", ["weed"])
+    assert [user.login for user in made.assignees] == ["fern"]
+    with refused(422):
+        api.issue.create_issue(**place, title="")
+    for number in range(4):
+        api.issue.create_issue(**place, title=f"Seed {number}")
+    assert len(every_page(lambda page: api.issue.list_issues(**place, page=page, limit=2))) == 5
+    for chosen in ({"labels": "weed"}, {"milestones": "Spring"}, {"q": "thistle"}, {"assigned_by": "fern"}):
+        assert [issue.number for issue in api.issue.list_issues(**place, **chosen)] == [1], chosen
+    comment = api.issue.create_comment(**place, index=1, body="Pull them")
+    assert api.issue.edit_comment(**place, id=comment.id, body="Pull them all").body == "Pull them all"
+    assert [found.id for found in api.issue.get_comments(**place, index=1)] == [comment.id]
+    closed = api.issue.edit_issue(**place, index=1, state="closed")
+    assert closed.closed_at is not None
+    assert {entry.type for entry in api.issue.get_comments_and_timeline(**place, index=1)} >= {"comment", "close"}
+    assert api.issue.get_labels(**place, index=1)[0].id == label.id
+    api.issue.clear_labels(**place, index=1)
+    assert api.issue.get_labels(**place, index=1) == []
+    api.issue.delete_comment(**place, id=comment.id)
+    api.issue.delete(**place, index=5)
+    with refused(404):
+        api.issue.get_issue(**place, index=5)
+    assert api.issue.edit_milestone(**place, id=milestone.id, state="closed").closed_at is not None
+    assert [found.title for found in api.issue.get_milestones_list(**place, state="all")] == ["Spring"]
+    api.issue.delete_label(**place, id=label.id)
+
+
+def main() -> None:
+    """Do everything once."""
+    url, name, _password, token = sys.argv[1:]
+    api = PyforgejoApi(base_url=f"{url}/api/v1", api_key=f"token {token}")
+    account(api, name)
+    people(api)
+    repository(api, name)
+    organization(api)
+    code(api, name)
+    issues(api, name)
+    api.repository.repo_delete(owner=name, repo="garden")
+    with refused(404):
+        api.repository.repo_get(owner=name, repo="garden")
+    stranger = PyforgejoApi(base_url=f"{url}/api/v1", api_key="token " + "0" * 40)
+    with refused(401):
+        stranger.user.get_current()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""The ordinary flow of a program written with PyGithub, pointed at this service instead of the one it is made for.
+
+`pygithub_flow.py URL NAME PASSWORD TOKEN`
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from github import Auth, Github, GithubException
+from github.Repository import Repository
+
+
+def client_for(url: str, auth: Auth.Auth) -> Github:
+    """Make a client that waits for nobody: neither before the next request nor for another try."""
+    return Github(
+        auth=auth,
+        base_url=f"{url}/api/v1",
+        per_page=2,
+        seconds_between_requests=None,
+        seconds_between_writes=None,
+        retry=None,
+    )
+
+
+@contextmanager
+def refused(status: int) -> Iterator[None]:
+    """Expect the client's own error, with a status and the contract's body."""
+    answered, said = 0, ""
+    try:
+        yield
+    except GithubException as error:
+        answered, said = error.status, error.data["message"]
+    assert answered == status, f"answered with {answered} instead of {status}"
+    assert said
+
+
+def issues(repo: Repository) -> None:
+    """Make issues with labels, a milestone and comments, and page through them."""
+    label = repo.create_label("bug", "ee0701", "Something is wrong")
+    milestone = repo.create_milestone("Winter", description="When it is cold")
+    made = repo.create_issue("It rattles", body="At speed", assignees=[repo.owner.login])
+    assert (made.number, made.state, made.user.login) == (1, "open", repo.owner.login)
+    for number in range(4):
+        repo.create_issue(f"Squeak {number}")
+    assert repo.get_issues(state="open").totalCount == 5
+    assert [issue.number for issue in repo.get_issues()] == [5, 4, 3, 2, 1]
+    made.add_to_labels("bug")
+    assert [found.name for found in made.get_labels()] == [label.name]
+    made.create_comment("Where?")
+    assert [found.body for found in made.get_comments()] == ["Where?"]
+    made.edit(title="It hums", state="closed", milestone=milestone)
+    assert repo.get_issue(1).title == "It hums"
+    assert [issue.number for issue in repo.get_issues(state="closed")] == [1]
+    assert [found.title for found in repo.get_milestones()] == [milestone.title]
+    made.remove_from_labels("bug")
+    assert repo.get_assignees().totalCount >= 1
+
+
+def code(repo: Repository) -> None:
+    """Look at branches, commits, trees, blobs and tags."""
+    [main] = list(repo.get_branches())
+    assert repo.get_branch("main").commit is not None
+    commits = list(repo.get_commits())
+    assert len(commits) == 1
+    assert repo.get_commit(commits[0].sha).files[0].filename == "README.md"
+    tree = repo.get_git_tree("main", recursive=True)
+    blob = repo.get_git_blob(tree.tree[0].sha)
+    assert blob.encoding == "base64"
+    assert main.name == "main"
+    assert repo.get_tags().totalCount == 0
+
+
+def main() -> None:
+    """Do everything once."""
+    url, name, _password, token = sys.argv[1:]
+    client = client_for(url, Auth.Token(token))
+    me = client.get_user()
+    assert me.login == name
+    repo = me.create_repo("engine", description="What drives it", private=True, auto_init=True)
+    assert (repo.full_name, repo.private, repo.default_branch) == (f"{name}/engine", True, "main")
+    with refused(409):
+        me.create_repo("ENGINE")
+    with refused(422):
+        me.create_repo("..")
+    for number in range(4):
+        me.create_repo(f"wheel-{number}")
+    assert len(list(me.get_repos())) == 5
+    assert client.get_repo(f"{name}/engine").id == repo.id
+    repo.edit(description="What drives everything")
+    assert client.get_repo(f"{name}/engine").description == "What drives everything"
+    code(repo)
+    issues(repo)
+    repo.delete()
+    with refused(404):
+        client.get_repo(f"{name}/engine")
+    with refused(401):
+        client_for(url, Auth.Token("0" * 40)).get_user("owner")
+
+
+if __name__ == "__main__":
+    main()

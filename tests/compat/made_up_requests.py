@@ -1,0 +1,121 @@
+"""Requests made up from the OpenAPI document, thousands of them: none may be answered with a 5xx or out of shape.
+
+`python -m tests.compat.made_up_requests SECONDS` does it for as long as one likes, with another seed each time,
+against two processes of the service; on PostgreSQL when HOLDFAST_TEST_DATABASE_URL names an empty database.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+
+from holdfast.hosting.data import open_database
+from holdfast.hosting.store import accounts, tokens
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import ADMIN_PASSWORD, Service, wait_for
+from tests.hosting.cast import assemble
+from tests.hosting.world import World
+
+__all__ = ["furnish", "play"]
+
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+SPARES = 8
+
+
+def furnish(service: Service) -> dict[str, str]:
+    """Fill a service with the cast of the permission play and some spares; return a token of each who will ask."""
+    with ExitStack() as stack:
+        world = World(service, stack)
+        cast = assemble(world)
+        for number in range(SPARES):
+            name = f"spare-{number}"
+            for client, path, body in (
+                (cast.clients["owner"], "/user/repos", {"name": name, "auto_init": True}),
+                (cast.clients["owner"], "/orgs", {"username": f"org-{name}"}),
+                (cast.clients["admin"], "/admin/users", {"username": name, "email": f"{name}@example.org"}),
+            ):
+                answer = client.post(path, json={"password": "spare-spare-spare", **body})
+                assert answer.status_code == 201, answer.text
+    found = {}
+    for name in ("admin", "owner"):
+        account = accounts.find_user(service.database, name)
+        found[name] = tokens.create_token(service.database, account, "made up", ("all",))[1].reveal()
+    return found
+
+
+def play(url: str, token: str, *, seconds: int, seed: int) -> str:
+    """Send made-up requests for a while; fail with the report when an answer is not as it should be."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIGURATION)),
+                *("run", f"{url}/api/openapi.json", "--max-time", str(seconds), "--seed", str(seed), "--no-color"),
+                *("--header", f"Authorization: token {token}", "--suppress-health-check", "all"),
+                *("--max-failures", "25", "--continue-on-failure", "--warnings", "off"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+        )
+    report = result.stdout + result.stderr
+    assert result.returncode == 0, report
+    return report
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Service]:
+    """Run the service as people run it, with two processes."""
+    server = os.environ.get("HOLDFAST_TEST_DATABASE_URL")
+    settings = Settings(data=folder / "data", database_url=Secret(server) if server else None)
+    environment = {**os.environ, "HOLDFAST_ADMIN_PASSWORD": ADMIN_PASSWORD, "HOLDFAST_WORKERS": "2"}
+    if server:
+        environment["HOLDFAST_DATABASE_URL"] = server
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--data", str(settings.data)],
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for(lambda: "http://localhost:" in log.read_text(), 60)
+        port = log.read_text().partition("http://localhost:")[2].split()[0]
+        url = f"http://127.0.0.1:{port}"
+        wait_for(lambda: answers(url), 60)
+        with open_database(settings) as database:
+            yield Service(url, settings, database)
+    finally:
+        process.terminate()
+        process.wait(30)
+        trouble = [line for line in log.read_text().splitlines() if "error" in line.lower() or "Traceback" in line]
+        sys.stdout.write("\n".join([*trouble[:50], ""]))
+
+
+def answers(url: str) -> bool:
+    """Tell whether the service is up."""
+    try:
+        return httpx.get(f"{url}/api/v1/version").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def main() -> None:
+    """Play for as long as asked, half of the time as the administrator and half as somebody plain."""
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 120
+    seed = int.from_bytes(os.urandom(4))
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as service:
+        for name, token in furnish(service).items():
+            sys.stdout.write(f"as {name}, seed {seed}\n")
+            sys.stdout.write(play(service.url, token, seconds=max(seconds // 2, 1), seed=seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Made-up requests are answered as the OpenAPI document says, and never with a 5xx."""
+
+import pytest
+
+from tests.compat.made_up_requests import furnish, play
+from tests.conftest import Service
+
+SECONDS = 35
+SEED = 1
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("who", ["admin", "owner"])
+def test_no_request_breaks_the_service(service: Service, who: str) -> None:
+    """Neither as an administrator nor as somebody plain; an hour of it is `make schemathesis SECONDS=3600`."""
+    play(service.url, furnish(service)[who], seconds=SECONDS, seed=SEED)
