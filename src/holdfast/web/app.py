@@ -19,6 +19,7 @@ from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
 from holdfast.settings import Settings
 from holdfast.web import avatars, home, login, reference
+from holdfast.web.files import FilePages
 from holdfast.web.guard import Guard
 from holdfast.web.pages import Pages, not_found
 from holdfast.web.requests import RequestLog
@@ -28,11 +29,12 @@ __all__ = ["build"]
 
 
 class Fork:
-    """Sends what is for the API or for git straight there; everything else goes to the pages."""
+    """Sends what is for the API, for git or for files straight there; everything else goes to the pages."""
 
-    def __init__(self, service: ASGIApp, git: GitHttp, site: ASGIApp) -> None:
+    def __init__(self, service: ASGIApp, git: GitHttp, files: FilePages, site: ASGIApp) -> None:
         self._service = service
         self._git = git
+        self._files = files
         self._site = site
 
     async def __call__(self, scope: Scope, messages: Receive, send: Send) -> None:
@@ -43,6 +45,8 @@ class Fork:
                 chosen = self._service
             elif self._git.matches(scope["path"]):
                 chosen = self._git
+            elif self._files.matches(scope["path"]):
+                chosen = self._files
         await chosen(scope, messages, send)
 
 
@@ -58,7 +62,6 @@ def build(settings: Settings) -> ASGIApp:
             await receive.finish()
         host.close()
 
-    described = reference.Reference()
     static = Path(str(resources.files("holdfast.web") / "static"))
     site = Starlette(
         routes=[
@@ -66,9 +69,9 @@ def build(settings: Settings) -> ASGIApp:
             Route("/login", login.show, methods=["GET"]),
             Route("/login", login.submit, methods=["POST"]),
             Route("/logout", login.leave, methods=["POST"]),
-            Route("/api/docs", described.show_page, methods=["GET"]),
-            Route("/api/openapi.json", described.show_document, methods=["GET"]),
-            Route("/swagger.v1.json", described.show_document, methods=["GET"]),
+            Route("/api/docs", reference.show_page, methods=["GET"]),
+            Route("/api/openapi.json", reference.show_document, methods=["GET"]),
+            Route("/swagger.v1.json", reference.show_document, methods=["GET"]),
             Route("/api/swagger", reference.to_page, methods=["GET"]),
             Route("/avatars/{number:int}", avatars.show, methods=["GET"]),
             Mount("/static", StaticFiles(directory=static)),
@@ -80,5 +83,6 @@ def build(settings: Settings) -> ASGIApp:
     site.state.settings = settings
     site.state.database = host.database
     site.state.pages = Pages()
+    files = FilePages(host, authenticator, site.state.pages)
     service = api.Api(host, api.endpoints(), authenticator)
-    return Vitals(RequestLog(Fork(service, GitHttp(host, authenticator), site)), host)
+    return Vitals(RequestLog(Fork(service, GitHttp(host, authenticator), files, site)), host)

@@ -1,9 +1,11 @@
 """The API described: as a document for programs, and as a page to read it and to try it."""
 
 import re
+from functools import cache
 from typing import Any
 
 import msgspec
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -11,7 +13,7 @@ from holdfast.hosting.api.openapi import document
 from holdfast.hosting.api.routes import endpoints
 from holdfast.web.pages import Pages, current_user
 
-__all__ = ["Reference", "to_page"]
+__all__ = ["show_document", "show_page", "to_page"]
 
 
 def example(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
@@ -28,40 +30,36 @@ def example(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> 
     return {"string": "", "integer": 0, "boolean": False, "array": []}.get(str(kind))
 
 
-class Reference:
-    """The document, made once, and the page."""
+@cache
+def described() -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
+    """Describe the API once, when somebody first asks: the document, and its operations by what they are about."""
+    whole = document(endpoints())
+    groups: dict[str, list[dict[str, Any]]] = {}
+    schemas = whole["components"]["schemas"]
+    for path, methods in whole["paths"].items():
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {})
+            schema = content.get("application/json", {}).get("schema")
+            body = None
+            if schema is not None:
+                body = msgspec.json.format(msgspec.json.encode(example(schema, schemas))).decode()
+            shown = {**operation, "method": method.upper(), "path": path, "body": body}
+            groups.setdefault(operation["tags"][0], []).append(shown)
+    return msgspec.json.encode(whole), groups
 
-    def __init__(self) -> None:
-        self._document = document(endpoints())
-        self._json = msgspec.json.encode(self._document)
-        self._groups = self._grouped()
 
-    def _grouped(self) -> dict[str, list[dict[str, Any]]]:
-        """Sort the operations by what they are about."""
-        groups: dict[str, list[dict[str, Any]]] = {}
-        schemas = self._document["components"]["schemas"]
-        for path, methods in self._document["paths"].items():
-            for method, operation in methods.items():
-                content = operation.get("requestBody", {}).get("content", {})
-                schema = content.get("application/json", {}).get("schema")
-                body = None
-                if schema is not None:
-                    body = msgspec.json.format(msgspec.json.encode(example(schema, schemas))).decode()
-                shown = {**operation, "method": method.upper(), "path": path, "body": body}
-                groups.setdefault(operation["tags"][0], []).append(shown)
-        return groups
+async def show_document(_request: Request) -> Response:
+    """Serve the document; scripts of other sites may read it."""
+    content, _ = await to_thread.run_sync(described)
+    return Response(content, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
 
-    async def show_document(self, _request: Request) -> Response:
-        """Serve the document; scripts of other sites may read it."""
-        headers = {"Access-Control-Allow-Origin": "*"}
-        return Response(self._json, media_type="application/json", headers=headers)
 
-    async def show_page(self, request: Request) -> Response:
-        """Serve the page."""
-        pages: Pages = request.app.state.pages
-        return pages.render(
-            "reference.html", user=current_user(request), title="API", groups=self._groups, parts=parts
-        )
+async def show_page(request: Request) -> Response:
+    """Serve the page."""
+    _, groups = await to_thread.run_sync(described)
+    pages: Pages = request.app.state.pages
+    user = current_user(request)
+    return pages.render("reference.html", user=user, title="API", groups=groups, parts=parts)
 
 
 def parts(path: str) -> list[str]:

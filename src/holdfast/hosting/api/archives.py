@@ -1,0 +1,157 @@
+"""A repository at some commit to take away: as zip, tar.gz or bundle."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.file_serving import disposition
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.git import repository_api
+from holdfast.hosting.errors import GitFailed, PathRefused
+from holdfast.hosting.git import archives, refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.looking import cleaned
+from holdfast.hosting.git.refs import Named
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import Entry
+
+__all__ = ["get_archive", "get_bundle", "get_tarball", "get_zipball"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+MOST_PATHS: Final = 100
+Suffix = Literal["zip", "tar.gz", "bundle"]
+SUFFIXES: Final[tuple[Suffix, ...]] = ("tar.gz", "zip", "bundle")
+
+
+class ArchiveQuery(msgspec.Struct, frozen=True):
+    """Which files and directories to take; all of them unless some are named."""
+
+    path: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants to take away: of which commit, in which format, and which part of it."""
+
+    ref: str
+    suffix: Suffix
+    paths: tuple[str, ...]
+
+
+def named(repo: Repo, ref: str) -> Named | None:
+    """Find what a ref stands for: a tag, a branch, or anything git knows how to read as a commit."""
+    for kind, found in (("tag", refs.tag(repo, ref)), ("branch", refs.branch(repo, ref))):
+        commit = None if found is None else refs.commit_of(repo, found.id)
+        if commit is not None:
+            return Named("tag" if kind == "tag" else "branch", ref, commit)
+    commit = refs.rev_parse(repo, ref)
+    return None if commit is None else Named("commit", ref, commit)
+
+
+def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a path nothing lies at."""
+    tree = read_commit(repo, commit).tree
+    wanted = []
+    try:
+        wanted = [cleaned(path) for path in paths]
+    except PathRefused:
+        wanted = [""]
+    if len(paths) > MOST_PATHS or not all(
+        path and isinstance(trees.find(repo, tree, path), Entry) for path in wanted
+    ):
+        raise Refusal(400, "path doesn't exist or is invalid")
+    return tuple(wanted)
+
+
+def take(call: Call, place: Place, wanted: Wanted) -> Raw:
+    """Answer with an archive, as git makes it."""
+    repo, name = git_of(call, place), place.repository.name
+    found = named(repo, wanted.ref)
+    if found is None:
+        raise Refusal(404, f"unrecognized repository reference: {wanted.ref}")
+    if wanted.suffix == "bundle" and wanted.paths:
+        raise Refusal(400, "cannot specify paths when requesting a bundle")
+    paths = checked(repo, found.commit, wanted.paths)
+    sha, suffix = found.commit, wanted.suffix
+    address = f"{repository_api(call, place.repository)}/archive/{sha}.{suffix}?rev={sha}"
+    headers = {
+        "Content-Disposition": disposition(f"{name}-{wanted.ref.replace('/', '-')}.{suffix}", "attachment"),
+        "Access-Control-Expose-Headers": "Content-Disposition",
+        "Link": f'<{address}>; rel="immutable"',
+    }
+    if call.scope["method"] == "HEAD":
+        return Raw((), headers=headers)
+    folder = repo.folder
+    if suffix == "bundle":
+        pieces = archives.bundle(folder, found)
+    else:
+        pieces = archives.archive(folder, sha, suffix, prefix=name.lower(), paths=paths)
+
+    async def begin() -> Raw:
+        return Raw(await begun(pieces), headers=headers)
+
+    return Raw(b"", then=begin)
+
+
+async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """Wait for the first piece: what goes wrong before it is told by the status."""
+    try:
+        first = await anext(pieces, b"")
+    except GitFailed:
+        raise Refusal(503, "git cannot make this archive now") from None
+
+    async def rest() -> AsyncGenerator[bytes, None]:
+        async with aclosing(pieces):
+            yield first
+            async for piece in pieces:
+                yield piece
+
+    return rest()
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/archive/{archive...}",
+    scope="repository",
+    guards=READING,
+    refuses=(400, 503),
+    slow=True,
+)
+def get_archive(call: Call, place: Place, archive: str, query: ArchiveQuery) -> Raw:
+    """Take away a branch, a tag or a commit as `.zip`, `.tar.gz` or `.bundle`; `path` restricts it."""
+    for suffix in SUFFIXES:
+        ref = archive.removesuffix(f".{suffix}")
+        if ref and ref != archive:
+            return take(call, place, Wanted(ref, suffix, tuple(query.path)))
+    raise Refusal(400, f"unknown format: {archive}")
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/tarball/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
+)
+def get_tarball(call: Call, place: Place, ref: str, query: ArchiveQuery) -> Raw:
+    """Take away a branch, a tag or a commit as a compressed tar."""
+    return take(call, place, Wanted(ref, "tar.gz", tuple(query.path)))
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/zipball/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
+)
+def get_zipball(call: Call, place: Place, ref: str, query: ArchiveQuery) -> Raw:
+    """Take away a branch, a tag or a commit as a zip."""
+    return take(call, place, Wanted(ref, "zip", tuple(query.path)))
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/bundle/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
+)
+def get_bundle(call: Call, place: Place, ref: str, query: ArchiveQuery) -> Raw:
+    """Take away a branch, a tag or a commit with its history as a bundle git can clone from."""
+    return take(call, place, Wanted(ref, "bundle", tuple(query.path)))

@@ -1,0 +1,205 @@
+"""What lies at a path of a repository: a file with its content, or the entries of a directory."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeVar, cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.kept_bytes import KeptBytes
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal, answering
+from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
+from holdfast.hosting.errors import PathRefused
+from holdfast.hosting.git import last_commits, refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.looking import cleaned
+from holdfast.hosting.git.trees import Entry, Missing
+
+__all__ = [
+    "found_at",
+    "show_contents",
+    "show_contents_extended",
+    "show_root",
+    "show_root_extended",
+    "view_at",
+]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+INCLUDES: Final = {
+    "file_content": Wanted(content=True, lfs=True),
+    "lfs_metadata": Wanted(lfs=True),
+    "commit_metadata": Wanted(commit_metadata=True),
+    "commit_message": Wanted(commit_message=True),
+}
+# Whatever is larger than this is read, encoded and compressed where nobody waits for it.
+QUICK_BYTES: Final = 128 * 1024
+KEPT_BYTES: Final = 64 * 2**20
+
+T = TypeVar("T")
+answers = KeptBytes(KEPT_BYTES)
+encoder = msgspec.json.Encoder()
+
+
+class ContentsQuery(msgspec.Struct, frozen=True):
+    """Where to look: a branch, a tag or a commit; the default branch unless one is named."""
+
+    ref: str = ""
+
+
+class ContentsExtQuery(msgspec.Struct, frozen=True):
+    """Where to look, and what to tell besides what lies there."""
+
+    ref: str = ""
+    includes: str = ""
+
+
+class ContentsExtResponse(msgspec.Struct, frozen=True):
+    """What lies at a path: one of the two."""
+
+    file_contents: ContentsResponse | UnsetType = UNSET
+    dir_contents: list[ContentsResponse] | UnsetType = UNSET
+
+
+def view_at(call: Call, place: Place, ref: str) -> View:
+    """Look at a repository at the commit a branch, a tag or an id stands for."""
+    repo = git_of(call, place)
+    given = ref.strip()
+    named = refs.resolve(repo, given, place.repository.default_branch)
+    if named is None:
+        name = given or place.repository.default_branch
+        raise Refusal(404, f"object does not exist [id: {name}, rel_path: ]")
+    return View(call, place, repo, named.commit, ref_shown(named, given))
+
+
+def found_at(view: View, path: str) -> Entry:
+    """Return what lies at a path somebody asked for."""
+    with answering(400, PathRefused):
+        wanted = cleaned(path)
+    return found_exactly(view, wanted)
+
+
+def found_exactly(view: View, wanted: str) -> Entry:
+    """Return what lies at a path that has been cleaned."""
+    entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, wanted)
+    if isinstance(entry, Missing):
+        missing = wanted if entry.is_last else entry.component
+        raise Refusal(404, f"object does not exist [id: , rel_path: {missing}]")
+    return entry
+
+
+def listed(view: View, directory: Entry, wanted: Wanted) -> list[ContentsResponse]:
+    """Make the shapes of a directory's entries, in git's order."""
+    repo = view.repo
+    if wanted.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
+        view.call.take_time()
+    entries = trees.directory(repo, directory.id, directory.raw_path)
+    last = last_commits.of_directory(repo, view.commit, directory.raw_path) if wanted.history else {}
+    return [contents_of(view, entry, wanted, last=last.get(entry.raw_path)) for entry in entries]
+
+
+def single(view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
+    """Make the shape of one entry."""
+    slow = wanted.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
+    if slow or entry.type == "submodule" or (wanted.content and entry.size > QUICK_BYTES):
+        view.call.take_time()
+    return contents_of(view, entry, wanted)
+
+
+def kept(view: View, path: str, how: str, make: Callable[[Entry], T]) -> T:
+    """Make an answer, or return the JSON it was the last time: at one commit nothing ever changes."""
+    with answering(400, PathRefused):
+        wanted = cleaned(path)
+    repository = view.place.repository
+    key = (
+        view.repo.folder,
+        view.commit,
+        wanted,
+        view.ref,
+        how,
+        view.call.root,
+        repository.owner.name,
+        repository.name,
+    )
+    known = answers.get(key)
+    if known is None:
+        known = encoder.encode(make(found_exactly(view, wanted)))
+        answers.put(key, known)
+    return cast("T", msgspec.Raw(known))
+
+
+def contents_at(call: Call, place: Place, ref: str, path: str) -> ContentsResponse | list[ContentsResponse]:
+    """Show a file with its content, or list a directory."""
+    view = view_at(call, place, ref)
+
+    def make(entry: Entry) -> ContentsResponse | list[ContentsResponse]:
+        if entry.type == "dir":
+            return listed(view, entry, Wanted(commit_metadata=True))
+        return single(view, entry, WHOLE)
+
+    return kept(view, path, "contents", make)
+
+
+@endpoint("GET /repos/{owner}/{repo}/contents", scope="repository", guards=READING, refuses=(400,))
+def show_root(call: Call, place: Place, query: ContentsQuery) -> ContentsResponse | list[ContentsResponse]:
+    """List the directory everything else lies in."""
+    return contents_at(call, place, query.ref, "")
+
+
+@endpoint("GET /repos/{owner}/{repo}/contents/{filepath...}", scope="repository", guards=READING, refuses=(400,))
+def show_contents(
+    call: Call, place: Place, filepath: str, query: ContentsQuery
+) -> ContentsResponse | list[ContentsResponse]:
+    """Show a file with its content, or list a directory; both with the newest commit that touched them."""
+    return contents_at(call, place, query.ref, filepath)
+
+
+def included(includes: str) -> Wanted:
+    """Read what a caller wants to be told."""
+    options = [option for option in includes.split(",") if option]
+    for option in options:
+        if option not in INCLUDES:
+            raise Refusal(400, f"unknown include option {json.dumps(option, ensure_ascii=False)}")
+    chosen = [INCLUDES[option] for option in options]
+    return Wanted(
+        content=any(one.content for one in chosen),
+        lfs=any(one.lfs for one in chosen),
+        commit_metadata=any(one.commit_metadata for one in chosen),
+        commit_message=any(one.commit_message for one in chosen),
+    )
+
+
+def extended(call: Call, place: Place, query: ContentsExtQuery, path: str) -> ContentsExtResponse:
+    """Show what lies at a path with as much as was asked for; contents only of a single file."""
+    wanted = included(query.includes)
+    view = view_at(call, place, query.ref)
+    in_list = replace(wanted, content=False, lfs="lfs_metadata" in query.includes.split(","))
+
+    def make(entry: Entry) -> ContentsExtResponse:
+        if entry.type == "dir":
+            return ContentsExtResponse(dir_contents=listed(view, entry, in_list))
+        return ContentsExtResponse(file_contents=single(view, entry, wanted))
+
+    return kept(view, path, f"{wanted} {in_list}", make)
+
+
+@endpoint("GET /repos/{owner}/{repo}/contents-ext", scope="repository", guards=READING, refuses=(400,))
+def show_root_extended(call: Call, place: Place, query: ContentsExtQuery) -> ContentsExtResponse:
+    """List the directory everything else lies in, with as much about each entry as is asked for."""
+    return extended(call, place, query, "")
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/contents-ext/{filepath...}", scope="repository", guards=READING, refuses=(400,)
+)
+def show_contents_extended(
+    call: Call, place: Place, filepath: str, query: ContentsExtQuery
+) -> ContentsExtResponse:
+    """Show a file or list a directory, with as much about each entry as is asked for."""
+    return extended(call, place, query, "" if filepath in {".", "/"} else filepath)

@@ -1,0 +1,59 @@
+"""What a repository's `.editorconfig` says about a file."""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting import editorconfig
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.raw import RawQuery
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.store.renames import FormerBranches
+
+__all__ = ["show_editorconfig"]
+
+NAME: Final = ".editorconfig"
+LARGEST: Final = 8 * 2**20
+NONE: Final = f"object does not exist [id: , rel_path: {NAME}]"
+
+
+class EditorConfigDefinition(msgspec.Struct, frozen=True):
+    """How a file is to be written; what is not said is not there."""
+
+    charset: str | UnsetType = UNSET
+    indent_style: str | UnsetType = UNSET
+    indent_size: str | UnsetType = UNSET
+    end_of_line: str | UnsetType = UNSET
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/editorconfig/{filepath...}",
+    scope="repository",
+    guards=(in_repository, reads(Unit.CODE)),
+    slow=True,
+)
+def show_editorconfig(call: Call, place: Place, filepath: str, query: RawQuery) -> EditorConfigDefinition:
+    """Show how a file is to be written, as the `.editorconfig` at the root of the repository says."""
+    if place.repository.is_empty:
+        raise Refusal(404, "repository is empty")
+    repo = git_of(call, place)
+    former = FormerBranches(call.host.database, place.repository)
+    split = refs.split_ref_path(repo, query.ref, "", place.repository.default_branch, former)
+    if split is None or split.commit is None:
+        raise Refusal(404, "unable to find a git ref")
+    entry = trees.find(repo, read_commit(repo, split.commit).tree, NAME)
+    if not isinstance(entry, Entry) or entry.type != "file" or entry.size >= LARGEST:
+        raise Refusal(404, NONE)
+    text = trees.read_blob(repo, entry.id).decode(errors="replace")
+    found = editorconfig.definition_for(text, filepath, EditorConfigDefinition.__struct_fields__)
+    if found is None:
+        raise Refusal(404, f"the {NAME} has no section about {filepath}")
+    return EditorConfigDefinition(**found)

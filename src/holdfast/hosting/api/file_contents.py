@@ -1,0 +1,92 @@
+"""Many files of a repository in one answer."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.contents import ContentsQuery, found_at, view_at
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.guards import Place, in_repository, reads, signed_in, writes
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, View, contents_of
+
+__all__ = ["read_files", "show_files"]
+
+MOST_FILES: Final = 30
+MOST_BYTES: Final = 100 * 2**20
+
+
+class FilesQuery(msgspec.Struct, frozen=True):
+    """Where to look, and which files to show: a text of JSON with a list `files`."""
+
+    ref: str = ""
+    body: Annotated[str, Meta(description='JSON such as {"files": ["README.md"]}')] = ""
+
+
+class GetFilesOptions(msgspec.Struct, frozen=True):
+    """Which files to show."""
+
+    files: Annotated[list[str], Required] = []
+
+
+class FilesAsked(msgspec.Struct, frozen=True):
+    """Which files to show, as it may stand in a query: nothing has to be there."""
+
+    files: list[str | None] | None = None
+
+
+def found(view: View, path: str) -> ContentsResponse | None:
+    """Show what lies at a path; nothing when that cannot be done."""
+    if "\0" in path:
+        return None
+    try:
+        return contents_of(view, found_at(view, path), WHOLE)
+    except Refusal:
+        return None
+
+
+def files_at(call: Call, place: Place, ref: str, paths: list[str]) -> list[ContentsResponse | None]:
+    """Show as many of some files as fit into one answer, in their order."""
+    view = view_at(call, place, ref)
+    shown: list[ContentsResponse | None] = []
+    size = 0
+    for path in paths[:MOST_FILES]:
+        one = found(view, path)
+        size += 0 if one is None or one.content is None else len(one.content)
+        if size > MOST_BYTES:
+            break
+        shown.append(one)
+    return shown
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/file-contents",
+    scope="repository",
+    guards=(in_repository, reads(Unit.CODE)),
+    refuses=(400,),
+    slow=True,
+)
+def show_files(call: Call, place: Place, query: FilesQuery) -> list[ContentsResponse | None]:
+    """Show many files with their contents; one that cannot be shown is null."""
+    try:
+        asked = msgspec.json.decode(query.body, type=FilesAsked | None)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise Refusal(400, "invalid body parameter") from None
+    paths = [path or "" for path in (asked.files if asked is not None else None) or ()]
+    return files_at(call, place, query.ref, paths)
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/file-contents",
+    scope="repository",
+    guards=(in_repository, reads(Unit.CODE), signed_in, writes(Unit.CODE)),
+)
+def read_files(
+    call: Call, place: Place, query: ContentsQuery, body: GetFilesOptions
+) -> list[ContentsResponse | None]:
+    """Show many files with their contents, for lists too long for a query; it takes permission to write."""
+    return files_at(call, place, query.ref, body.files)

@@ -1,0 +1,162 @@
+"""What lies at a path of a repository, as clients know it: a file with its content, or an entry of a directory."""
+
+import base64
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import quote, quote_plus
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.shapes.git import git_time, repository_api, repository_page
+from holdfast.hosting.api.shapes.times import Time
+from holdfast.hosting.git import last_commits, trees
+from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.git.lfs import pointer
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.refs import Named
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import Entry
+
+__all__ = ["LARGEST_BLOB", "WHOLE", "ContentsResponse", "RefShown", "View", "Wanted", "contents_of", "ref_shown"]
+
+LARGEST_BLOB: Final = 10 * 2**20
+LONGEST_TARGET: Final = 1024
+# What clients leave as it is in a path, besides letters and digits.
+PLAIN: Final = "/$&+=:@~"
+
+
+class FileLinks(msgspec.Struct, frozen=True):
+    """Where to find more about an entry."""
+
+    itself: str | None = msgspec.field(name="self")
+    git: str | None
+    html: str | None
+
+
+class ContentsResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """A file, a directory, a symbolic link or a submodule."""
+
+    name: str
+    path: str
+    sha: str
+    last_commit_sha: str | UnsetType = UNSET
+    last_committer_date: Time | UnsetType = UNSET
+    last_author_date: Time | UnsetType = UNSET
+    last_commit_message: str | UnsetType = UNSET
+    type: Literal["file", "dir", "symlink", "submodule"]
+    mode: str
+    size: int
+    encoding: str | None
+    content: str | None
+    target: str | None
+    url: str | None
+    html_url: str | None
+    git_url: str | None
+    download_url: str | None
+    submodule_git_url: str | None
+    links: FileLinks = msgspec.field(name="_links")
+    lfs_oid: str | UnsetType = UNSET
+    lfs_size: int | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class RefShown:
+    """The ref something was looked up at: what it is, its short name, and the words the caller had for it."""
+
+    kind: Literal["branch", "tag", "commit"]
+    name: str
+    given: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to tell of an entry besides what it is."""
+
+    content: bool = False
+    lfs: bool = False
+    commit_metadata: bool = False
+    commit_message: bool = False
+
+    @property
+    def history(self) -> bool:
+        """Whether the newest commit that touched the entry is needed."""
+        return self.commit_metadata or self.commit_message
+
+
+# What a single file comes with, unless somebody asks for something else.
+WHOLE: Final = Wanted(content=True, lfs=True, commit_metadata=True)
+
+
+def ref_shown(named: Named, given: str) -> RefShown:
+    """Show a ref that was found; an empty name stands for the default branch."""
+    return RefShown(named.kind, named.name, given or named.name)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A repository as a caller sees it at one commit."""
+
+    call: Call
+    place: Place
+    repo: Repo
+    commit: str
+    ref: RefShown
+
+
+def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None = None) -> ContentsResponse:
+    """Make the shape of what lies at a path; `last` is the newest commit that touched it, when it is known."""
+    repo, ref, repository = view.repo, view.ref, view.place.repository
+    kind = entry.type
+    path = shown(entry.raw_path)
+    escaped = quote(entry.raw_path, safe=PLAIN)
+    api, page = repository_api(view.call, repository), repository_page(view.call, repository)
+    below = f"{ref.kind}/{quote(ref.name, safe=PLAIN)}/{escaped}"
+    url = f"{api}/contents/{escaped}?ref={quote_plus(ref.given)}"
+    is_blob = kind in {"file", "symlink"}
+    html_url = None if kind == "submodule" else f"{page}/src/{below}"
+    git_url = None if kind == "submodule" else f"{api}/git/blobs/{entry.id}"
+    encoding = content = target = submodule = None
+    lfs_oid: str | UnsetType = UNSET
+    lfs_size: int | UnsetType = UNSET
+    if kind == "file" and (wanted.content or (wanted.lfs and entry.size <= pointer.MOST_BYTES)):
+        if entry.size <= LARGEST_BLOB:
+            stored = trees.read_blob(repo, entry.id)
+            if wanted.content:
+                encoding, content = "base64", base64.b64encode(stored).decode()
+            found = pointer.Pointer.parse(stored)
+            if found is not None:
+                lfs_oid, lfs_size = found.oid, found.size
+    elif kind == "symlink":
+        target = shown(trees.read_blob(repo, entry.id)[:LONGEST_TARGET])
+    elif kind == "submodule":
+        tree = read_commit(repo, view.commit).tree
+        submodule = trees.submodule_urls(repo, tree).get(entry.raw_path) or None
+    if wanted.history and last is None:
+        last = last_commits.of_path(repo, view.commit, entry.raw_path)
+    dated = last if wanted.commit_metadata else None
+    return ContentsResponse(
+        name=entry.name,
+        path=path,
+        sha=entry.id,
+        last_commit_sha=UNSET if dated is None else dated.id,
+        last_committer_date=UNSET if dated is None else git_time(dated.committer.time, dated.committer.offset),
+        last_author_date=UNSET if dated is None else git_time(dated.author.time, dated.author.offset),
+        last_commit_message=UNSET if last is None or not wanted.commit_message else last.message,
+        type=kind,
+        mode=f"{entry.mode:o}",
+        size=entry.size,
+        encoding=encoding,
+        content=content,
+        target=target,
+        url=url,
+        html_url=html_url,
+        git_url=git_url,
+        download_url=f"{page}/raw/{below}" if is_blob else None,
+        submodule_git_url=submodule,
+        links=FileLinks(url, git_url, html_url),
+        lfs_oid=lfs_oid,
+        lfs_size=lfs_size,
+    )

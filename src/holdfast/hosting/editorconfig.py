@@ -1,0 +1,210 @@
+"""What an `.editorconfig` says about a file: indents, line ends and encoding.
+
+A selector is matched by following all ways through it at once, so that none takes longer than its length times
+that of the path, whatever stars somebody puts into it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.errors import PatternRefused
+
+__all__ = ["definition_for", "matches"]
+
+MOST_STEPS: Final = 2_000_000
+LONGEST_SELECTOR: Final = 4096
+DEEPEST: Final = 32
+UNSET: Final = "unset"
+LOWERED: Final = frozenset({"charset", "indent_style", "end_of_line"})
+RANGE: Final = re.compile(r"\{([+-]?[0-9]{1,18})\.\.([+-]?[0-9]{1,18})\}")
+NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
+PAIR: Final = re.compile(r"([^=:]+?)\s*[=:]\s*(.*)")
+
+
+@dataclass(slots=True)
+class Steps:
+    """How much matching may still be done."""
+
+    left: int = MOST_STEPS
+
+    def take(self, count: int) -> None:
+        """Use some up."""
+        self.left -= count
+        if self.left < 0:
+            raise PatternRefused("the .editorconfig takes too long to match")
+
+
+def sections(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each section's selector and what stands below it."""
+    selector: str | None = None
+    pairs: dict[str, str] = {}
+    for line in text.removeprefix("\ufeff").splitlines():
+        told = line.strip()
+        if not told or told[0] in "#;":
+            continue
+        if told.startswith("[") and told.endswith("]"):
+            if selector is not None:
+                yield selector, pairs
+            selector, pairs = told[1:-1], {}
+        elif pair := PAIR.fullmatch(told):
+            pairs[pair[1].strip().lower()] = pair[2]
+    if selector is not None:
+        yield selector, pairs
+
+
+def definition_for(text: str, path: str, keys: tuple[str, ...]) -> dict[str, str] | None:
+    """Return what is said about a file under some keys; None when no section is about it.
+
+    The last section that has something to say under a key decides; what it calls unset is not told.
+    """
+    steps = Steps()
+    fitting = [pairs for selector, pairs in sections(text) if fits(selector, path, steps)]
+    if not fitting:
+        return None
+    found: dict[str, str] = {}
+    for pairs in reversed(fitting):
+        for key in keys:
+            if pairs.get(key) and key not in found:
+                found[key] = pairs[key].lower() if key in LOWERED else pairs[key]
+    return {key: found[key] for key in keys if found.get(key, UNSET).lower() != UNSET}
+
+
+def matches(selector: str, path: str) -> bool:
+    """Tell whether a selector is about a file."""
+    return fits(selector, path, Steps())
+
+
+def fits(selector: str, path: str, steps: Steps) -> bool:
+    """Tell whether a selector is about a file, within so many steps."""
+    if len(selector) > LONGEST_SELECTOR:
+        return False
+    starts = {0}
+    if "/" not in selector:
+        # It is about files of that name in any directory.
+        starts |= {index + 1 for index, letter in enumerate(path) if letter == "/"}
+    return len(path) in Walk(selector.removeprefix("/"), path, steps).ends(
+        0, len(selector.removeprefix("/")), starts
+    )
+
+
+class Walk:
+    """One selector laid over one path."""
+
+    def __init__(self, selector: str, path: str, steps: Steps) -> None:
+        self.selector = selector
+        self.path = path
+        self.steps = steps
+
+    def ends(self, at: int, stop: int, starts: set[int], depth: int = 0) -> set[int]:
+        """Return where in the path a stretch of the selector can end when it begins at some places."""
+        selector, path = self.selector, self.path
+        while at < stop and starts:
+            self.steps.take(len(starts))
+            sign = selector[at]
+            if sign == "*":
+                many = selector.startswith("**", at) and at + 1 < stop
+                starts = self.stretch(starts, across=many)
+                at += 2 if many else 1
+                continue
+            if sign == "{" and (close := self.closing(at, stop)) is not None and depth < DEEPEST:
+                starts = self.braces(at, close, starts, depth)
+                at = close + 1
+                continue
+            if sign == "[" and (end := selector.find("]", at + 2, stop)) > 0 and "/" not in selector[at:end]:
+                inside = selector[at + 1 : end]
+                starts = {place + 1 for place in starts if place < len(path) and in_class(path[place], inside)}
+                at = end + 1
+                continue
+            if sign == "?":
+                starts = {place + 1 for place in starts if place < len(path) and path[place] != "/"}
+                at += 1
+                continue
+            if sign == "\\" and at + 1 < stop:
+                at += 1
+                sign = selector[at]
+            starts = {place + 1 for place in starts if path.startswith(sign, place)}
+            at += 1
+        return starts
+
+    def stretch(self, starts: set[int], *, across: bool) -> set[int]:
+        """Return every place a star leads to; one alone stops at a slash."""
+        reached: set[int] = set()
+        for start in sorted(starts):
+            place = start
+            while place not in reached and place <= len(self.path):
+                reached.add(place)
+                if place < len(self.path) and self.path[place] == "/" and not across:
+                    break
+                place += 1
+        self.steps.take(len(reached))
+        return reached
+
+    def closing(self, at: int, stop: int) -> int | None:
+        """Return where braces that open here close."""
+        self.steps.take(1)
+        depth = 0
+        place = at
+        while place < stop:
+            sign = self.selector[place]
+            if sign == "\\":
+                place += 1
+            elif sign == "{":
+                depth += 1
+            elif sign == "}":
+                depth -= 1
+                if not depth:
+                    self.steps.take((place - at) // 8)
+                    return place
+            place += 1
+        self.steps.take((place - at) // 8)
+        return None
+
+    def braces(self, at: int, close: int, starts: set[int], depth: int) -> set[int]:
+        """Follow each of the choices between braces, or all numbers of a range."""
+        span = RANGE.fullmatch(self.selector, at, close + 1)
+        if span is not None:
+            low, high = sorted((int(span[1]), int(span[2])))
+            found = [match for place in starts if (match := NUMBER.match(self.path, place)) is not None]
+            return {match.end() for match in found if low <= int(match[0]) <= high}
+        cuts = list(self.commas(at + 1, close))
+        if not cuts:
+            # With nothing to choose from, the braces stand for themselves.
+            inner = self.ends(at + 1, close, {p + 1 for p in starts if self.path.startswith("{", p)}, depth + 1)
+            return {place + 1 for place in inner if self.path.startswith("}", place)}
+        reached: set[int] = set()
+        begin = at + 1
+        for cut in [*cuts, close]:
+            reached |= self.ends(begin, cut, set(starts), depth + 1)
+            begin = cut + 1
+        return reached
+
+    def commas(self, at: int, stop: int) -> Iterator[int]:
+        """Yield where choices are separated, not those inside further braces."""
+        depth = 0
+        while at < stop:
+            sign = self.selector[at]
+            if sign == "\\":
+                at += 1
+            elif sign in "{}":
+                depth += 1 if sign == "{" else -1
+            elif sign == "," and not depth:
+                yield at
+            at += 1
+
+
+def in_class(letter: str, inside: str) -> bool:
+    """Tell whether a letter is among those between brackets; a slash never is."""
+    negated = inside[:1] in {"!", "^"}
+    choices = inside[negated:]
+    found = False
+    at = 0
+    while at < len(choices):
+        if choices[at + 1 : at + 2] == "-" and at + 2 < len(choices):
+            found |= choices[at] <= letter <= choices[at + 2]
+            at += 3
+        else:
+            found |= choices[at] == letter
+            at += 1
+    return letter != "/" and found != negated

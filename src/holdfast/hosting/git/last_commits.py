@@ -1,0 +1,371 @@
+"""The newest commit that touched a path, for one path and for every entry of a directory.
+
+Where two histories join, git follows the first of them in which the path is as it is after joining; so each path
+has one line of commits behind it, and its newest commit is the first on that line that differs from all its
+parents. A directory is answered in one walk along the lines of all its entries. Nothing of this ever changes for a
+given commit: answers are kept in memory and beside the repository, and a commit on top of one that is known costs
+only what it changed.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.errors import GitDamaged, GitFailed
+from holdfast.hosting.git import history, kept_answers
+from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.output import chunks
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.trees import Missing, children, find
+
+__all__ = ["knows_directory", "knows_path", "of_directory", "of_path"]
+
+KEPT_PATHS: Final = 65_536
+KEPT_ENTRIES: Final = 400_000
+KEPT_COMMITS: Final = 8192
+# How far to look in this process for a commit whose answers are kept, before git walks the whole history.
+NEAR: Final = 48
+# Beyond so many commits, what is left at the root is asked for by name; a few are asked for one by one, where
+# filters help git.
+FAR: Final = 100
+FEW: Final = 4
+CONTENTS_KEPT: Final = 256
+
+# What a directory holds, by name: mode and id. And the newest commit of each entry.
+Content = dict[bytes, tuple[int, str]]
+Answers = dict[bytes, str]
+Key = tuple[Path, bytes]
+encoder = msgspec.msgpack.Encoder()
+decoder = msgspec.msgpack.Decoder(list[tuple[bytes, str]])
+
+
+class Memory:
+    """The answers of this process: for each directory or path those about the last few commits."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, OrderedDict[str, Answers]] = OrderedDict()
+
+    def get(self, key: Key, start: str) -> Answers | None:
+        """Return the answers about a commit."""
+        found = self._kept.get(key)
+        return None if found is None else found.get(start)
+
+    def around(self, key: Key) -> dict[str, Answers]:
+        """Return all that is known about a directory or path."""
+        with self._lock:
+            return dict(self._kept.get(key, ()))
+
+    def put(self, key: Key, start: str, answers: Answers) -> None:
+        """Keep answers; the oldest go when there are too many."""
+        with self._lock:
+            mine = self._kept.setdefault(key, OrderedDict())
+            self._kept.move_to_end(key)
+            if start not in mine:
+                self._size += len(answers) + 1
+            mine[start] = answers
+            if len(mine) > kept_answers.KEPT_PER_PATH:
+                self._size -= len(mine.popitem(last=False)[1]) + 1
+            while self._size > self._most and len(self._kept) > 1:
+                _, gone = self._kept.popitem(last=False)
+                self._size -= sum(len(old) + 1 for old in gone.values())
+
+
+directories = Memory(KEPT_ENTRIES)
+paths = Memory(KEPT_PATHS)
+
+
+def split(path: bytes) -> tuple[bytes, bytes]:
+    """Return the directory of a path, and its name there."""
+    directory, _, name = path.rpartition(b"/")
+    return directory, name
+
+
+def in_memory(folder: Path, start: str, path: bytes) -> str | None:
+    """Return the answer for a path if this process has it."""
+    directory, name = split(path)
+    found = directories.get((folder, directory), start) or paths.get((folder, path), start)
+    return None if found is None else found.get(name)
+
+
+def knows_path(repo: Repo, start: str, path: bytes) -> bool:
+    """Tell whether the answer for a path is at hand."""
+    return in_memory(repo.folder, start, path) is not None
+
+
+def knows_directory(repo: Repo, start: str, path: bytes) -> bool:
+    """Tell whether the answers for a directory are at hand."""
+    return directories.get((repo.folder, path), start) is not None
+
+
+@lru_cache(maxsize=KEPT_COMMITS)
+def parsed(folder: Path, commit: str) -> Commit:
+    """Return a commit; answers name the same ones over and over."""
+    return read_commit(open_repository(folder), commit)
+
+
+def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
+    """Return the newest commit that leads to `start` and touched a path; nothing when none did."""
+    found = in_memory(repo.folder, start, path)
+    if found is None:
+        found = path_answer(repo, start, path)
+    return None if found is None else parsed(repo.folder, found)
+
+
+def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
+    """Find out who touched a path last: from what is kept, from a commit nearby, or from git."""
+    directory, name = split(path)
+    key = (repo.folder, path)
+    known = paths.around(key) | directories.around((repo.folder, directory))
+    stored = {commit: {name: answer.decode()} for commit, answer in kept_answers.load(repo.folder, path).items()}
+    known = stored | known
+    found = near(repo, start, directory, {name}, known).get(name)
+    if found is None:
+        found = history.last_commit(repo, start, path)
+    if found is not None:
+        paths.put(key, start, {name: found})
+        if start not in stored:
+            kept_answers.save(repo.folder, path, start, found.encode())
+    return found
+
+
+def of_directory(repo: Repo, start: str, path: bytes) -> dict[bytes, Commit]:
+    """Return the newest commit that touched each entry of a directory, by the entry's path."""
+    key = (repo.folder, path)
+    answers = directories.get(key, start)
+    if answers is None:
+        answers = directory_answers(repo, start, path)
+        directories.put(key, start, answers)
+    prefix = path + b"/" if path else b""
+    return {prefix + name: parsed(repo.folder, commit) for name, commit in answers.items()}
+
+
+def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
+    """Find out who touched a directory's entries last: from what is kept, from a commit nearby, or from git."""
+    key = path + b"/"
+    stored: dict[str, Answers] = {}
+    for commit, kept in kept_answers.load(repo.folder, key).items():
+        try:
+            stored[commit] = dict(decoder.decode(kept))
+        except msgspec.DecodeError:
+            continue
+    if start in stored:
+        return stored[start]
+    known = stored | directories.around((repo.folder, path))
+    names = set(content_at(repo, start, path))
+    answers = near(repo, start, path, names, known)
+    if len(answers) < len(names):
+        answers = walked(repo, start, path, names) if path else walked_whole(repo, start, names)
+    kept_answers.save(repo.folder, key, start, encoder.encode(list(answers.items())))
+    return answers
+
+
+def content_at(repo: Repo, commit: str, path: bytes) -> Content:
+    """Return what a directory holds in a commit; nothing when it is not there."""
+    return content_of(repo, read_commit(repo, commit).tree, path)
+
+
+def content_of(repo: Repo, tree: str, path: bytes) -> Content:
+    """Return what a directory holds below a tree."""
+    found = find(repo, tree, path)
+    if isinstance(found, Missing) or found.type != "dir":
+        return {}
+    return {name: (mode, at) for mode, name, at in children(repo, found.id)}
+
+
+class Lines:
+    """Which entries wait to be answered at which commit."""
+
+    def __init__(self, start: str, names: set[bytes]) -> None:
+        self.waiting: dict[str, set[bytes]] = {start: names} if names else {}
+        self.answers: Answers = {}
+
+    def settle(self, commit: str, changed: list[tuple[str, set[bytes] | None]]) -> None:
+        """Answer those at a commit, or move each on to the first parent that has the same.
+
+        With each parent comes what differs from it; None is everything.
+        """
+        for name in self.waiting.pop(commit, ()):
+            onward = next((parent for parent, names in changed if names is not None and name not in names), None)
+            if onward is None:
+                self.answers[name] = commit
+            else:
+                self.waiting.setdefault(onward, set()).add(name)
+
+
+def near(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str, Answers]) -> Answers:
+    """Follow the lines a little way to commits whose answers are known; return the answers found so."""
+    if not known:
+        return {}
+    lines = Lines(start, set(names))
+    for _ in range(NEAR):
+        if not lines.waiting:
+            break
+        commit = next(iter(lines.waiting))
+        answers = known.get(commit)
+        if answers is not None and lines.waiting[commit] <= answers.keys():
+            for name in lines.waiting.pop(commit):
+                lines.answers[name] = answers[name]
+            continue
+        here = read_commit(repo, commit)
+        lines.settle(commit, compared(repo, here, path))
+    return lines.answers
+
+
+def compared(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[bytes] | None]]:
+    """Tell in which entries of a directory a commit differs from each of its parents."""
+    here = content_of(repo, commit.tree, path)
+    found: list[tuple[str, set[bytes] | None]] = []
+    for parent in commit.parents:
+        before = content_at(repo, parent, path)
+        found.append((parent, {name for name, entry in here.items() if before.get(name) != entry}))
+    return found
+
+
+def walked(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
+    """Let git walk the history of a directory, until every entry is answered.
+
+    It leaves out commits that change nothing there and says what each of the others stands on instead, and what it
+    changed; joins are compared here, each with all it stands on.
+    """
+    seen: dict[str, tuple[tuple[str, ...], set[bytes]]] = {}
+    lines: Lines | None = None
+    for commit, parents, changed in logged(repo, start, path, names):
+        if lines is None:
+            # The first one told is where the start stands, if that changed nothing itself.
+            lines = Lines(commit, set(names))
+        seen[commit] = parents, changed
+        step = commit
+        # A clock that went wrong tells of a parent before its child: those are here already.
+        while step in lines.waiting and step in seen:
+            behind, touched = seen[step]
+            if len(behind) > 1:
+                here = content_at(repo, step, path)
+                contents = [(parent, content_at(repo, parent, path)) for parent in behind]
+                differing: list[tuple[str, set[bytes] | None]] = [
+                    (parent, {name for name, entry in here.items() if before.get(name) != entry})
+                    for parent, before in contents
+                ]
+                lines.settle(step, differing)
+            else:
+                lines.settle(step, [(parent, touched) for parent in behind])
+            step = next((ready for ready in lines.waiting if ready in seen), step)
+        if not lines.waiting:
+            break
+    return {} if lines is None else lines.answers
+
+
+def walked_whole(repo: Repo, start: str, names: set[bytes]) -> Answers:
+    """Follow the lines of what lies at the root, which nearly every commit changes.
+
+    Its commits are all told with their trees, from the commit-graph; comparing those here costs less than letting
+    git compare all that lies below. What nobody has touched for long is asked for by its own name.
+    """
+    told: dict[str, tuple[str, list[str]]] = {}
+    contents: OrderedDict[str, Content] = OrderedDict()
+
+    def content(commit: str) -> Content:
+        tree = told[commit][0]
+        found = contents.get(tree)
+        if found is None:
+            found = contents[tree] = content_of(repo, tree, b"")
+            if len(contents) > CONTENTS_KEPT:
+                contents.popitem(last=False)
+        return found
+
+    lines = Lines(start, set(names))
+    steps = 0
+    for token in lines_of(chunks(repo.folder, "log", "--format=%H %T %P", start, "--")):
+        commit, tree, *parents = token.decode().split()
+        told[commit] = tree, parents
+        while (ready := next((one for one in lines.waiting if is_told(told, one)), None)) is not None:
+            here, behind = content(ready), [(parent, content(parent)) for parent in told[ready][1]]
+            differing: list[tuple[str, set[bytes] | None]] = [
+                (parent, {name for name in lines.waiting[ready] if before.get(name) != here.get(name)})
+                for parent, before in behind
+            ]
+            lines.settle(ready, differing)
+            steps += 1
+        left = sum(map(len, lines.waiting.values()))
+        if not left or steps > FAR:
+            break
+    rest = names - lines.answers.keys()
+    more = last_of_each(repo, start, rest) if len(rest) <= FEW else walked(repo, start, b"", rest)
+    return lines.answers | more
+
+
+def is_told(told: dict[str, tuple[str, list[str]]], commit: str) -> bool:
+    """Tell whether a commit can be compared with all it stands on."""
+    return commit in told and all(parent in told for parent in told[commit][1])
+
+
+def last_of_each(repo: Repo, start: str, names: set[bytes]) -> Answers:
+    """Ask git about some paths one by one."""
+    found = {name: history.last_commit(repo, start, name) for name in names}
+    return {name: commit for name, commit in found.items() if commit is not None}
+
+
+def lines_of(output: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines git prints."""
+    rest = b""
+    try:
+        for chunk in output:
+            *whole, rest = (rest + chunk).split(b"\n")
+            yield from whole
+    except GitFailed as error:
+        raise GitDamaged("git log cannot read all it needs") from error
+    if rest:
+        yield rest
+
+
+def logged(
+    repo: Repo, start: str, path: bytes, names: set[bytes]
+) -> Iterator[tuple[str, tuple[str, ...], set[bytes]]]:
+    """Yield the commits that touched a directory, or some of what lies at the root.
+
+    With each come the commits it stands on, and the entries it changed.
+    """
+    how = ("--full-history", "--parents", "--raw", "--no-renames", "--no-abbrev", "-z", "--diff-merges=off")
+    limits = [path] if path else sorted(names)
+    command = ("-c", "log.showRoot=false", "log", *how, "--format=%H %P", start, "--", *map(argument, limits))
+    skipped = len(path) + 1 if path else 0
+    commit, parents, changed = "", (), set[bytes]()
+    for token, named in tokens(chunks(repo.folder, *command)):
+        if named is not None:
+            changed.add(named[skipped:].partition(b"/")[0])
+            continue
+        if commit:
+            yield commit, parents, changed
+        commit, *behind = token.decode().split()
+        parents, changed = tuple(behind), set()  # type: ignore[assignment]
+    if commit:
+        yield commit, parents, changed
+
+
+def tokens(output: Iterator[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield what git prints between NULs: a commit alone, or a change with its path."""
+    rest, change = b"", None
+    try:
+        for chunk in output:
+            *whole, rest = (rest + chunk).split(b"\0")
+            for token in whole:
+                told = token.lstrip(b"\n")
+                if change is not None:
+                    yield change, token
+                    change = None
+                elif told.startswith(b":"):
+                    change = told
+                elif told:
+                    yield told, None
+    except GitFailed as error:
+        raise GitDamaged("git log cannot read all it needs") from error
+    if rest.strip(b"\n"):
+        yield rest.strip(b"\n"), None

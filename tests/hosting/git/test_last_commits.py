@@ -1,0 +1,136 @@
+"""Who touched a path last, held against `git rev-list`."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.git import history, kept_answers, last_commits
+from holdfast.hosting.git.history import refresh_commit_graph
+from holdfast.hosting.git.last_commits import knows_directory, knows_path, of_directory, of_path
+from holdfast.hosting.git.repository import Repo, open_repository
+from tests.hosting.git.histories import Step, histories, write
+from tests.hosting.git.oracle import git
+
+DIRECTORIES = [b"", b"dir", b"dir/deep"]
+
+
+def forget() -> None:
+    """Start as a new process does."""
+    last_commits.directories = last_commits.Memory(last_commits.KEPT_ENTRIES)
+    last_commits.paths = last_commits.Memory(last_commits.KEPT_PATHS)
+
+
+def expected(folder: Path, commit: str, directory: bytes) -> dict[bytes, str]:
+    """Ask git about each entry of a directory by itself."""
+    below = [directory + b"/"] if directory else []
+    paths = [
+        path for path in git(folder, "ls-tree", "-z", "--name-only", commit, "--", *below).split(b"\0") if path
+    ]
+    return {path: git(folder, "rev-list", "-1", commit, "--", path).decode().strip() for path in paths}
+
+
+def told(repo: Repo, commit: str, directory: bytes) -> dict[bytes, str]:
+    """Ask for a directory."""
+    return {path: found.id for path, found in of_directory(repo, commit, directory).items()}
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(histories(), st.booleans(), st.sampled_from([0, 2, 48]), st.booleans())
+def test_answers_are_gits(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001
+    """For every directory and path of every commit, whatever was asked before."""
+    folder = tmp_path / "drawn.git"
+    shutil.rmtree(folder, ignore_errors=True)
+    forget()
+    ids = write(folder, steps)
+    if filtered:
+        refresh_commit_graph(folder)
+    repo = open_repository(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(last_commits, "NEAR", near)
+        patch.setattr(last_commits, "FAR", near)
+        patch.setattr(last_commits, "FEW", near // 2)
+        for commit in reversed(ids) if backwards else ids:
+            for directory in DIRECTORIES:
+                answers = expected(folder, commit, directory)
+                for path, newest in answers.items():
+                    found = of_path(repo, commit, path)
+                    assert found is not None
+                    assert found.id == newest
+                if directory == b"" or answers:
+                    assert told(repo, commit, directory) == answers
+        forget()
+        # What was kept beside the repository is as good.
+        for commit in ids[-3:]:
+            assert told(repo, commit, b"") == expected(folder, commit, b"")
+
+
+@pytest.fixture
+def linear(tmp_path: Path) -> tuple[Repo, list[str]]:
+    """Make a plain history: ten commits that change one of five files each."""
+    forget()
+    names = [b"dir/%d" % number for number in range(5)]
+    files: list[dict[bytes, bytes | None]] = [dict.fromkeys(names, b"start")]
+    files += [{names[number % 4]: b"%d" % number} for number in range(1, 10)]
+    steps = [Step((number - 1,) if number else (), number, changed) for number, changed in enumerate(files)]
+    ids = write(tmp_path / "linear.git", steps)
+    return open_repository(tmp_path / "linear.git"), ids
+
+
+def test_a_commit_on_top_costs_only_what_it_changed(
+    linear: tuple[Repo, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git is asked once; afterwards the answers are carried forward."""
+    repo, ids = linear
+    assert not knows_directory(repo, ids[5], b"dir")
+    told(repo, ids[5], b"dir")
+    assert knows_directory(repo, ids[5], b"dir")
+    assert knows_path(repo, ids[5], b"dir/1")
+    assert not knows_path(repo, ids[6], b"dir/1")
+    of_path(repo, ids[5], b"dir")
+    monkeypatch.setattr(last_commits, "logged", None)
+    monkeypatch.setattr(history, "last_commit", None)
+    for commit in ids[6:]:
+        assert told(repo, commit, b"dir") == expected(repo.folder, commit, b"dir")
+        found = of_path(repo, commit, b"dir")
+        assert found is not None
+        assert found.id == commit
+    forget()
+    assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
+
+
+def test_what_is_kept_can_be_deleted_or_damaged(linear: tuple[Repo, list[str]]) -> None:
+    """Then it is found out again."""
+    repo, ids = linear
+    file = repo.folder / kept_answers.PLACE
+    for spoil in (file.unlink, lambda: file.write_bytes(b"nonsense" * 1000), lambda: file.write_bytes(b"")):
+        assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
+        kept_answers.save(repo.folder, b"dir/", ids[3], b"\xff")
+        forget()
+        assert told(repo, ids[4], b"dir") == expected(repo.folder, ids[4], b"dir")
+        assert file.exists()
+        spoil()
+        forget()
+    assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
+
+
+def test_a_path_nobody_touched_has_no_commit(linear: tuple[Repo, list[str]]) -> None:
+    """Nor has a directory that is not there any entries."""
+    repo, ids = linear
+    assert of_path(repo, ids[9], b"nothing") is None
+    assert told(repo, ids[9], b"nothing") == {}
+    assert told(repo, ids[9], b"dir/1") == {}
+
+
+def test_memory_is_bounded() -> None:
+    """The oldest go first, and only the last few commits of each path are kept."""
+    memory = last_commits.Memory(10)
+    for number in range(20):
+        memory.put((Path("a"), b"%d" % number), "start", {b"x": "1"})
+    assert memory.get((Path("a"), b"0"), "start") is None
+    assert memory.get((Path("a"), b"19"), "start") == {b"x": "1"}
+    for number in range(20):
+        memory.put((Path("a"), b"19"), f"start {number}", {b"x": "1"})
+    assert len(memory.around((Path("a"), b"19"))) == kept_answers.KEPT_PER_PATH
