@@ -22,7 +22,7 @@ CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.wire\.[a-z_]*\)",*$$/\1/p' s
 CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve clients test schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
+.PHONY: help serve clients test test-long schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -65,13 +65,16 @@ serve: $(VENV)/.package ## set everything up and run the service on http://local
 
 test: $(VENV)/.dev clients ## set everything up and run every test, with coverage of both halves
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal -m "not long" $(PYTEST_ARGS)
 	$(BIN)/coverage combine --quiet
 	@for half in backup hosting; do \
 		printf 'coverage of %s: ' $$half; \
 		$(BIN)/coverage report --include="*/holdfast/$$half/*" --format=total | sed 's/$$/%/'; \
 	done
 	@printf 'coverage of everything: '; $(BIN)/coverage report --format=total | sed 's/$$/%/'
+
+test-long: $(VENV)/.dev ## run the tests that take minutes each
+	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
 
 schemathesis: $(VENV)/.dev ## send made-up requests to a service of two processes (SECONDS=120)
 	$(BIN)/python -m tests.compat.made_up_requests $(SECONDS)

@@ -7,7 +7,7 @@ from importlib import import_module
 from bench.harness import Figure
 from holdfast import backup
 
-BENCHMARKS = ("wire", "info", "container", "memory", "service", "clone")
+BENCHMARKS = ("wire", "info", "container", "memory", "service", "clone", "files_read", "files_write")
 
 
 def main() -> int:

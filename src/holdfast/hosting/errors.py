@@ -31,7 +31,11 @@ HostingError
 │   ├── OwnersStay           the team of an organization's owners stays as it is
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
-│   └── StillInUse           what was to be removed holds something, or belongs somewhere
+│   ├── StillInUse           what was to be removed holds something, or belongs somewhere
+│   └── FileRefused          a file cannot be changed as was asked
+│       ├── FileExists       there is a file already
+│       ├── FileTooLarge     it has more bytes than is allowed
+│       └── ShaMismatch      it is not the one the caller last saw
 ├── PushRefused              the rules of a branch forbid the change
 ├── TooManyGuesses           too many wrong passwords were given
 ├── Taken                    what was to be made exists already
@@ -74,6 +78,9 @@ __all__ = [
     "DatabaseTooNew",
     "EmailRefused",
     "EmailTaken",
+    "FileExists",
+    "FileRefused",
+    "FileTooLarge",
     "FolderExists",
     "GitDamaged",
     "GitError",
@@ -121,6 +128,7 @@ __all__ = [
     "RefRefused",
     "Refused",
     "RepositoryTaken",
+    "ShaMismatch",
     "SnapshotDamaged",
     "SnapshotError",
     "SnapshotRefused",
@@ -264,6 +272,22 @@ class PasswordRefused(Refused):
 
 class StillInUse(Refused):
     """What was to be removed holds something, or belongs somewhere; the message says what."""
+
+
+class FileRefused(Refused):
+    """A file cannot be changed as was asked; the message says why."""
+
+
+class FileExists(FileRefused):
+    """There is a file where a new one should be."""
+
+
+class FileTooLarge(FileRefused):
+    """A file has more bytes than is allowed."""
+
+
+class ShaMismatch(FileRefused):
+    """A file is not the one the caller last saw; the message says which it is."""
 
 
 class PushRefused(HostingError):

@@ -12,6 +12,7 @@ from holdfast.hosting.git.lfs.store import LfsStore
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.turns import Turns
 from holdfast.settings import Settings
 
 __all__ = ["Host", "lfs_store"]
@@ -42,6 +43,8 @@ class Host:
     lfs: LfsStore
     pushed: set[int] = field(default_factory=set)
     """The repositories that were pushed to, until a moment later their size and history index are made new."""
+    turns: Turns = field(default_factory=Turns)
+    """Who waits to commit to which repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)
     """When tokens were last used, until a moment later that is written down for all of them at once."""
 
@@ -57,4 +60,5 @@ class Host:
 
     def close(self) -> None:
         """Give everything back."""
+        self.turns.close()
         self.database.close()

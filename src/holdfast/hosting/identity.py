@@ -5,7 +5,7 @@ from typing import Final
 
 from holdfast.hosting.store.accounts import Account
 
-__all__ = ["commit_email", "commit_name", "noreply_address"]
+__all__ = ["commit_email", "commit_name", "noreply_address", "plain"]
 
 NOREPLY_DOMAIN: Final = "noreply.localhost"
 # What git cannot keep in a name.
@@ -17,9 +17,14 @@ def noreply_address(account: Account) -> str:
     return f"{account.id}+{account.name.lower()}@{NOREPLY_DOMAIN}"
 
 
+def plain(text: str) -> str:
+    """Return a name or an address without what git cannot keep in one."""
+    return FORBIDDEN.sub("", text).strip()
+
+
 def commit_name(account: Account) -> str:
     """Return the name somebody commits under."""
-    return FORBIDDEN.sub("", account.full_name).strip() or account.name
+    return plain(account.full_name) or account.name
 
 
 def commit_email(account: Account) -> str:

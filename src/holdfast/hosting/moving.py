@@ -5,7 +5,9 @@ the announcement's end in one transaction; so whenever a process dies, `recover`
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -13,21 +15,52 @@ import structlog
 from holdfast.hosting import protection
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused
 from holdfast.hosting.git import history, refs
+from holdfast.hosting.git import moves as git_moves
 from holdfast.hosting.git.changes import changes_between
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.repository import Repo, locked, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import protections, repositories, updates
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.updates import Move, Pending
 
-__all__ = ["check_rules", "move_refs", "recover", "settle", "teams_in", "zero_id"]
+__all__ = [
+    "Announced",
+    "check_rules",
+    "described",
+    "has_moved",
+    "holding",
+    "move_refs",
+    "recover",
+    "settle",
+    "settle_all",
+    "teams_in",
+    "zero_id",
+]
 
 log = structlog.get_logger(__name__)
 BRANCHES: Final = "refs/heads/"
 # An announcement younger than this may belong to a push that is still going on.
 ABANDONED_SECONDS: Final = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """Moves of one person's that were announced, and the numbers they have."""
+
+    actor_id: int | None
+    numbers: Sequence[int]
+    moves: Sequence[Move]
+
+
+@contextmanager
+def holding(host: Host, repository_id: int) -> Iterator[Repo]:
+    """Hold a repository against all who commit to it: threads, processes, and machines that share the database."""
+    with host.database.holding(repository_id):
+        folder = host.folders.existing(repository_id)
+        with locked(folder):
+            yield open_repository(folder)
 
 
 def zero_id(repository: Repository) -> str:
@@ -120,19 +153,29 @@ def settle(
     moves: Sequence[Move],
 ) -> None:
     """Record what has moved: the events, and what the repository's row says about its branches."""
-    repo = open_repository(host.folders.existing(repository.id))
-    found, count = refs.branches(repo, limit=1)
-    columns: dict[str, str | bool | int] = {"branch_count": count, "is_empty": refs.is_empty(repo)}
-    if any(not move.deletes for move in moves):
-        columns["pushed_at"] = int(time.time())
-    default = refs.branch(repo, repository.default_branch)
-    if default is None and found and repository.is_empty:
-        # The first branch pushed is the one people mean, when it is not the one the repository was made with.
-        columns["default_branch"] = first_branch(moves) or found[0].name
+    settle_all(host, repository, [Announced(actor_id, numbers, moves)])
+
+
+def settle_all(host: Host, repository: Repository, announced: Sequence[Announced]) -> None:
+    """Record what several people have moved, all of it at once and in their order."""
+    moves = [move for one in announced for move in one.moves]
+    columns: dict[str, str | bool | int] = {}
+    if repository.is_empty or any(move.creates or move.deletes for move in moves):
+        repo = open_repository(host.folders.existing(repository.id))
+        found, count = refs.branches(repo, limit=1)
+        columns |= {"branch_count": count, "is_empty": refs.is_empty(repo)}
+        default = refs.branch(repo, repository.default_branch)
+        if default is None and found and repository.is_empty:
+            # The first branch pushed is the one people mean, when it is not the one the repository was made with.
+            columns["default_branch"] = first_branch(moves) or found[0].name
     with host.database.write() as connection:
-        updates.finish(connection, numbers)
-        updates.record_moves(connection, repository, actor_id, moves)
-        repositories.change_repository(connection, repository, **columns)
+        updates.finish(connection, [number for one in announced for number in one.numbers])
+        for one in announced:
+            updates.record_moves(connection, repository, one.actor_id, one.moves)
+        if any(not move.deletes for move in moves):
+            repositories.note_push(connection, repository)
+        if columns:
+            repositories.change_repository(connection, repository, **columns)
     if "default_branch" in columns:
         host.point_head(repository.id, str(columns["default_branch"]))
 
@@ -144,25 +187,41 @@ def first_branch(moves: Sequence[Move]) -> str | None:
 
 
 def recover(host: Host, *, now: float | None = None) -> int:
-    """Settle what processes that died had announced; return how many moves turned out to have happened."""
+    """Settle what processes that died had announced; return how many moves turned out to have happened.
+
+    Whoever announces under the repository's lock settles under it: once the lock is free, what is still pending is
+    nobody's any more, however young it is.
+    """
     moment = time.time() if now is None else now
-    landed = 0
+    by_repository: dict[int, list[Pending]] = {}
     for pending in updates.pending_updates(host.database, before=int(moment) - ABANDONED_SECONDS):
-        try:
-            repository = repositories.repository_by_id(host.database, pending.repository_id)
-            happened = has_moved(open_repository(host.folders.existing(repository.id)), pending.move)
-        except (NoSuchRepository, NoSuchFolder):
-            happened = False
-            repository = None
-        if happened and repository is not None:
-            settle(host, repository, pending.actor_id, [pending.id], [pending.move])
-            landed += 1
-        else:
-            with host.database.write() as connection:
-                updates.forget(connection, [pending.id])
+        by_repository.setdefault(pending.repository_id, []).append(pending)
+    landed = sum(recover_repository(host, number, found) for number, found in by_repository.items())
     if landed:
         log.warning("recorded ref moves whose process had died", count=landed)
     return landed
+
+
+def recover_repository(host: Host, repository_id: int, found: Sequence[Pending]) -> int:
+    """Settle what was announced for one repository, and forget what did not happen."""
+    numbers = [pending.id for pending in found]
+    try:
+        with holding(host, repository_id) as repo:
+            repository = repositories.repository_by_id(host.database, repository_id)
+            left = updates.still_pending(host.database, repository_id, numbers)
+            for pending in left:
+                git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.new)
+            happened = [pending for pending in left if has_moved(repo, pending.move)]
+            lost = [pending.id for pending in left if pending not in happened]
+            if happened:
+                one_by_one = [Announced(pending.actor_id, [pending.id], [pending.move]) for pending in happened]
+                settle_all(host, repository, one_by_one)
+    except (NoSuchRepository, NoSuchFolder):
+        happened, lost = [], numbers
+    if lost:
+        with host.database.write() as connection:
+            updates.forget(connection, lost)
+    return len(happened)
 
 
 def has_moved(repo: Repo, move: Move) -> bool:

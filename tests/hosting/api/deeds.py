@@ -21,6 +21,8 @@ class Deed:
     body: Mapping[str, object] | None = None
     harmless: Mapping[str, str] | None = None
     """Other parameters for those who are let; without any, and without a body to spoil, they do not try."""
+    let: int | None = None
+    """The status that shows that a reader was let, where what they ask for is not there."""
 
 
 def refusal(asked: Asked | AskedThere | str, standing: InRepository | InOrganization) -> int | None:
@@ -94,6 +96,7 @@ SEE: Asked = (sees,)
 KNOWN: Asked = (sees, is_known)
 READ_CODE: Asked = (sees, reads_code)
 WRITE_CODE: Asked = (sees, reads_code, is_live, is_known, writes_code)
+READ_FILES: Asked = (sees, reads_code, is_known, writes_code)
 READ_ISSUES: Asked = (sees, finds_issues)
 OPEN_ISSUE: Asked = (sees, finds_plain_issues, is_known, is_live)
 TAKE_PART: Asked = (sees, finds_issues, is_known, is_live)
@@ -108,6 +111,8 @@ ADMINISTER_LIVE: Asked = (sees, is_known, administers, is_live)
 OWN: Asked = (sees, is_known, owns)
 
 ISSUE = {"index": "<issue>"}
+FILE, NEW_FILE = {"filepath": "README.md"}, {"filepath": "taken.txt"}
+TAKEN = {"operation": "create", "path": "taken.txt", "content": ""}
 ABOUT_REPOSITORIES = {
     "GET /repos/{owner}/{repo}": Deed(SEE),
     "GET /repositories/{id}": Deed(SEE, {"id": "<repository>"}),
@@ -161,6 +166,25 @@ ABOUT_REPOSITORIES = {
     "GET /repos/{owner}/{repo}/commits": Deed(READ_CODE),
     "GET /repos/{owner}/{repo}/commits/{sha}": Deed(READ_CODE, {"sha": "<commit>"}),
     "GET /repos/{owner}/{repo}/git/commits/{sha}": Deed(READ_CODE, {"sha": "<commit>"}),
+    # Its files.
+    "GET /repos/{owner}/{repo}/contents": Deed(READ_CODE),
+    "GET /repos/{owner}/{repo}/contents/{filepath...}": Deed(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/contents-ext": Deed(READ_CODE),
+    "GET /repos/{owner}/{repo}/contents-ext/{filepath...}": Deed(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/file-contents": Deed(READ_CODE, let=400),
+    "POST /repos/{owner}/{repo}/file-contents": Deed(READ_FILES, body={"files": ["README.md"]}),
+    "GET /repos/{owner}/{repo}/raw/{filepath...}": Deed(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/media/{filepath...}": Deed(READ_CODE, FILE),
+    "GET /repos/{owner}/{repo}/archive/{archive...}": Deed(READ_CODE, {"archive": "main.zip"}),
+    "GET /repos/{owner}/{repo}/tarball/{ref...}": Deed(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/zipball/{ref...}": Deed(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/bundle/{ref...}": Deed(READ_CODE, {"ref": "main"}),
+    "GET /repos/{owner}/{repo}/editorconfig/{filepath...}": Deed(READ_CODE, FILE, let=404),
+    "POST /repos/{owner}/{repo}/contents": Deed(WRITE_CODE, body={"files": [TAKEN]}),
+    "POST /repos/{owner}/{repo}/contents/{filepath...}": Deed(WRITE_CODE, NEW_FILE, {"content": ""}),
+    "PUT /repos/{owner}/{repo}/contents/{filepath...}": Deed(WRITE_CODE, NEW_FILE, {"content": ""}),
+    "DELETE /repos/{owner}/{repo}/contents/{filepath...}": Deed(WRITE_CODE, FILE, {"sha": "0" * 40}),
+    "PUT /repos/{owner}/{repo}/raw/{filepath...}": Deed(WRITE_CODE, NEW_FILE, harmless={"filepath": ".git/x"}),
     "GET /repos/{owner}/{repo}/compare/{basehead...}": Deed(READ_CODE, {"basehead": "main...side"}),
     "GET /repos/{owner}/{repo}/git/tags/{sha}": Deed(READ_CODE, {"sha": "<tag>"}),
     "GET /repos/{owner}/{repo}/git/refs": Deed(READ_CODE),

@@ -1,6 +1,9 @@
 """What every answer carries."""
 
+from collections.abc import AsyncIterator
+
 import anyio
+import anyio.lowlevel
 import pytest
 from starlette.types import Message
 
@@ -16,11 +19,15 @@ def sent(method: str, raw: Raw | None = None, headers: list[tuple[bytes, bytes]]
     async def keep(message: Message) -> None:
         messages.append(message)
 
+    async def receive() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
     async def run() -> None:
         if raw is None:
             await send_json(scope, keep, 201, {"a": ["x" * 2000]}, {"X-Extra": "1"})
         else:
-            await send_raw(scope, keep, raw, {})
+            await send_raw(scope, receive, keep, raw, {})
 
     anyio.run(run)
     return messages
@@ -59,3 +66,33 @@ def test_head_has_no_body() -> None:
     start, body = sent("HEAD")
     assert body["body"] == b""
     assert int(dict(start["headers"])[b"content-length"]) > 2000
+
+
+def test_a_client_that_leaves_ends_what_is_being_made_for_it() -> None:
+    """Its pieces stop, and what made them is closed."""
+    closed: list[bool] = []
+    messages: list[Message] = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield b"x"
+                await anyio.lowlevel.checkpoint()
+        finally:
+            closed.append(True)
+
+    async def receive() -> Message:
+        while len(messages) < 5:
+            await anyio.lowlevel.checkpoint()
+        return {"type": "http.disconnect"}
+
+    async def keep(message: Message) -> None:
+        messages.append(message)
+
+    async def run() -> None:
+        scope = {"type": "http", "method": "GET", "headers": []}
+        with anyio.fail_after(10):
+            await send_raw(scope, receive, keep, Raw(endless()), {})
+
+    anyio.run(run)
+    assert closed == [True]

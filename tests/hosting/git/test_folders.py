@@ -136,3 +136,10 @@ def test_a_sweep_clears_what_a_crash_left(folders: Folders) -> None:
     assert not (folders.root / ".making" / "left").exists()
     assert not (folders.root / ".leaving" / "left").exists()
     assert folders.exists(7)
+
+
+def test_what_is_on_its_way_is_gone_afterwards(folders: Folders) -> None:
+    """Whatever was put there."""
+    with folders.incoming() as place:
+        (place / "body").write_bytes(b"x")
+    assert not place.exists()

@@ -276,3 +276,38 @@ def test_of_many_that_make_one_ref_exactly_one_succeeds(repo: Repo, ids: tuple[s
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["RefExists"] * 7 + ["made"]
+
+
+def test_replacing_says_what_it_replaces(repo: Repo, ids: tuple[str, str]) -> None:
+    """A ref that is not where it was seen stays, whether it should have moved or been made."""
+    folder = repo.folder
+    first, second = ids
+    path = moves.replace(repo, "refs/heads/a/b", None, first)
+    assert Path(path).read_text() == f"{first}\n"
+    with pytest.raises(RefMoved):
+        moves.replace(repo, "refs/heads/a/b", None, second)
+    with pytest.raises(RefMoved):
+        moves.replace(repo, "refs/heads/a/b", second, first)
+    with pytest.raises(RefRefused):
+        moves.replace(repo, "refs/heads/a", None, first)
+    with pytest.raises(RefRefused):
+        moves.replace(repo, "refs/heads/a/b/c", None, first)
+    moves.replace(repo, "refs/heads/a/b", first, second)
+    assert target(repo, "refs/heads/a/b") == second
+    moves.delete(repo, "refs/heads/a/b", second)
+    (folder / "refs/heads/a/c").mkdir(parents=True, exist_ok=True)
+    moves.replace(repo, "refs/heads/a", None, first)
+    assert target(repo, "refs/heads/a") == first
+    assert list((folder / "objects").glob("tmp_obj_*")) == []
+
+
+def test_a_lock_left_behind_is_known_by_what_it_says(repo: Repo, ids: tuple[str, str]) -> None:
+    """One on its way somewhere else stays."""
+    folder, first = repo.folder, ids[0]
+    moves.replace(repo, "refs/heads/x", None, first)
+    lock = folder / "refs/heads/x.lock"
+    lock.write_text("0" * 40 + "\n")
+    assert moves.drop_stale_lock(repo, "refs/heads/x", first) is False
+    lock.write_text(f"{first}\n")
+    assert moves.drop_stale_lock(repo, "refs/heads/x", first) is True
+    assert moves.drop_stale_lock(repo, "refs/heads/x", first) is False

@@ -27,7 +27,7 @@ from holdfast.hosting.git.refs import (
     tags,
 )
 from holdfast.hosting.git.repository import Repo, open_repository
-from tests.hosting.git.oracle import commit, git, line
+from tests.hosting.git.oracle import commit, git, line, new_repository
 
 REFUSED = ["a b", "a\\b", "~a", "a^", "a:b", "a?", "*", "a[b", "/a", ".a", "a/.b", "a.lock", "a.lock/b", "a..b"]
 REFUSED += ["a//b", "a@{b", "a/", "a.", "@", "a\x00", "a\x1f", "a\x7f", "", "\ud800", "a\n", "a/b.lock"]
@@ -233,3 +233,26 @@ def test_a_detached_head_is_no_branch(repo: Repo) -> None:
     (repo.folder / "HEAD").write_text("nonsense")
     with pytest.raises(GitDamaged):
         head(repo)
+
+
+def test_a_path_finds_refs_wherever_they_lie(tmp_path: Path) -> None:
+    """In files, in folders, among the packed ones, and in both places at once."""
+    folder = new_repository(tmp_path / "a.git")
+    made = commit(folder, {b"a": b"1"}, branch="main")
+    repo = open_repository(folder)
+    paths = {"deep/er/x": "deep/er", "tagged/x": "tagged", "flat/x": "flat", "deep/x": "main", "other/x": "main"}
+    for name in ("refs/heads/deep/er", "refs/tags/tagged", "refs/heads/flat"):
+        git(folder, "update-ref", name, made)
+    for pack in (False, True):
+        if pack:
+            git(folder, "pack-refs", "--all", "--prune")
+            git(folder, "update-ref", "refs/heads/late/r", made)
+            paths["late/r/x"] = "late/r"
+        for path, name in paths.items():
+            found = split_ref_path(repo, "", path, "main")
+            assert found is not None
+            assert found.name == name
+    git(folder, "update-ref", "-d", "refs/heads/flat")
+    found = split_ref_path(repo, "", "flat/x", "main")
+    assert found is not None
+    assert (found.name, found.path) == ("main", "flat/x")

@@ -94,3 +94,42 @@ def test_sqlite_keeps_promises_over_a_power_cut(tmp_path: Path) -> None:
         ]
     database.close()
     assert answers == ["wal", 2, 1]
+
+
+def test_a_lock_is_held_against_everybody_who_shares_the_database(postgres_url: Secret) -> None:
+    """Another service on another machine waits until it is let go of; another number is another lock."""
+    here, there = Database.at(postgres_url), Database.at(postgres_url)
+    taken = threading.Event()
+
+    def take() -> None:
+        with there.holding(7):
+            taken.set()
+
+    other = threading.Thread(target=take)
+    with here.holding(7):
+        other.start()
+        with there.holding(8):
+            assert not taken.wait(0.2)
+    other.join(10)
+    assert taken.is_set()
+    here.close()
+    there.close()
+
+
+def test_those_who_wait_for_a_lock_do_not_starve_those_who_have_it(postgres_url: Secret) -> None:
+    """More wait than there are connections for queries, and the holder still gets one."""
+    database = Database.at(postgres_url)
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        with database.holding(1), database.read() as connection:
+            connection.execute(text("SELECT 1"))
+            done.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(done) == list(range(20))
+    database.close()

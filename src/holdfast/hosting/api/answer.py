@@ -1,16 +1,19 @@
 """Writes answers: JSON with the headers clients expect, compressed when they like, or bytes as they are."""
 
+import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable
 from typing import Final
 
+import anyio
 import msgspec
+from anyio import to_thread
 from starlette.concurrency import iterate_in_threadpool
-from starlette.types import Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.api.declare import Raw
 
-__all__ = ["JSON_TYPE", "send_bytes", "send_json", "send_raw"]
+__all__ = ["JSON_TYPE", "send_bytes", "send_json", "send_pieces", "send_raw"]
 
 JSON_TYPE: Final = b"application/json;charset=utf-8"
 NOT_KEPT: Final = b"max-age=0, private, must-revalidate"
@@ -42,31 +45,54 @@ async def send_bytes(  # noqa: PLR0917  # the parts of an answer, in the order t
     scope: Scope, send: Send, status: int, content: bytes, headers: Headers, more: dict[str, str]
 ) -> None:
     """Answer with bytes that are all there; a HEAD request gets the headers alone."""
-    if status != 204:
+    if status not in {204, 304}:
         headers.append((b"content-length", b"%d" % len(content)))
     await send({"type": "http.response.start", "status": status, "headers": complete(headers, more)})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
 
-async def send_raw(scope: Scope, send: Send, raw: Raw, more: dict[str, str]) -> None:
+async def send_raw(scope: Scope, receive: Receive, send: Send, raw: Raw, more: dict[str, str]) -> None:
     """Answer with what is no JSON, piece by piece when it comes so."""
-    headers: Headers = [(b"content-type", raw.media_type.encode())]
+    headers: Headers = [(b"content-type", raw.media_type.encode())] if raw.status != 304 else []
     more = {**more, **raw.headers}
     if isinstance(raw.content, bytes):
         await send_bytes(scope, send, raw.status, raw.content, headers, more)
         return
     await send({"type": "http.response.start", "status": raw.status, "headers": complete(headers, more)})
-    pieces = raw.content if isinstance(raw.content, AsyncIterator) else iterate_in_threadpool(raw.content)
     if scope["method"] != "HEAD":
-        async for piece in pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send_pieces(receive, send, raw.content)
     await send({"type": "http.response.body", "body": b""})
+
+
+async def send_pieces(receive: Receive, send: Send, content: AsyncIterator[bytes] | Iterable[bytes]) -> None:
+    """Send pieces as they come, until a client that leaves wants no more of them."""
+    pieces = content if isinstance(content, AsyncIterator) else iterate_in_threadpool(content)
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        leaving.cancel()
+
+    watching = asyncio.create_task(watch())
+    try:
+        with anyio.CancelScope() as leaving:
+            async for piece in pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+    finally:
+        watching.cancel()
+        with anyio.CancelScope(shield=True):
+            if isinstance(content, AsyncGenerator):
+                await content.aclose()
+            elif isinstance(content, Generator):
+                await to_thread.run_sync(content.close)
 
 
 def complete(headers: Headers, more: dict[str, str]) -> Headers:
     """Add what every answer carries, unless the endpoint has said something else."""
     given = {name.lower() for name in more}
-    headers += [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more.items()]
+    headers += [
+        (name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more.items() if value
+    ]
     if "cache-control" not in given:
         headers.append((b"cache-control", NOT_KEPT))
     if "content-security-policy" not in given:

@@ -1,11 +1,9 @@
 """Branches: where they are, making, renaming, moving and deleting them."""
 
-import time
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
-from sqlalchemy import delete, insert
 
 from holdfast.hosting import moving, protection
 from holdfast.hosting.access import Unit
@@ -23,7 +21,7 @@ from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.store import protections, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.protections import Protection
-from holdfast.hosting.store.tables import branch_renames
+from holdfast.hosting.store.renames import note_rename
 from holdfast.hosting.store.updates import Move
 
 __all__ = ["create_branch", "delete_branch", "list_branches", "rename_branch", "show_branch", "update_branch"]
@@ -197,15 +195,7 @@ def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoO
         call.host, repository, call.user, made, lambda opened: moves.rename_branch(opened, branch, body.name)
     )
     with call.host.database.write() as connection:
-        mine = branch_renames.c.repository_id == repository.id
-        connection.execute(delete(branch_renames).where(mine, branch_renames.c.old_name.in_((branch, body.name))))
-        row = {
-            "repository_id": repository.id,
-            "old_name": branch,
-            "new_name": body.name,
-            "created_at": int(time.time()),
-        }
-        connection.execute(insert(branch_renames), row)
+        note_rename(connection, repository, branch, body.name)
         if branch == repository.default_branch:
             repositories.change_repository(connection, repository, default_branch=body.name)
 

@@ -11,9 +11,13 @@ from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.host import Host
 from holdfast.hosting.store.accounts import Account
 
-__all__ = ["Call"]
+__all__ = ["Call", "TakesTime"]
 
 T = TypeVar("T")
+
+
+class TakesTime(Exception):
+    """Ends an answer that would hold up the event loop: it is made again in a thread."""
 
 
 @dataclass(slots=True)
@@ -31,6 +35,8 @@ class Call:
     found: dict[type, Any] = field(default_factory=dict)
     """What guards looked up for the handler, by its type."""
     answer_headers: dict[str, str] = field(default_factory=dict)
+    on_loop: bool = False
+    """Whether everybody else waits while this is being answered."""
 
     @property
     def method(self) -> str:
@@ -65,6 +71,11 @@ class Call:
         if user is None:
             raise LookupError("no guard made sure that somebody is signed in")
         return user
+
+    def take_time(self) -> None:
+        """Say that what comes now takes a while; nothing may have been changed before."""
+        if self.on_loop:
+            raise TakesTime
 
     def give(self, kind: type[T]) -> T:
         """Return what a guard found."""

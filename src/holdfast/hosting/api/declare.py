@@ -5,15 +5,17 @@
         "List the teams of an organization."
 
 The handler's own signature is the rest of the declaration. A parameter named like one in the path is that part of
-it, as a text or a number; `body` and `query` are decoded to their types; a `Page` is the page asked for; anything
-else is what a guard found, by its type. What the handler returns decides the answer: a struct is JSON, `Listed` a
-page of a list with its headers, `Raw` bytes with a type of their own, and None the status 204.
+it, as a text or a number; `body` and `query` are decoded to their types; a `Page` is the page asked for; `upload`
+is a body of plain bytes, in a file; anything else is what a guard found, by its type. What the handler returns
+decides the answer: a struct is JSON, `Listed` a page of a list with its headers, `Raw` bytes with a type of their
+own, and None the status 204.
 """
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, TypeVar, get_origin, get_type_hints
 
 import msgspec
@@ -21,8 +23,9 @@ import msgspec
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
+from holdfast.settings import Settings
 
-__all__ = ["Endpoint", "Raw", "endpoint"]
+__all__ = ["Endpoint", "Raw", "Upload", "endpoint"]
 
 Guard = Callable[[Call], object]
 F = TypeVar("F", bound=Callable[..., object])
@@ -40,6 +43,16 @@ class Raw:
     media_type: str = "application/octet-stream"
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    """Those with an empty value are not sent, also where every answer has one."""
+    then: Callable[[], Awaitable["Raw"]] | None = None
+    """What to wait for first, where only that tells the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A body that is a file's own bytes, kept in a file until the request is answered."""
+
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,7 @@ class Endpoint:
     guards: tuple[Guard, ...]
     status: int
     refuses: tuple[int, ...]
-    largest_body: int
+    largest_body: int | Callable[[Settings], int]
     slow: bool
     also: dict[int, Any]
     """Other successful statuses, and what they answer with."""
@@ -66,6 +79,8 @@ class Endpoint:
     """The parameters in the path and what they are read as."""
     wants: dict[str, type]
     """The handler's parameters that guards provide."""
+    uploads: bool
+    """Whether the body is a file's bytes, which are put into a file of ours as they come."""
 
     @property
     def name(self) -> str:
@@ -81,6 +96,10 @@ class Endpoint:
     def summary(self) -> str:
         """What it does, in a sentence."""
         return inspect.getdoc(self.run) or ""
+
+    def body_limit(self, settings: Settings) -> int:
+        """Return how many bytes a body may have."""
+        return self.largest_body if isinstance(self.largest_body, int) else self.largest_body(settings)
 
     def arguments(self, call: Call) -> dict[str, object]:
         """Gather what the handler takes, but for the body, the query and the page."""
@@ -107,7 +126,7 @@ def endpoint(
     status: int | None = None,
     refuses: tuple[int, ...] = (),
     tag: str | None = None,
-    largest_body: int = LARGEST_BODY,
+    largest_body: int | Callable[[Settings], int] = LARGEST_BODY,
     slow: bool = False,
     also: dict[int, Any] | None = None,
 ) -> Callable[[Callable[..., object]], Endpoint]:
@@ -123,7 +142,7 @@ def endpoint(
         given = {kind for guard in guards if (kind := provides(guard)) is not None}
         parameters, wants = {}, {}
         for name, kind in hints.items():
-            if kind is Call or name == page_name:
+            if kind in {Call, Upload} or name == page_name:
                 continue
             if name in in_path:
                 parameters[name] = kind
@@ -150,6 +169,7 @@ def endpoint(
             answers=answers,
             parameters=parameters,
             wants=wants,
+            uploads=Upload in hints.values(),
         )
 
     return declare

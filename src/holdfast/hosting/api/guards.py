@@ -94,8 +94,9 @@ def site_admin(call: Call) -> None:
 def redirect(call: Call, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> Refusal:
     """Answer that something has another name now, and where the request should go instead."""
     parts = call.scope["path"].split("/")
-    # The first parts are the prefix and the name of a collection, which may spell like somebody's name.
-    for start in range(FIRST_NAME, len(parts) - len(old) + 1):
+    # The first parts may be the prefix and the name of a collection, which may spell like somebody's name.
+    first = FIRST_NAME if parts[1:3] == ["api", "v1"] else 1
+    for start in range(first, len(parts) - len(old) + 1):
         if tuple(parts[start : start + len(old)]) == old:
             parts[start : start + len(old)] = new
             break

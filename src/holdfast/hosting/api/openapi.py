@@ -65,7 +65,8 @@ def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
     found: list[Any] = [APIError, BareError]
     for endpoint in endpoints:
         found += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
-        found += [kind for kind in (answered(endpoint.answers), *endpoint.also.values()) if kind is not None]
+        answers = (endpoint.answers, *endpoint.also.values())
+        found += [kind for answer in answers if (kind := answered(answer)) is not None]
     return found
 
 
@@ -109,6 +110,8 @@ def operation(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
             },
             "required": True,
         }
+    if endpoint.uploads:
+        made["requestBody"] = {"content": {"application/octet-stream": {}}, "required": True}
     return made
 
 
@@ -143,7 +146,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
         refused.add(301)
     if named & {"owner", "org", "username"}:
         refused.add(307)
-    if endpoint.body is not None:
+    if endpoint.body is not None or endpoint.uploads:
         refused |= {400, 413, 415, 422}
     if endpoint.query is not None:
         refused.add(422)

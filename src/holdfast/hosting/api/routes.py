@@ -5,11 +5,16 @@ from typing import Final
 
 from holdfast.hosting.api import (
     admin,
+    archives,
     assignees,
     branches,
     collaborators,
     comments,
     commits,
+    contents,
+    contents_write,
+    editorconfig,
+    file_contents,
     issue_labels,
     issue_search,
     issues,
@@ -20,6 +25,8 @@ from holdfast.hosting.api import (
     organizations,
     protections,
     pulls,
+    raw,
+    raw_upload,
     repositories,
     tags,
     teams,
@@ -37,6 +44,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(version, users, tokens, organizations, members, teams, admin),
     *(repositories, collaborators, topics, branches, protections),
     *(commits, tags, objects),
+    *(contents, file_contents, raw, archives, editorconfig),
+    *(contents_write, raw_upload),
     *(issue_search, issues, comments, timeline, issue_labels, assignees, labels, milestones, pulls),
 )
 

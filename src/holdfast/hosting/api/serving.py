@@ -1,13 +1,17 @@
 """Serves the declared endpoints: finds the one, asks its guards, decodes, runs it and answers.
 
 On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Whatever
-writes, hashes a password, walks history or waits for a database server runs in a thread.
+writes, hashes a password, walks history or waits for a database server runs in a thread; an endpoint that finds
+out only on the way that it has to do so says it by `call.take_time()`.
 """
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final, TypeVar
 
+import anyio
 import structlog
 from anyio import to_thread
 from starlette.datastructures import Headers
@@ -16,8 +20,8 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting import access
 from holdfast.hosting.api.answer import send_bytes, send_json, send_raw
 from holdfast.hosting.api.auth import Authenticator
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, Raw, provides
+from holdfast.hosting.api.call import Call, TakesTime
+from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
 from holdfast.hosting.api.paging import Listed, page_of, paging_headers
 from holdfast.hosting.api.refusal import APIError, BareError, Refusal, refusal_for
@@ -40,10 +44,13 @@ log = structlog.get_logger(__name__)
 
 
 class Api:
-    """The API as an ASGI application; `endpoints` is everything it can do."""
+    """The API as an ASGI application; `endpoints` is everything it can do, below the prefix."""
 
-    def __init__(self, host: Host, endpoints: Sequence[Endpoint], authenticator: Authenticator) -> None:
+    def __init__(
+        self, host: Host, endpoints: Sequence[Endpoint], authenticator: Authenticator, *, prefix: str = PREFIX
+    ) -> None:
         self._host = host
+        self._prefix = prefix
         self._authenticator = authenticator
         self._router: Router[Endpoint] = Router()
         self._found: dict[str, tuple[tuple[Callable[[Call], object], type | None], ...]] = {}
@@ -55,7 +62,7 @@ class Api:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request below the prefix."""
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        path = raw.decode("ascii", "replace")[len(PREFIX) :]
+        path = raw.decode("ascii", "replace")[len(self._prefix) :]
         more = self._cross_origin(scope)
         if scope["method"] == "OPTIONS":
             await self._preflight(scope, send, more)
@@ -74,32 +81,43 @@ class Api:
         call.answer_headers = more
         try:
             result = await self._run(match.endpoint, call, receive)
+            if isinstance(result, Raw) and result.then is not None:
+                result = await result.then()
         except Refusal as refusal:
-            await self._refuse(call, send, refusal)
+            await self._refuse(call, receive, send, refusal)
         except Exception as error:
             known = refusal_for(error) if isinstance(error, HostingError) else None
             if known is None:
                 log.exception("the API failed", endpoint=match.endpoint.name)
                 known = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")
-            await self._refuse(call, send, known)
+            await self._refuse(call, receive, send, known)
         else:
-            await self._answer(match.endpoint, call, send, result)
+            await self._answer(match.endpoint, call, receive, send, result)
 
     async def _run(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
         """Do everything between the request and the answer, on the loop or off it."""
         on_loop = self._host.database.is_sqlite
         quick_entry = on_loop and not self._authenticator.is_slow(call)
         quick = endpoint.method == "GET" and not endpoint.slow and on_loop
+        if endpoint.uploads:
+            await to_thread.run_sync(self._admit, endpoint, call)
+            async with spooled(call, receive, endpoint.body_limit(self._host.settings)) as upload:
+                return await to_thread.run_sync(partial(self._handle, endpoint, call, b"", upload=upload))
         if endpoint.body is None:
             if quick and quick_entry:
                 self._admit(endpoint, call)
-                return self._handle(endpoint, call, b"")
+                call.on_loop = True
+                try:
+                    return self._handle(endpoint, call, b"")
+                except TakesTime:
+                    call.on_loop = False
+                return await to_thread.run_sync(self._handle, endpoint, call, b"")
             return await to_thread.run_sync(self._admit_and_handle, endpoint, call)
         if quick_entry:
             self._admit(endpoint, call)
         else:
             await to_thread.run_sync(self._admit, endpoint, call)
-        content = await read_body(call, receive, endpoint.largest_body)
+        content = await read_body(call, receive, endpoint.body_limit(self._host.settings))
         return await to_thread.run_sync(self._handle, endpoint, call, content)
 
     def _admit_and_handle(self, endpoint: Endpoint, call: Call) -> object:
@@ -119,9 +137,11 @@ class Api:
                 call.found[kind] = found
 
     @staticmethod
-    def _handle(endpoint: Endpoint, call: Call, content: bytes) -> object:
+    def _handle(endpoint: Endpoint, call: Call, content: bytes, upload: Upload | None = None) -> object:
         """Decode what the handler takes and run it."""
         arguments: dict[str, Any] = endpoint.arguments(call)
+        if upload is not None:
+            arguments["upload"] = upload
         page = None
         if endpoint.paged:
             page = page_of(call)
@@ -139,10 +159,10 @@ class Api:
             return result.items
         return result
 
-    async def _answer(self, endpoint: Endpoint, call: Call, send: Send, result: object) -> None:
+    async def _answer(self, endpoint: Endpoint, call: Call, receive: Receive, send: Send, result: object) -> None:
         """Write what the handler returned."""
         if isinstance(result, Raw):
-            await send_raw(call.scope, send, result, call.answer_headers)
+            await send_raw(call.scope, receive, send, result, call.answer_headers)
         elif endpoint.status == 204:
             await send_bytes(call.scope, send, 204, b"", [], call.answer_headers)
         else:
@@ -154,9 +174,17 @@ class Api:
                 return
             await send_json(call.scope, send, status, result, call.answer_headers)
 
-    async def _refuse(self, call: Call, send: Send, refusal: Refusal) -> None:
+    def refusal_page(self, call: Call, refusal: Refusal) -> Raw | None:  # noqa: ARG002  # for pages
+        """Return a page that says no, where people look; programs are told in JSON."""
+        return None
+
+    async def _refuse(self, call: Call, receive: Receive, send: Send, refusal: Refusal) -> None:
         """Write an error."""
         more = {**call.answer_headers, **refusal.headers}
+        page = self.refusal_page(call, refusal)
+        if page is not None:
+            await send_raw(call.scope, receive, send, page, more)
+            return
         error = (
             BareError(refusal.message) if refusal.bare else APIError(refusal.message, f"{call.root}/api/swagger")
         )
@@ -203,6 +231,22 @@ def root_of(host: Host, scope: Scope, headers: Headers) -> str:
 
 async def read_body(call: Call, receive: Receive, largest: int) -> bytes:
     """Read the whole body, decompressed; one that is too large is refused without reading the rest."""
+    return b"".join([piece async for piece in body_pieces(call, receive, largest)])
+
+
+@asynccontextmanager
+async def spooled(call: Call, receive: Receive, largest: int) -> AsyncIterator[Upload]:
+    """Put the body into a file as it comes, and remove that afterwards."""
+    with call.host.folders.incoming() as folder:
+        path = folder / "body"
+        async with await anyio.open_file(path, "wb") as file:
+            async for piece in body_pieces(call, receive, largest):
+                await file.write(piece)
+        yield Upload(path)
+
+
+async def body_pieces(call: Call, receive: Receive, largest: int) -> AsyncIterator[bytes]:
+    """Go through the body as it comes, decompressed; one that is too large is refused before it is read."""
     too_large = Refusal(413, f"the body is larger than {largest} bytes")
     declared = call.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > largest:
@@ -211,7 +255,6 @@ async def read_body(call: Call, receive: Receive, largest: int) -> bytes:
     if encoding not in {"identity", "gzip", "x-gzip", "deflate"}:
         raise Refusal(415, f"unsupported Content-Encoding: {encoding}")
     unpack = None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS | 32)
-    pieces: list[bytes] = []
     size = received = 0
     more = True
     while more:
@@ -231,7 +274,7 @@ async def read_body(call: Call, receive: Receive, largest: int) -> bytes:
         size += len(piece)
         if size > largest:
             raise too_large
-        pieces.append(piece)
+        if piece:
+            yield piece
     if unpack is not None and received and not unpack.eof:
         raise Refusal(400, f"the body is not {encoding}, or it was cut off")
-    return b"".join(pieces)

@@ -16,8 +16,10 @@ __all__ = [
     "Signature",
     "TagObject",
     "build_tree",
+    "commit_content",
     "find_commit",
     "first_commit",
+    "parse_commit",
     "read_commit",
     "read_tag",
     "write_commit",
@@ -243,10 +245,17 @@ def write_commit(
     repo: Repo, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
 ) -> str:
     """Write a commit and return its id; no ref leads to it yet."""
+    told = message.replace("\0", "").rstrip("\n") + "\n"
+    return repo.write("commit", commit_content(tree, parents, author, committer, told))
+
+
+def commit_content(
+    tree: str, parents: tuple[str, ...], author: Signature, committer: Signature, message: str
+) -> bytes:
+    """Return a commit's own bytes, with the message as it is."""
     lines = [f"tree {tree}".encode(), *(f"parent {parent}".encode() for parent in parents)]
     lines += [b"author " + signature_line(author), b"committer " + signature_line(committer)]
-    told = message.replace("\0", "").rstrip("\n").encode(errors="replace")
-    return repo.write("commit", b"\n".join(lines) + b"\n\n" + told + b"\n")
+    return b"\n".join(lines) + b"\n\n" + message.encode(errors="replace")
 
 
 def first_commit(

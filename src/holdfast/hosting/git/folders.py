@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -42,6 +42,12 @@ def object_formats() -> tuple[ObjectFormat, ...]:
     return ("sha1", "sha256")
 
 
+@lru_cache(maxsize=4096)
+def placed(root: Path, repository_id: int) -> Path:
+    """Return where a repository lies below the root."""
+    return root / f"{repository_id & 0xFF:02x}" / f"{repository_id}.git"
+
+
 class Folders:
     """The repositories of one data folder."""
 
@@ -57,13 +63,14 @@ class Folders:
         """Return where a repository lies, whether or not it is there."""
         if not 0 < repository_id < 2**63:
             raise NoSuchFolder(f"no repository can have the id {repository_id}")
-        return self.root / f"{repository_id & 0xFF:02x}" / f"{repository_id}.git"
+        return placed(self.root, repository_id)
 
     def existing(self, repository_id: int) -> Path:
         """Return where a repository lies; it must be there."""
-        if not self.exists(repository_id):
+        place = self.path(repository_id)
+        if not place.is_dir():
             raise NoSuchFolder(f"repository {repository_id} is not on disk")
-        return self.path(repository_id)
+        return place
 
     def exists(self, repository_id: int) -> bool:
         """Tell whether a repository is on disk."""
@@ -92,6 +99,12 @@ class Folders:
                 raise FolderExists(f"repository {repository_id} is on disk already") from error
         sync(place.parent)
         return place
+
+    @contextmanager
+    def incoming(self) -> Iterator[Path]:
+        """Make a folder for something that is on its way, and remove it afterwards."""
+        with tempfile.TemporaryDirectory(dir=self._aside(MAKING), ignore_cleanup_errors=True) as temporary:
+            yield Path(temporary)
 
     def delete(self, repository_id: int) -> None:
         """Remove a repository: it is gone at once, and its bytes follow; one that is not there is no error."""

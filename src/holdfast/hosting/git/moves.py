@@ -4,6 +4,8 @@ Every move says what it replaces. The ref is locked the way git locks it, read a
 written, so it does not matter whether the other writer is another thread, another process or a push.
 """
 
+import os
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,12 +24,13 @@ from holdfast.hosting.errors import (
     RefMoved,
     RefRefused,
 )
+from holdfast.hosting.git.loose import write_out
 from holdfast.hosting.git.names import argument, raw, shown
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.refs import BRANCHES, all_refs, check_ref_name, head, target
 from holdfast.hosting.git.repository import Repo, locked
 
-__all__ = ["create", "delete", "rename_branch", "set_head", "update"]
+__all__ = ["create", "delete", "drop_stale_lock", "rename_branch", "replace", "set_head", "update"]
 
 PATIENCE: Final = 5.0
 FIRST_WAIT: Final = 0.002
@@ -76,6 +79,95 @@ def delete(repo: Repo, ref: str | bytes, old: str) -> None:
                 time.sleep(LONGEST_WAIT)
             else:
                 return
+
+
+def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
+    """Move a ref, or make one that is not there, without waiting for the disk; return the file to be synced.
+
+    The lock is git's own, but it is made whole by one call and held for a moment only: a process that is killed
+    hardly ever leaves one behind, and `drop_stale_lock` knows it by what it says.
+    """
+    with locked(repo.folder):
+        if old is None:
+            check_full_name(ref)
+            check_absent(repo, ref)
+            check_room(repo, ref)
+        path = f"{repo.folder}/{ref}"
+        incoming = f"{repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
+        try:
+            descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            try:
+                os.write(descriptor, new.encode() + b"\n")
+                write_out(descriptor)
+            finally:
+                os.close(descriptor)
+            link_lock(incoming, path)
+            try:
+                if old is None:
+                    clear_empty(path)
+                    check_absent(repo, ref)
+                else:
+                    expect(repo, ref, old)
+                os.rename(f"{path}.lock", path)  # noqa: PTH104
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.unlink(f"{path}.lock")  # noqa: PTH108
+                raise
+        except OSError as error:
+            raise GitDamaged(f"{ref} cannot be written: {error.strerror}") from error
+        finally:
+            with suppress(OSError):
+                os.unlink(incoming)  # noqa: PTH108
+        return path
+
+
+def check_absent(repo: Repo, ref: str) -> None:
+    """Refuse to go on when there is a ref that the caller did not see."""
+    if target(repo, ref) is not None:
+        raise RefMoved(f"{ref} is there already")
+
+
+def clear_empty(path: str) -> None:
+    """Remove empty folders where a ref is to be: they are what is left of refs that were below it."""
+    for folder, _, _ in os.walk(path, topdown=False):
+        with suppress(OSError):
+            os.rmdir(folder)  # noqa: PTH106
+
+
+def link_lock(incoming: str, path: str) -> None:
+    """Take git's lock of a ref by giving its file a second name, waiting a while for whoever has it."""
+    deadline = time.monotonic() + PATIENCE
+    wait = FIRST_WAIT
+    while True:
+        try:
+            os.link(incoming, f"{path}.lock")
+        except FileExistsError as error:
+            if time.monotonic() > deadline:
+                text = f"something holds {path}; if nothing is running, remove its .lock file"
+                raise RefBusy(text) from error
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+            continue
+        else:
+            return
+        # git tells nobody when it lets go of a lock.
+        time.sleep(wait)
+        wait = min(wait * 2, LONGEST_WAIT)
+
+
+def drop_stale_lock(repo: Repo, ref: str, new: str) -> bool:
+    """Remove the lock that a process of ours left when it was killed on its way to `new`; return whether it did.
+
+    The caller must hold the repository: then no such process is alive.
+    """
+    path = repo.folder / f"{ref}.lock"
+    try:
+        if path.read_bytes() != new.encode() + b"\n":
+            return False
+        path.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def set_head(repo: Repo, name: str) -> None:

@@ -1,8 +1,11 @@
 """Branches, tags, the default branch, and what a name that somebody typed stands for."""
 
+import os
 import re
 from collections.abc import Container
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Final, Literal
 
 import pygit2
@@ -219,7 +222,8 @@ def split_ref_path(
     """
     joined = f"{ref.strip()}/{path}" if ref.strip() else path
     cuts = beginnings(joined)
-    for name, rest in cuts:
+    beginning = joined.partition("/")[0]
+    for name, rest in cuts if begins(repo, BRANCHES, beginning) else ():
         found = branch(repo, name)
         if found is not None:
             return RefPath("branch", name, commit_of(repo, found.id), rest)
@@ -230,7 +234,7 @@ def split_ref_path(
     for name, tail in cuts:
         if name in renamed:
             return RefPath("renamed", name, None, tail)
-    for name, tail in cuts:
+    for name, tail in cuts if begins(repo, TAGS, beginning) else ():
         found = tag(repo, name)
         if found is not None:
             return RefPath("tag", name, commit_of(repo, found.id), tail)
@@ -238,6 +242,31 @@ def split_ref_path(
         return RefPath("commit", first, first if is_commit(repo, first) else None, rest)
     found = branch(repo, default_branch)
     return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path)
+
+
+def begins(repo: Repo, prefix: bytes, part: str) -> bool:
+    """Tell whether the name of any branch or tag can begin with a part: mostly none does, which is told quickly.
+
+    A ref lies in a file, or below a folder, of that name; or among the packed ones.
+    """
+    first = raw(part)
+    if b"\0" in first or len(first) > LONGEST:
+        return False
+    if os.path.lexists(bytes(repo.folder) + b"/" + prefix + first):
+        return True
+    try:
+        found = os.stat(f"{repo.folder}/packed-refs")  # noqa: PTH116  # on every read of a file
+    except OSError:
+        return False
+    return prefix + first in packed(repo.folder, (found.st_ino, found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=64)
+def packed(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # noqa: ARG001  # one per version
+    """Return the packed refs' names up to their first part below branches or tags; git replaces the file whole."""
+    with (folder / "packed-refs").open("rb") as file:
+        names = (line.split(b" ", 1)[-1].rstrip(b"\n") for line in file if line[:1] not in b"#^")
+        return frozenset(b"/".join(name.split(b"/", 3)[:3]) for name in names)
 
 
 def beginnings(joined: str) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
@@ -22,6 +22,8 @@ from holdfast.secret import Secret
 __all__ = ["Database"]
 
 BUSY_MS: Final = 10_000
+# The first byte keeps them apart from locks of other kinds.
+LOCKS: Final = 0x46 << 56
 
 
 class Database:
@@ -33,6 +35,9 @@ class Database:
         self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._local = threading.local()
         self._bare: list[sqlite3.Connection] = []
+        # Connections that hold locks come from a pool of their own: whoever waits for a lock must not keep those
+        # who have one from the connections they need to finish.
+        self._locking = engine if self.is_sqlite else create_engine(engine.url, pool_size=5, max_overflow=-1)
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
@@ -86,6 +91,23 @@ class Database:
             with writing.begin():
                 yield writing
 
+    @contextmanager
+    def holding(self, number: int) -> Iterator[None]:
+        """Hold a lock of a number against everybody who shares the database, on whatever machine.
+
+        SQLite is for one machine, where the lock of a repository's folder does the same.
+        """
+        if self.is_sqlite:
+            yield
+            return
+        with self._connect(self._locking.execution_options(isolation_level="AUTOCOMMIT")) as connection:
+            key = {"key": LOCKS | number}
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), key)
+            try:
+                yield
+            finally:
+                connection.execute(text("SELECT pg_advisory_unlock(:key)"), key)
+
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run one statement of a hot path on the bare driver, outside any transaction."""
         if self.is_sqlite:
@@ -103,6 +125,7 @@ class Database:
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
+        self._locking.dispose()
         while self._bare:
             self._bare.pop().close()
 

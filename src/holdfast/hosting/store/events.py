@@ -10,6 +10,8 @@ from holdfast.hosting.store.tables import events
 
 __all__ = ["record"]
 
+ADD = insert(events).returning(events.c.id)
+
 
 def record(
     connection: Connection,
@@ -30,5 +32,5 @@ def record(
         "details": msgspec.json.encode(details).decode(),
         "created_at": int(time.time()) if now is None else now,
     }
-    made: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
+    made: int = connection.execute(ADD, row).scalar_one()
     return made

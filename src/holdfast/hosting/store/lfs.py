@@ -1,7 +1,7 @@
 """Large files: which repository has which, and who has locked what."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, exists, select
@@ -15,7 +15,18 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import lfs_links, lfs_locks, users
 
-__all__ = ["Lock", "add_lock", "find_lock", "link", "linked_sizes", "locks_of", "remove_lock"]
+__all__ = [
+    "Lock",
+    "add_links",
+    "add_lock",
+    "find_lock",
+    "link",
+    "linked_at",
+    "linked_sizes",
+    "locks_of",
+    "remove_links",
+    "remove_lock",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +54,37 @@ def linked_sizes(database: Database, repository: Repository, oids: Iterable[str]
         return {row.oid: row.size for row in connection.execute(statement)}
 
 
+def linked_at(database: Database, repository: Repository, oid: str) -> int | None:
+    """Return since when a repository has an object; None when it has not."""
+    statement = select(lfs_links.c.created_at).where(
+        lfs_links.c.repository_id == repository.id, lfs_links.c.oid == oid
+    )
+    with database.read() as connection:
+        return connection.execute(statement).scalar_one_or_none()
+
+
 def link(database: Database, repository: Repository, oid: str, size: int) -> None:
     """Write down that a repository has an object; twice is once."""
-    make = sqlite_insert if database.is_sqlite else postgres_insert
-    row = {"repository_id": repository.id, "oid": oid, "size": size, "created_at": int(time.time())}
     with database.write() as connection:
-        connection.execute(make(lfs_links).on_conflict_do_nothing(), row)
+        add_links(connection, repository, {oid: size})
+
+
+def add_links(connection: Connection, repository: Repository, sizes: Mapping[str, int]) -> set[str]:
+    """Write down that a repository has some objects, and return which of them it did not have before."""
+    make = sqlite_insert if connection.dialect.name == "sqlite" else postgres_insert
+    now = int(time.time())
+    rows = [
+        {"repository_id": repository.id, "oid": oid, "size": size, "created_at": now}
+        for oid, size in sizes.items()
+    ]
+    adding = make(lfs_links).values(rows).on_conflict_do_nothing().returning(lfs_links.c.oid)
+    return set(connection.execute(adding).scalars())
+
+
+def remove_links(connection: Connection, repository: Repository, oids: Iterable[str]) -> None:
+    """Take back that a repository has some objects."""
+    mine = lfs_links.c.repository_id == repository.id
+    connection.execute(delete(lfs_links).where(mine, lfs_links.c.oid.in_(list(oids))))
 
 
 def locks_of(

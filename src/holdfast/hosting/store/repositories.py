@@ -57,6 +57,7 @@ __all__ = [
     "grants_of",
     "list_repositories",
     "moved_to",
+    "note_push",
     "readable_by",
     "remove_row",
     "rename_repository",
@@ -334,6 +335,18 @@ def change_repository(connection: Connection, repository: Repository, **columns:
         .where(repositories.c.id == repository.id)
         .values(updated_at=int(time.time()), **columns)
     )
+
+
+PUSHED = (
+    update(repositories)
+    .where(repositories.c.id == bindparam("repository"))
+    .values(updated_at=bindparam("moment"), pushed_at=bindparam("moment"))
+)
+
+
+def note_push(connection: Connection, repository: Repository) -> None:
+    """Write down that a repository was pushed to, now."""
+    connection.execute(PUSHED, {"repository": repository.id, "moment": int(time.time())})
 
 
 def rename_repository(connection: Connection, repository: Repository, name: str) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "branch_renames",
     "collaborators",
     "comments",
+    "commit_keys",
     "events",
     "issue_assignees",
     "issue_labels",
@@ -425,9 +426,21 @@ ref_updates = Table(
     words("old"),
     words("new"),
     flag("is_done"),
+    flag("under_lock"),
     number("created_at"),
     Index(None, "is_done", "created_at"),
     sqlite_autoincrement=True,
+)
+
+commit_keys = Table(
+    "commit_keys",
+    metadata,
+    to("repositories", "repository_id", primary=True),
+    to("users", "user_id", primary=True, index=True),
+    Column("key", String, primary_key=True),
+    words("fingerprint"),
+    to("ref_updates", "update_id", index=True),
+    number("created_at", index=True),
 )
 
 # What happened, in the order it was recorded; written in the transaction that made it happen.

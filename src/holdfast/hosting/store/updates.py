@@ -7,18 +7,35 @@ and either records what happened or removes the row.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, true, update
 
 from holdfast.hosting.store import events
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import ref_updates
 
-__all__ = ["Move", "Pending", "announce", "forget", "pending_updates", "record_moves"]
+__all__ = [
+    "Move",
+    "Pending",
+    "add_moves",
+    "announce",
+    "finish",
+    "forget",
+    "pending_updates",
+    "record_moves",
+    "still_pending",
+]
 
 BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
+# Every commit through the API runs these; building a statement takes longer than running it.
+ADD_ONE = insert(ref_updates).returning(ref_updates.c.id)
+ADD_MANY = insert(ref_updates).returning(ref_updates.c.id, sort_by_parameter_order=True)
+FINISH = (
+    update(ref_updates).where(ref_updates.c.id.in_(bindparam("numbers", expanding=True))).values(is_done=true())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +66,20 @@ class Pending:
     actor_id: int | None
     move: Move
     created_at: int
+    under_lock: bool
+    """Whether it was announced by somebody who held the repository's lock until it was settled."""
 
 
 def announce(database: Database, repository: Repository, actor_id: int, moves: Sequence[Move]) -> list[int]:
     """Write down what is about to happen, before it happens; return the numbers of the rows."""
+    with database.write() as connection:
+        return add_moves(connection, repository, [(actor_id, move) for move in moves])
+
+
+def add_moves(
+    connection: Connection, repository: Repository, made: Sequence[tuple[int, Move]], *, under_lock: bool = False
+) -> list[int]:
+    """Write down moves that some people are about to make, and return the numbers of the rows in their order."""
     now = int(time.time())
     rows = [
         {
@@ -61,12 +88,14 @@ def announce(database: Database, repository: Repository, actor_id: int, moves: S
             "ref": move.ref,
             "old": move.old,
             "new": move.new,
+            "under_lock": under_lock,
             "created_at": now,
         }
-        for move in moves
+        for actor_id, move in made
     ]
-    with database.write() as connection:
-        return list(connection.execute(insert(ref_updates).returning(ref_updates.c.id), rows).scalars())
+    if len(rows) == 1:
+        return [connection.execute(ADD_ONE, rows[0]).scalar_one()]
+    return list(connection.execute(ADD_MANY, rows).scalars())
 
 
 def record_moves(
@@ -102,7 +131,7 @@ def record_moves(
 
 def finish(connection: Connection, numbers: Sequence[int]) -> None:
     """Mark announcements as settled."""
-    connection.execute(update(ref_updates).where(ref_updates.c.id.in_(numbers)).values(is_done=True))
+    connection.execute(FINISH, {"numbers": list(numbers)})
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
@@ -111,15 +140,33 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
 
 
 def pending_updates(database: Database, *, before: int) -> list[Pending]:
-    """Return what was announced before a moment and never settled, oldest first."""
+    """Return what was never settled, oldest first: announced before a moment, or at any time under a lock."""
     statement = (
         select(ref_updates)
-        .where(~ref_updates.c.is_done, ref_updates.c.created_at < before)
+        .where(~ref_updates.c.is_done, or_(ref_updates.c.under_lock, ref_updates.c.created_at < before))
         .order_by(ref_updates.c.id)
         .limit(1000)
     )
     with database.read() as connection:
-        return [
-            Pending(row.id, row.repository_id, row.actor_id, Move(row.ref, row.old, row.new), row.created_at)
-            for row in connection.execute(statement)
-        ]
+        return [pending(row) for row in connection.execute(statement)]
+
+
+def pending(row: Row[Any]) -> Pending:
+    """Make one of a row."""
+    move = Move(row.ref, row.old, row.new)
+    return Pending(row.id, row.repository_id, row.actor_id, move, row.created_at, row.under_lock)
+
+
+def still_pending(database: Database, repository_id: int, numbers: Sequence[int]) -> list[Pending]:
+    """Return which of some announcements of a repository are not settled yet, oldest first."""
+    statement = (
+        select(ref_updates)
+        .where(
+            ref_updates.c.repository_id == repository_id,
+            ref_updates.c.id.in_(numbers),
+            ~ref_updates.c.is_done,
+        )
+        .order_by(ref_updates.c.id)
+    )
+    with database.read() as connection:
+        return [pending(row) for row in connection.execute(statement)]

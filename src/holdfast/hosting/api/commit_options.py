@@ -1,0 +1,146 @@
+"""What every change of files can be told besides the files: branches, message, people, dates and conditions."""
+
+import hashlib
+import time
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.decoding import RefName
+from holdfast.hosting.api.guards import Place, editable, in_repository, reads, signed_in
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.times import due
+from holdfast.hosting.committing import CommitRequest
+from holdfast.hosting.file_changes import FileChange
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.identity import commit_email, commit_name, plain
+from holdfast.hosting.store.commit_keys import Key
+from holdfast.settings import Settings
+
+__all__ = [
+    "REFUSES",
+    "WRITING",
+    "CommitDateOptions",
+    "FileOptions",
+    "Identity",
+    "LongPath",
+    "largest_body",
+    "mode_given",
+    "request_for",
+    "writes_branch",
+]
+
+WRITING: Final = (in_repository, reads(Unit.CODE), editable, signed_in)
+REFUSES: Final = (401, 403, 404, 409, 413, 422, 423)
+MODES: Final = {"100644": 0o100644, "100755": 0o100755, "120000": 0o120000}
+LONGEST_KEY: Final = 255
+Branch = Annotated[str, Meta(max_length=100), RefName]
+LongPath = Annotated[str, Meta(max_length=500)]
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Who made a commit; what is missing is the other one's, or the caller's."""
+
+    name: Annotated[str, Meta(max_length=100)] = ""
+    email: Annotated[str, Meta(max_length=254)] = ""
+
+
+class CommitDateOptions(msgspec.Struct, frozen=True):
+    """When a commit was made; what is missing is now."""
+
+    author: datetime | None = None
+    committer: datetime | None = None
+
+
+class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What any change of files can be told."""
+
+    message: str = ""
+    branch: Branch = ""
+    new_branch: Branch = ""
+    force_push: bool = False
+    author: Identity = Identity()
+    committer: Identity = Identity()
+    dates: CommitDateOptions = CommitDateOptions()
+    signoff: bool = False
+    expected_head: Annotated[str, Meta(description="The commit the branch must be at.")] = ""
+    dry_run: Annotated[bool, Meta(description="Tell what would come of it, and change nothing.")] = False
+
+
+def largest_body(settings: Settings) -> int:
+    """Return how many bytes a body may have that holds files as base64, in lines or not."""
+    return settings.max_file_mb * 2**20 * 3 // 2 + 2**20
+
+
+def writes_branch(call: Call) -> None:
+    """Ask that the caller may write to the branch; clients expect this after the body was found to be sound."""
+    if not call.give(Place).access.may_write(Unit.CODE):
+        raise Refusal(403, "user should have a permission to write to the target branch")
+
+
+def mode_given(text: str) -> int | None:
+    """Read a mode; none is none."""
+    if text and text not in MODES:
+        raise Refusal(422, f"[Mode]: must be one of {', '.join(MODES)}")
+    return MODES.get(text)
+
+
+def signed(name: str, email: str, given: datetime | None, field: str, now: int) -> Signature:
+    """Make a signature with a date of its own zone; no date, and the zero of clients' languages, is now."""
+    when = due(given, field)
+    if given is None or not when:
+        return Signature(name, email, now, 0)
+    zone = given.utcoffset()
+    return Signature(name, email, when, 0 if zone is None else int(zone.total_seconds()) // 60)
+
+
+def request_for(
+    call: Call, place: Place, options: FileOptions, changes: list[FileChange], fingerprint: bytes
+) -> CommitRequest:
+    """Put together what is to be committed; `fingerprint` is everything the caller asked for."""
+    user, now = call.user, int(time.time())
+    author, committer = options.author, options.committer
+    own_name, own_email = commit_name(user), commit_email(user)
+    return CommitRequest(
+        repository=place.repository,
+        actor=user,
+        changes=changes,
+        author=signed(
+            plain(author.name) or plain(committer.name) or own_name,
+            plain(author.email) or plain(committer.email) or own_email,
+            options.dates.author,
+            "Dates",
+            now,
+        ),
+        committer=signed(
+            plain(committer.name) or plain(author.name) or own_name,
+            plain(committer.email) or plain(author.email) or own_email,
+            options.dates.committer,
+            "Dates",
+            now,
+        ),
+        message=options.message,
+        branch=options.branch,
+        new_branch=options.new_branch,
+        force=options.force_push,
+        signoff=options.signoff,
+        expected_head=options.expected_head,
+        dry_run=options.dry_run,
+        key=key_given(call, fingerprint),
+    )
+
+
+def key_given(call: Call, fingerprint: bytes) -> Key | None:
+    """Return the key of a request that must not be done twice."""
+    name = call.headers.get("idempotency-key", "").strip()
+    if not name:
+        return None
+    if len(name) > LONGEST_KEY or not name.isprintable():
+        raise Refusal(422, f"[Idempotency-Key]: must be at most {LONGEST_KEY} printable characters")
+    digest = hashlib.sha256(f"{call.method} {call.scope['path']}\n".encode(errors="replace"))
+    digest.update(fingerprint)
+    return Key(call.user.id, name, digest.hexdigest())

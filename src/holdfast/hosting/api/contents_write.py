@@ -1,0 +1,175 @@
+"""Writing files: one or many in one commit."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting.api import base64_strict
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.commit_options import (
+    REFUSES,
+    WRITING,
+    FileOptions,
+    LongPath,
+    largest_body,
+    mode_given,
+    request_for,
+    writes_branch,
+)
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.shapes.file_commits import (
+    FileDeleteResponse,
+    FileResponse,
+    FilesResponse,
+    file_commit,
+    file_shapes,
+)
+from holdfast.hosting.committing import Committed, commit_files
+from holdfast.hosting.file_changes import OPERATIONS, FileChange, Operation
+from holdfast.hosting.large_files import Content
+
+__all__ = ["change_files", "create_file", "delete_file", "update_file"]
+
+NAMED: Final[dict[str, Operation]] = {name: name for name in OPERATIONS}
+Sha = Annotated[str, Meta(title="SHA")]
+LastCommit = Annotated[
+    str, Meta(title="LastCommitID", description="A commit since which the file must not have changed.")
+]
+Mode = Annotated[str, Meta(description="100644, 100755 or 120000; what the file has, when it is missing.")]
+
+
+class ChangeFileOperation(msgspec.Struct, frozen=True):
+    """One change of one file."""
+
+    operation: Annotated[str, Required] = ""
+    path: Annotated[LongPath, Required] = ""
+    content: str = ""
+    sha: Sha = ""
+    from_path: LongPath = ""
+    last_commit_id: LastCommit = ""
+    mode: Mode = ""
+
+
+class ChangeFilesOptions(FileOptions, frozen=True, kw_only=True):
+    """Changes of some files in one commit."""
+
+    files: Annotated[list[ChangeFileOperation], Required] = msgspec.field(default_factory=list)
+
+
+class CreateFileOptions(FileOptions, frozen=True, kw_only=True):
+    """A new file."""
+
+    content: str = ""
+    mode: Mode = ""
+
+
+class UpdateFileOptions(FileOptions, frozen=True, kw_only=True):
+    """A file's new content; without `sha` it must be a new file."""
+
+    content: str = ""
+    sha: Sha = ""
+    from_path: LongPath = ""
+    last_commit_id: LastCommit = ""
+    mode: Mode = ""
+
+
+class DeleteFileOptions(FileOptions, frozen=True, kw_only=True):
+    """Which file to delete."""
+
+    sha: Annotated[Sha, Required] = ""
+
+
+def change_of(entry: ChangeFileOperation) -> FileChange:
+    """Read one change; what is renamed or deleted keeps what is in it."""
+    operation = NAMED.get(entry.operation)
+    if operation is None:
+        raise Refusal(422, f"invalid file operation: {entry.operation}, must be one of {', '.join(OPERATIONS)}")
+    content = base64_strict.decode(entry.content)
+    return FileChange(
+        operation=operation,
+        path=entry.path,
+        from_path=entry.from_path,
+        content=None if operation in {"rename", "delete"} else Content(content),
+        sha=entry.sha,
+        last_commit_id=entry.last_commit_id,
+        mode=mode_given(entry.mode),
+    )
+
+
+def committed(call: Call, place: Place, body: FileOptions, entries: list[ChangeFileOperation]) -> Committed:
+    """Decode the changes and commit them."""
+    writes_branch(call)
+    changes = [change_of(entry) for entry in entries]
+    return commit_files(call.host, request_for(call, place, body, changes, msgspec.json.encode(body)))
+
+
+def one_file(call: Call, place: Place, made: Committed) -> FileResponse:
+    """Answer for a single file."""
+    return FileResponse(file_shapes(call, place, made)[0], *file_commit(call, place, made.commit))
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/contents",
+    scope="repository",
+    guards=WRITING,
+    status=201,
+    refuses=REFUSES,
+    largest_body=largest_body,
+)
+def change_files(call: Call, place: Place, body: ChangeFilesOptions) -> FilesResponse:
+    """Create, update, rename and delete files in one commit."""
+    made = committed(call, place, body, body.files)
+    return FilesResponse(file_shapes(call, place, made), *file_commit(call, place, made.commit))
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/contents/{filepath...}",
+    scope="repository",
+    guards=WRITING,
+    status=201,
+    refuses=REFUSES,
+    largest_body=largest_body,
+)
+def create_file(call: Call, place: Place, filepath: str, body: CreateFileOptions) -> FileResponse:
+    """Create a file."""
+    entry = ChangeFileOperation("create", filepath, body.content, mode=body.mode)
+    return one_file(call, place, committed(call, place, body, [entry]))
+
+
+@endpoint(
+    "PUT /repos/{owner}/{repo}/contents/{filepath...}",
+    scope="repository",
+    guards=WRITING,
+    refuses=REFUSES,
+    also={201: FileResponse},
+    largest_body=largest_body,
+)
+def update_file(call: Call, place: Place, filepath: str, body: UpdateFileOptions) -> tuple[int, FileResponse]:
+    """Update a file, or create it when no sha is given."""
+    is_update = bool(body.sha or body.last_commit_id)
+    entry = ChangeFileOperation(
+        "update" if is_update else "create",
+        filepath,
+        body.content,
+        body.sha,
+        body.from_path,
+        body.last_commit_id,
+        body.mode,
+    )
+    return 200 if is_update else 201, one_file(call, place, committed(call, place, body, [entry]))
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/contents/{filepath...}",
+    scope="repository",
+    guards=WRITING,
+    refuses=(400, *REFUSES),
+)
+def delete_file(call: Call, place: Place, filepath: str, body: DeleteFileOptions) -> FileDeleteResponse:
+    """Delete a file."""
+    made = committed(call, place, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
+    return FileDeleteResponse(None, *file_commit(call, place, made.commit))

@@ -1,0 +1,55 @@
+"""Parts of a file that a client asks for by `Range`."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.api.refusal import Refusal
+
+__all__ = ["Part", "Unsatisfiable", "asked_for"]
+
+MOST_PARTS: Final = 32
+PART: Final = re.compile(r"[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes from `start` up to but not including `stop`."""
+
+    start: int
+    stop: int
+
+    def told(self, size: int) -> str:
+        """Say which bytes of how many they are."""
+        return f"bytes {self.start}-{self.stop - 1}/{size}"
+
+
+class Unsatisfiable(Exception):
+    """All a client asks for lies outside of the file."""
+
+
+def asked_for(header: str, size: int) -> list[Part]:
+    """Read a `Range`; none at all means the whole file, as does one nobody can make sense of."""
+    unit, equals, rest = header.partition("=")
+    if unit.strip().lower() != "bytes" or not equals:
+        return []
+    specs = [spec for spec in rest.split(",") if spec.strip()]
+    if not specs or len(specs) > MOST_PARTS:
+        return []
+    parts = []
+    for spec in specs:
+        match = PART.fullmatch(spec)
+        if match is None or match.groups() == ("", ""):
+            return []
+        first, last = match.groups()
+        if first and last and int(last) < int(first):
+            raise Refusal(400, f"a range must not end before it begins: {spec.strip()}")
+        if not first:
+            parts.append(Part(max(size - int(last), 0), size))
+        else:
+            parts.append(Part(int(first), min(int(last) + 1, size) if last else size))
+    inside = [part for part in parts if part.start < min(part.stop, size)]
+    if not inside:
+        raise Unsatisfiable
+    # Whoever asks for the same bytes over and over gets them once: the file as it is.
+    return inside if sum(part.stop - part.start for part in inside) <= size else []

@@ -1,0 +1,463 @@
+"""Commits changes of files to a branch for people, many at a time, so that none is lost and each is told of.
+
+Everybody who commits to a repository waits for a turn; whoever gets it makes the commits of all who wait, one on
+top of the other. What is about to move is in the database and all objects are on the disk before a ref moves, and
+the ref is on the disk and the events are recorded before anybody is answered. When a push was faster, the checks
+run again on what it left.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting import file_changes, moving, protection
+from holdfast.hosting.errors import (
+    FileRefused,
+    GoneMeanwhile,
+    HostingError,
+    NoSuchRef,
+    Outdated,
+    PushRefused,
+    RefBusy,
+    RefMoved,
+)
+from holdfast.hosting.file_changes import Applied, Base, FileChange
+from holdfast.hosting.git import loose, moves, refs
+from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
+from holdfast.hosting.git.lfs.pointer import Pointer
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
+from holdfast.hosting.git.writing import Draft, Folder, Nowhere, Spot
+from holdfast.hosting.host import Host
+from holdfast.hosting.large_files import Content, inflated, is_large
+from holdfast.hosting.moving import BRANCHES, Announced
+from holdfast.hosting.store import commit_keys, lfs, protections, updates
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.protections import Protection
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.updates import Move
+from holdfast.hosting.turns import Job
+
+__all__ = ["CommitRequest", "Committed", "FileResult", "commit_files"]
+
+# How often others may move a branch between our reading it and our moving it, before we give up.
+TRIED: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    """What somebody wants committed; empty branches stand for the default branch and for `branch`."""
+
+    repository: Repository
+    actor: Account
+    changes: Sequence[FileChange]
+    author: Signature
+    committer: Signature
+    message: str = ""
+    branch: str = ""
+    new_branch: str = ""
+    force: bool = False
+    signoff: bool = False
+    expected_head: str = ""
+    dry_run: bool = False
+    key: Key | None = None
+
+    @property
+    def source(self) -> str:
+        """The branch it is made on top of."""
+        return self.branch or self.repository.default_branch
+
+    @property
+    def target(self) -> str:
+        """The branch that gets the commit."""
+        return self.new_branch or self.source
+
+    @property
+    def ref(self) -> str:
+        """The full name of the branch that gets the commit."""
+        return BRANCHES + self.target
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What lies at a path after a commit, and what the commit has to do with it."""
+
+    entry: Entry
+    is_new: bool
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit that was made, or that would have been; a file that was deleted has no result."""
+
+    commit: Commit
+    branch: str
+    files: tuple[FileResult | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A commit that is ready: the move that leads to it, and the large files it points to."""
+
+    move: Move
+    committed: Committed
+    pointers: tuple[Pointer, ...]
+
+
+Waiting = Job[CommitRequest, Committed]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Commits that are made together: where the branches are once they are, and what protects them."""
+
+    host: Host
+    repository: Repository
+    repo: Repo
+    draft: Draft
+    rules: list[Protection]
+    heads: dict[str, str | None] = field(default_factory=dict)
+
+    def head(self, branch: str) -> str | None:
+        """Return where a branch is, counting the commits that are ready."""
+        if branch not in self.heads:
+            found = refs.branch(self.repo, branch)
+            self.heads[branch] = None if found is None else found.id
+        return self.heads[branch]
+
+    def is_empty(self) -> bool:
+        """Tell whether there is no branch and no tag, counting the commits that are ready."""
+        return not any(self.heads.values()) and refs.is_empty(self.repo)
+
+
+def commit_files(host: Host, request: CommitRequest) -> Committed:
+    """Commit changes of files to a branch, or find out what would come of it."""
+    changes = [file_changes.cleaned(change) for change in request.changes]
+    repo = open_repository(host.folders.existing(request.repository.id))
+    wanted = replace(request, changes=changes)
+    batch = open_batch(host, request.repository, repo)
+    if wanted.key is None or commit_keys.find_key(host.database, request.repository, wanted.key) is None:
+        write_ahead(batch, wanted)
+    if request.dry_run:
+        return prepare(batch, wanted).committed
+
+    def work(jobs: list[Waiting]) -> None:
+        commit_all(host, jobs)
+
+    made = host.turns.take(request.repository.id, wanted, work)
+    host.pushed.add(request.repository.id)
+    return made
+
+
+def write_ahead(batch: Batch, request: CommitRequest) -> None:
+    """Write what the files hold before the turn comes, so that nobody waits for that; nothing if it is refused.
+
+    Small files are left for later, unless nothing is to be committed: they go with the trees.
+    """
+    wanted = [
+        change
+        for change in request.changes
+        if change.content is not None and (request.dry_run or change.content.small is None)
+    ]
+    if not wanted:
+        return
+    checked = check(batch, request, lambda _base, _change, _source: moving.zero_id(request.repository))
+    for change in wanted:
+        keep(batch, checked.base, change, None, [], ahead=True)
+
+
+def open_batch(host: Host, repository: Repository, repo: Repo) -> Batch:
+    """Start a batch on what is there."""
+    return Batch(host, repository, repo, Draft(repo), protections.protections_of(host.database, repository))
+
+
+def commit_all(host: Host, jobs: Sequence[Waiting]) -> None:
+    """Make the commits of all who wait for a repository."""
+    repository = jobs[0].wanted.repository
+    with moving.holding(host, repository.id) as repo:
+        for _ in range(TRIED):
+            left = [job for job in jobs if not job.is_done]
+            if not left:
+                return
+            attempt(open_batch(host, repository, repo), left)
+    for job in jobs:
+        if not job.is_done:
+            job.error = RefBusy(f"{job.wanted.ref} is moved by others all the time; try again")
+
+
+def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
+    """Make as many of the commits as can be made; those whose branch somebody else has moved stay undone."""
+    ready: list[tuple[Waiting, Prepared]] = []
+    replayed: dict[tuple[int, str], Waiting] = {}
+    for job in jobs:
+        try:
+            key = job.wanted.key
+            if key is not None:
+                done = replay(batch, job.wanted, key)
+                if done is not None:
+                    job.result = done
+                    continue
+                if (key.user_id, key.name) in replayed:
+                    continue  # the same key twice in one batch: the second finds the first one's commit next time
+                replayed[key.user_id, key.name] = job
+            prepared = prepare(batch, job.wanted)
+        except HostingError as error:
+            job.error = error
+        else:
+            batch.heads[job.wanted.target] = prepared.move.new
+            ready.append((job, prepared))
+    if ready:
+        land(batch, ready)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
+
+    base: Base
+    applied: Applied
+    current: str | None
+
+
+def check(
+    batch: Batch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
+) -> Checked:
+    """Check a request against the branch as it is now."""
+    head = batch.head(request.source)
+    if head is None and not batch.is_empty():
+        text = f"branch does not exist [repo_id: {request.repository.id} name: {request.source}]"
+        raise NoSuchRef(text)
+    if request.expected_head and request.expected_head != (head or ""):
+        raise Outdated(f"the branch {request.source} is at {head or 'nothing'}, not at {request.expected_head}")
+    is_new = request.target != request.source
+    current = batch.head(request.target)
+    if is_new and current is not None and not request.force:
+        raise FileRefused(f"branch already exists [name: {request.target}]")
+    if not is_new:
+        check_protected_files(batch, request)
+    draft = batch.draft
+    base = Base(head, draft.empty() if head is None else draft.folder(base_tree(batch, head)))
+    applied = file_changes.apply(
+        draft, base, request.changes, lambda change, source: keep_file(base, change, source)
+    )
+    return Checked(base, applied, current)
+
+
+def prepare(batch: Batch, request: CommitRequest) -> Prepared:
+    """Check a request, and add its trees and its commit to the draft."""
+    draft = batch.draft
+    pointers: list[Pointer] = []
+    checked = check(batch, request, lambda base, change, source: keep(batch, base, change, source, pointers))
+    base, applied, current = checked.base, checked.applied, checked.current
+    made = draft.commit(
+        draft.tree(applied.root),
+        () if base.commit is None else (base.commit,),
+        author=request.author,
+        committer=request.committer,
+        message=full_message(request),
+    )
+    move = Move(request.ref, current or moving.zero_id(request.repository), made)
+    check_rules(batch, request, move, base, current)
+    files = [
+        None if spot is None else result_of(draft, None if base.commit is None else base.root, change.path, spot)
+        for change, spot in zip(request.changes, applied.spots, strict=True)
+    ]
+    committed = Committed(parse_commit(made, draft.content(made)), request.target, tuple(files))
+    return Prepared(move, committed, tuple(pointers))
+
+
+def base_tree(batch: Batch, head: str) -> str:
+    """Return the tree of a commit, which may be one that is only ready."""
+    ready = batch.draft.find_content(head)
+    return read_commit(batch.repo, head).tree if ready is None else parse_commit(head, ready).tree
+
+
+def result_of(draft: Draft, before: Folder | None, path: str, spot: Spot) -> FileResult:
+    """Tell what lies at a path, compared with the tree before."""
+    old = Nowhere(path) if before is None else draft.find(before, path)
+    return FileResult(draft.entry(path, spot), isinstance(old, Nowhere), old != spot)
+
+
+def full_message(request: CommitRequest) -> str:
+    """Return the message as it is stored."""
+    message = (request.message or file_changes.default_message(request.changes)).strip() + "\n"
+    if request.signoff:
+        message += f"\nSigned-off-by: {request.committer.name} <{request.committer.email}>"
+    return message
+
+
+def keep(
+    batch: Batch,
+    base: Base,
+    change: FileChange,
+    source: Spot | None,
+    pointers: list[Pointer],
+    *,
+    ahead: bool = False,
+) -> str:
+    """Write what a file holds and return the id of its blob; large files go where the attributes send them."""
+    host, repo, durable = batch.host, batch.repo, batch.host.settings.durable_writes
+    content = change.content or Content(b"")
+    large = change.mode != SYMLINK and is_large(batch.draft, base.commit, base.root, change.path)
+    if change.operation == "rename" and source is not None:
+        was_large = is_large(batch.draft, base.commit, base.root, change.from_path)
+        if type_of(source.mode) != "file" or change.mode == SYMLINK or large == was_large:
+            return source.id
+        found = inflated(host, batch.repository, repo, source.id) if was_large else None
+        if was_large and found is None:
+            return source.id
+        content = found or Content(repo.read(source.id, "blob"))
+    if large and not content.is_pointer():
+        blob, pointer = content.pointer(host, repo)
+        pointers.append(pointer)
+        return blob
+    small = None if ahead else content.small
+    return content.blob(repo, durable=durable) if small is None else batch.draft.blob(small)
+
+
+def check_protected_files(batch: Batch, request: CommitRequest) -> None:
+    """Ask the rule of the branch about each file."""
+    rule = protection.matching(batch.rules, request.target)
+    if rule is None:
+        return
+    teams = moving.teams_in(batch.host, request.actor, request.repository)
+    for change in request.changes:
+        reason = protection.may_commit(rule, request.actor, teams, change.path)
+        if reason is not None:
+            raise PushRefused(reason)
+
+
+def check_rules(batch: Batch, request: CommitRequest, move: Move, base: Base, current: str | None) -> None:
+    """Ask the rule of the branch about its move, as for a push."""
+    if protection.matching(batch.rules, request.target) is None:
+        return
+    paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
+
+    def about(one: Move) -> protection.Change:
+        if one.creates or base.commit is None or base.commit != current:
+            # What is compared with another branch is asked of git, which only knows what is on the disk.
+            batch.draft.write(durable=batch.host.settings.durable_writes)
+            return moving.described(batch.repo, one, request.repository.default_branch)
+        return protection.Change(request.target, False, lambda: False, lambda: paths, lambda: one.new)
+
+    refused = moving.check_rules(batch.host, request.repository, request.actor, [move], about)
+    if refused:
+        raise PushRefused(refused[0][1])
+
+
+def replay(batch: Batch, request: CommitRequest, key: Key) -> Committed | None:
+    """Return what was made under a key before; nothing when that never happened."""
+    used = commit_keys.find_key(batch.host.database, request.repository, key)
+    if used is None:
+        return None
+    if used.fingerprint != key.fingerprint:
+        raise FileRefused("the Idempotency-Key was used for another request")
+    if not used.is_done and not moving.has_moved(batch.repo, used.move):
+        with batch.host.database.write() as connection:
+            updates.forget(connection, [used.update_id])
+        return None
+    commit = read_commit(batch.repo, used.move.new)
+    root = batch.draft.folder(commit.tree)
+    before = None if not commit.parents else batch.draft.folder(read_commit(batch.repo, commit.parents[0]).tree)
+    files: list[FileResult | None] = []
+    for change in request.changes:
+        found = None if change.operation == "delete" else batch.draft.find(root, change.path)
+        if found is None or isinstance(found, Nowhere):
+            files.append(None)
+        else:
+            files.append(result_of(batch.draft, before, change.path, found))
+    return Committed(commit, used.move.ref.removeprefix(BRANCHES), tuple(files))
+
+
+def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
+    """Write the objects, announce the commits, move the branches, and record what has moved."""
+    host, repo, repository = batch.host, batch.repo, batch.repository
+    durable = host.settings.durable_writes
+    written = batch.draft.write(durable=durable)
+    if durable:
+        loose.keep_before(written)
+    numbers, linked = announce(host, repository, ready)
+    landed: list[tuple[Waiting, Prepared, int]] = []
+    lost: list[int] = []
+    names: list[str] = []
+    try:
+        by_ref: dict[str, list[tuple[Waiting, Prepared, int]]] = {}
+        for (job, prepared), number in zip(ready, numbers, strict=True):
+            by_ref.setdefault(prepared.move.ref, []).append((job, prepared, number))
+        for ref, group in by_ref.items():
+            old, new = group[0][1].move.old, group[-1][1].move.new
+            try:
+                names.append(moves.replace(repo, ref, old if old.strip("0") else None, new))
+            except RefMoved:
+                lost += [number for _, _, number in group]
+            except HostingError as error:
+                lost += [number for _, _, number in group]
+                for job, _, _ in group:
+                    job.error = error
+            else:
+                landed += group
+    except BaseException:
+        # What has moved stays announced, so that somebody records it later.
+        lost = [number for number in numbers if all(number != landed_number for _, _, landed_number in landed)]
+        raise
+    finally:
+        if lost:
+            needed = {pointer.oid for _, prepared, _ in landed for pointer in prepared.pointers}
+            forget(host, repository, lost, linked - needed)
+    if not landed:
+        return
+    syncing = host.turns.meanwhile(lambda: loose.sync_names(names)) if durable else None
+    try:
+        landed.sort(key=lambda one: one[2])
+        told = [Announced(job.wanted.actor.id, [number], [one.move]) for job, one, number in landed]
+        moving.settle_all(host, repository, told)
+    finally:
+        if syncing is not None:
+            syncing.result()
+    for job, prepared, _ in landed:
+        job.result = prepared.committed
+
+
+def announce(
+    host: Host, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+) -> tuple[list[int], set[str]]:
+    """Write down what is about to move, the keys it was asked for under, and the large files it leads to.
+
+    Returns the numbers of the announcements, and which large files the repository did not have before.
+    """
+    pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
+    with gone_meanwhile(repository), host.database.write() as connection:
+        made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
+        numbers = updates.add_moves(connection, repository, made, under_lock=True)
+        keys = [
+            (job.wanted.key, number)
+            for (job, _), number in zip(ready, numbers, strict=True)
+            if job.wanted.key is not None
+        ]
+        if keys:
+            commit_keys.forget_old(connection)
+            commit_keys.add_keys(connection, repository, keys)
+        linked = lfs.add_links(connection, repository, pointers) if pointers else set()
+    return numbers, linked
+
+
+@contextmanager
+def gone_meanwhile(repository: Repository) -> Iterator[None]:
+    """Say that the repository or somebody who commits to it is not there any more, when that is why it failed."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
+
+
+def forget(host: Host, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
+    """Take back the announcements of what did not happen, and the large files nothing leads to."""
+    with host.database.write() as connection:
+        updates.forget(connection, numbers)
+        if linked:
+            lfs.remove_links(connection, repository, linked)

@@ -1,0 +1,60 @@
+"""A commit to take away: a zip or a tar of its files, or a bundle of its history, made by git while it is sent."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Final, Literal
+
+from holdfast.hosting.git import process
+from holdfast.hosting.git.names import argument, raw
+from holdfast.hosting.git.refs import Named
+
+__all__ = ["FORMATS", "Format", "archive", "bundle"]
+
+Format = Literal["zip", "tar.gz"]
+FORMATS: Final[tuple[Format, ...]] = ("tar.gz", "zip")
+LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
+CONFIGURATION: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+
+
+def archive(
+    folder: Path, commit: str, kind: Format, *, prefix: str, paths: Sequence[str] = ()
+) -> AsyncGenerator[bytes, None]:
+    """Yield a commit's files, or those at some paths, each below a directory of that name."""
+    wanted = [argument(raw(path)) for path in paths]
+    return process.stream(
+        folder, "archive", f"--format={kind}", f"--prefix={prefix}/", commit, "--", *wanted, variables=LITERAL
+    )
+
+
+async def bundle(folder: Path, named: Named) -> AsyncGenerator[bytes, None]:
+    """Yield a bundle of a commit and all that leads to it, with the branch or tag it was asked for by.
+
+    A bundle names refs, and a commit asked for by its id may have none: it is given one in a repository that lasts
+    as long as the answer, and that borrows all its objects.
+    """
+    borrowing = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="holdfast-bundle-"))
+    try:
+        await asyncio.to_thread(borrow, borrowing, folder, named)
+        made = process.stream(borrowing, "bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags")
+        async with aclosing(made):
+            async for piece in made:
+                yield piece
+    finally:
+        shutil.rmtree(borrowing, ignore_errors=True)
+
+
+def borrow(borrowing: Path, folder: Path, named: Named) -> None:
+    """Make a repository with one branch or tag and the objects of another."""
+    branch = named.name if named.kind == "branch" else "bundle"
+    ref = f"refs/tags/{named.name}" if named.kind == "tag" else f"refs/heads/{branch}"
+    (borrowing / "config").write_text(CONFIGURATION)
+    (borrowing / "objects" / "info").mkdir(parents=True)
+    (borrowing / "objects" / "info" / "alternates").write_bytes(bytes(folder / "objects") + b"\n")
+    (borrowing / "refs").mkdir()
+    (borrowing / "packed-refs").write_bytes(f"{named.commit} {ref}\n".encode(errors="surrogateescape"))
+    head = f"ref: {ref}" if named.kind != "tag" else named.commit
+    (borrowing / "HEAD").write_bytes(f"{head}\n".encode(errors="surrogateescape"))

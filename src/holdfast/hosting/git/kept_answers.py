@@ -1,0 +1,68 @@
+"""Answers about a repository's history that never change, kept beside it for all processes and the next start.
+
+They lie in a small database inside the repository's folder. It can be deleted at any time: whatever is missing,
+locked or damaged is found out again.
+"""
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+__all__ = ["load", "save"]
+
+PLACE: Final = Path("holdfast") / "last-commits.sqlite"
+SECONDS: Final = 0.5
+# The answers for the last few commits asked about: the next one mostly stands on one of them.
+KEPT_PER_PATH: Final = 4
+KEPT: Final = 50_000
+TIDY_EVERY: Final = 256
+TABLE: Final = """
+CREATE TABLE IF NOT EXISTS answers (
+    number INTEGER PRIMARY KEY, path BLOB NOT NULL, start TEXT NOT NULL, answer BLOB NOT NULL, UNIQUE (path, start)
+)"""
+NEWEST: Final = "SELECT number FROM answers WHERE path = :path ORDER BY number DESC LIMIT :kept"
+
+
+def load(folder: Path, path: bytes) -> dict[str, bytes]:
+    """Return what is known about a path, by the commit it was asked about."""
+    file = folder / PLACE
+    try:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=SECONDS)) as connection:
+            return dict(connection.execute("SELECT start, answer FROM answers WHERE path = ?", (path,)))
+    except sqlite3.OperationalError:
+        return {}
+    except sqlite3.Error:
+        forget(file)
+        return {}
+
+
+def save(folder: Path, path: bytes, start: str, answer: bytes) -> None:
+    """Keep an answer, and forget older ones about the same path."""
+    file = folder / PLACE
+    try:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        with closing(sqlite3.connect(file, timeout=SECONDS)) as connection, connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute(TABLE)
+            row = connection.execute(
+                "INSERT OR REPLACE INTO answers VALUES (NULL, ?, ?, ?)", (path, start, answer)
+            )
+            number = row.lastrowid or 0
+            newest = {"path": path, "kept": KEPT_PER_PATH}
+            connection.execute(f"DELETE FROM answers WHERE path = :path AND number NOT IN ({NEWEST})", newest)  # noqa: S608  # our own text
+            if number % TIDY_EVERY == 0:
+                connection.execute("DELETE FROM answers WHERE number <= ?", (number - KEPT,))
+    except sqlite3.OperationalError:
+        # Busy, full or read-only: the answer was given all the same.
+        return
+    except (sqlite3.Error, OSError):
+        forget(file)
+
+
+def forget(file: Path) -> None:
+    """Remove a database that is none any more."""
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            file.with_name(file.name + suffix).unlink()

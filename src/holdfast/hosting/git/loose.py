@@ -1,0 +1,182 @@
+"""Writes loose objects, many with one wait for the disk.
+
+Every object's bytes are written out to the disk before it gets its name. File systems with a journal (ext4, XFS)
+keep the names in their order, so that one `fsync` of what was named last (the ref) keeps all before it, and the
+ref is never kept without its objects. Where bytes cannot be written out alone (anything but Linux),
+each file is synced by itself.
+"""
+
+import ctypes
+import hashlib
+import os
+import secrets
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitDamaged, GitError
+from holdfast.hosting.git.repository import Kind, Repo
+
+__all__ = ["Written", "keep_before", "object_id", "sync_names", "write_blob_file", "write_object"]
+
+QUICK: Final = 1
+TRIED: Final = 5
+CHUNK: Final = 1024 * 1024
+# An object that is there already is read back below this size: a crash may have left a name without its bytes.
+READ_BACK: Final = 4 * 1024 * 1024
+BEFORE_WRITE_AND_AFTER: Final = 1 | 2 | 4
+
+
+def find_write_out() -> Callable[[int], None]:
+    """Return what brings a file's bytes to the disk, but not necessarily its name."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            call = ctypes.CDLL(None, use_errno=True).sync_file_range
+            call.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
+
+            def write_out(descriptor: int) -> None:
+                if call(descriptor, 0, 0, BEFORE_WRITE_AND_AFTER) != 0:
+                    os.fsync(descriptor)
+
+            return write_out
+    return os.fsync
+
+
+write_out: Final = find_write_out()
+
+
+class Written:
+    """An object that was written: its id, and the file that must be synced for its name to be kept."""
+
+    __slots__ = ("id", "path")
+
+    def __init__(self, object_id: str, path: str) -> None:
+        self.id = object_id
+        self.path = path
+
+
+def header(kind: Kind, size: int) -> bytes:
+    """Return what an object begins with."""
+    return b"%s %d\0" % (kind.encode(), size)
+
+
+def object_id(kind: Kind, content: bytes) -> str:
+    """Return the id of an object."""
+    digest = hashlib.sha1(header(kind, len(content)), usedforsecurity=False)
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def write_object(repo: Repo, kind: Kind, content: bytes, *, durable: bool = True) -> Written:
+    """Write an object; one that is there already is made young again, so that no collection takes it away."""
+    made = object_id(kind, content)
+    path = repo.loose_path(made)
+    if len(content) <= READ_BACK and is_kept(repo, made, path):
+        return Written(made, path)
+    pack = zlib.compressobj(QUICK)
+    pieces = (pack.compress(header(kind, len(content))), pack.compress(content), pack.flush())
+    put(repo, path, pieces, durable=durable)
+    return Written(made, path)
+
+
+def write_blob_file(repo: Repo, source: Path, *, durable: bool = True) -> Written:
+    """Write what is in a file as a blob, without holding it in memory."""
+    size = source.stat().st_size
+    digest = hashlib.sha1(header("blob", size), usedforsecurity=False)
+    with source.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    made = digest.hexdigest()
+    path = repo.loose_path(made)
+
+    def pieces() -> Iterator[bytes]:
+        pack = zlib.compressobj(QUICK)
+        yield pack.compress(header("blob", size))
+        with source.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                yield pack.compress(chunk)
+        yield pack.flush()
+
+    put(repo, path, pieces(), durable=durable)
+    return Written(made, path)
+
+
+def is_kept(repo: Repo, made: str, path: str) -> bool:
+    """Tell whether an object lies there whole, and make it young again."""
+    try:
+        os.utime(path)
+        return repo.loose(made) is not None
+    except (OSError, GitDamaged):
+        return False
+
+
+def put(repo: Repo, path: str, pieces: Iterable[bytes], *, durable: bool) -> None:
+    """Write a file beside the objects and give it its name when its bytes are on the disk."""
+    incoming = f"{repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
+    try:
+        descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+        try:
+            for piece in pieces:
+                rest = memoryview(piece)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
+            if durable:
+                write_out(descriptor)
+        finally:
+            os.close(descriptor)
+        give_name(incoming, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(incoming)  # noqa: PTH108
+        raise GitError(f"an object cannot be written to {repo.folder.name}: {error.strerror}") from error
+
+
+def give_name(incoming: str, path: str) -> None:
+    """Rename a file into the folder of its object; a collection may remove that folder at any moment."""
+    for attempt in range(1, TRIED + 1):
+        try:
+            os.rename(incoming, path)  # noqa: PTH104
+        except FileNotFoundError:
+            if attempt == TRIED:
+                raise
+            with suppress(FileExistsError):
+                os.mkdir(os.path.dirname(path), 0o755)  # noqa: PTH102, PTH120
+        else:
+            return
+
+
+def keep_before(paths: Iterable[str]) -> None:
+    """Make sure that what is named from now on is not kept without these files.
+
+    A journal keeps the order of names by itself, and the bytes behind these are written out already.
+    """
+    if write_out is os.fsync:
+        sync_names(paths)
+
+
+def sync_names(paths: Iterable[str]) -> None:
+    """Wait until files that were written and renamed are kept whatever happens to the machine."""
+    wanted = list(paths)
+    if write_out is not os.fsync:
+        # Journals keep their order: when the last name is on the disk, all before it are.
+        wanted = wanted[-1:]
+    for path in wanted:
+        sync(path)
+    if write_out is os.fsync:
+        for folder in {os.path.dirname(path) for path in wanted}:  # noqa: PTH120
+            sync(folder)
+
+
+def sync(path: str) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; what was packed meanwhile is there."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,54 @@
+"""Which paths a file may be written to: cleaned first, then held against everything git refuses on any system.
+
+A name that one file system takes for `.git` is dangerous to whoever clones on it, so it is refused on all of them:
+in any case, with code points that HFS ignores, as NTFS shortens it, and with what NTFS drops from the end.
+"""
+
+import re
+from typing import Final
+
+__all__ = ["LONGEST_PATH", "clean", "may_hold_file", "may_hold_link"]
+
+LONGEST_PATH: Final = 4096
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+# What HFS passes over when it compares names.
+IGNORED: Final = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+# NTFS drops dots and spaces at the end, and takes what follows a colon for a stream of the file before it.
+DOT_GIT: Final = re.compile(r"(?:\.git|git~1)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII)
+# A link of this name would be read as a file of ours; NTFS knows it by shortened names as well.
+MODULES: Final = re.compile(r"(?:\.gitmodules|gi[^~]*~[0-9]+)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII)
+
+
+def clean(path: str) -> str:
+    """Return a path without empty parts and dots, and with `..` followed as far as the root; it may be empty."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def is_git(name: str) -> bool:
+    """Tell whether some file system takes a name for `.git`."""
+    return any(DOT_GIT.fullmatch(part) for part in name.translate(IGNORED).split("\\")) or any(
+        DOT_GIT.fullmatch(part) for part in name.split("\\")
+    )
+
+
+def may_hold_file(path: str) -> bool:
+    """Tell whether a file may lie at a path that was cleaned."""
+    if not path or CONTROL.search(path):
+        return False
+    try:
+        encoded = path.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(encoded) <= LONGEST_PATH and not any(map(is_git, path.split("/")))
+
+
+def may_hold_link(path: str) -> bool:
+    """Tell whether a symbolic link may lie at a path where a file may: not in place of `.gitmodules`."""
+    name = path.rpartition("/")[2].translate(IGNORED)
+    return not any(MODULES.fullmatch(part) for part in name.split("\\"))

@@ -1,0 +1,130 @@
+"""What a file that is written becomes in a repository: a blob, or a pointer to an object of the large-file store.
+
+Which of the two, `.gitattributes` of the tree it is written on top of decides, as it does for people who push.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+import pygit2
+from pygit2.enums import AttrCheck
+
+from holdfast.hosting.errors import FileTooLarge, LfsError
+from holdfast.hosting.git import loose, trees
+from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.writing import Draft, Folder
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import lfs
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["Content", "inflated", "is_large"]
+
+CHUNK: Final = 1024 * 1024
+SMALL: Final = 64 * 1024
+ATTRIBUTES: Final = b".gitattributes"
+FROM_COMMIT: Final = AttrCheck.NO_SYSTEM | AttrCheck.INDEX_ONLY | AttrCheck.INCLUDE_COMMIT
+
+
+class Content:
+    """The bytes of a file, in memory or in a file of ours; each form they can be kept in is written once."""
+
+    def __init__(self, source: bytes | Path) -> None:
+        self._source = source
+        self._blob: str | None = None
+        self._pointer: tuple[str, Pointer] | None = None
+
+    def blob(self, repo: Repo, *, durable: bool) -> str:
+        """Write it as a blob and return its id."""
+        if self._blob is None:
+            if isinstance(self._source, bytes):
+                self._blob = loose.write_object(repo, "blob", self._source, durable=durable).id
+            else:
+                self._blob = loose.write_blob_file(repo, self._source, durable=durable).id
+        return self._blob
+
+    def pointer(self, host: Host, repo: Repo) -> tuple[str, Pointer]:
+        """Keep it in the store of large files, and return the blob of the pointer to it."""
+        if self._pointer is None:
+            made = self._described()
+            asyncio.run(host.lfs.write(made.oid, made.size, self._chunks()))
+            durable = host.settings.durable_writes
+            self._pointer = loose.write_object(repo, "blob", made.format(), durable=durable).id, made
+        return self._pointer
+
+    @property
+    def small(self) -> bytes | None:
+        """All its bytes, when they are so few that writing them holds nobody up."""
+        return self._source if isinstance(self._source, bytes) and len(self._source) <= SMALL else None
+
+    def beginning(self, most: int) -> bytes:
+        """Return its first bytes."""
+        if isinstance(self._source, bytes):
+            return self._source[:most]
+        with self._source.open("rb") as file:
+            return file.read(most)
+
+    def is_pointer(self) -> bool:
+        """Tell whether it is a pointer already: clients that know of large files send these."""
+        return Pointer.parse(self.beginning(MOST_BYTES + 1)) is not None
+
+    def _described(self) -> Pointer:
+        if isinstance(self._source, bytes):
+            return Pointer(hashlib.sha256(self._source).hexdigest(), len(self._source))
+        with self._source.open("rb") as file:
+            return Pointer(hashlib.file_digest(file, "sha256").hexdigest(), self._source.stat().st_size)
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        if isinstance(self._source, bytes):
+            yield self._source
+            return
+        with self._source.open("rb") as file:
+            while chunk := await asyncio.to_thread(file.read, CHUNK):
+                yield chunk
+
+
+def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
+    """Tell whether the attributes in a commit's tree send a file to the store of large files."""
+    if commit is None or not has_attributes(draft, root, path):
+        return False
+    draft.write(durable=True)
+    try:
+        return draft.repo.git.get_attr(path, "filter", FROM_COMMIT, pygit2.Oid(hex=commit)) == "lfs"
+    except (pygit2.GitError, KeyError, ValueError, OSError):
+        return False
+
+
+def has_attributes(draft: Draft, root: Folder, path: str) -> bool:
+    """Tell whether any directory on the way to a path says something about files in it."""
+    folder = root
+    for part in path.encode().split(b"/")[:-1]:
+        if ATTRIBUTES in folder.entries:
+            return True
+        below = draft.directory(folder, part)
+        if below is None:
+            return False
+        folder = below
+    return ATTRIBUTES in folder.entries
+
+
+def inflated(host: Host, repository: Repository, repo: Repo, blob: str) -> Content | None:
+    """Return the bytes of the large file a blob points to; None when it points to none that is here."""
+    header = repo.header(blob)
+    if header is None or header[1] > MOST_BYTES:
+        return None
+    found = Pointer.parse(trees.read_blob(repo, blob))
+    if found is None or found.oid not in lfs.linked_sizes(host.database, repository, [found.oid]):
+        return None
+    if found.size > host.settings.max_file_mb * 2**20:
+        raise FileTooLarge(f"a file may have {host.settings.max_file_mb} MiB, not {found.size} bytes")
+
+    async def read() -> bytes:
+        return b"".join([chunk async for chunk in host.lfs.read(found.oid)])
+
+    try:
+        return Content(asyncio.run(read()))
+    except LfsError:
+        return None

@@ -1,0 +1,79 @@
+"""A repository with one of everything, for the tests of files."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from tests.hosting.client import Git, address
+from tests.hosting.world import PASSWORD, World
+
+__all__ = ["LARGE", "POINTER", "commit_all", "make_files", "shape_of"]
+
+LARGE = b"a large file, or so its pointer says\n"
+OID = hashlib.sha256(LARGE).hexdigest()
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize {len(LARGE)}\n"
+MODULES = '[submodule "lib"]\n\tpath = lib\n\turl = https://example.org/lib.git\n'
+
+
+def commit_all(git: Git, message: str, when: str = "2024-05-06T07:08:09+02:00") -> str:
+    """Commit everything at a time, and return the commit's id."""
+    git("add", "-A")
+    git.environment |= {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
+    git("commit", "-q", "--allow-empty", "-m", message)
+    return git("rev-parse", "HEAD")
+
+
+def make_files(world: World, folder: Path, *, private: bool = False) -> Git:
+    """Make Ada and her repository `notes` with branches, tags, directories, a link, a program and a submodule."""
+    world.account("ada")
+    body = {"name": "Notes", "private": private}
+    assert world.anonymous.post("/user/repos", json=body, auth=("ada", PASSWORD)).status_code == 201
+    git = Git(folder / "work")
+    git("init", "-q", "-b", "main")
+    (git.folder / "README.md").write_text("# Notes\n")
+    (git.folder / "dir/sub").mkdir(parents=True)
+    (git.folder / "dir/sub/file.txt").write_text("deep\n")
+    (git.folder / "dir/100% näme?.txt").write_text("odd\n")
+    commit_all(git, "first")
+    git("tag", "v1.0")
+    (git.folder / "empty").write_text("")
+    (git.folder / "run").write_text("#!/bin/sh\n")
+    (git.folder / "run").chmod(0o755)
+    (git.folder / "link").symlink_to("dir/sub")
+    (git.folder / "large.bin").write_text(POINTER)
+    (git.folder / "dir/sub/file.txt").write_text("deeper\n")
+    (git.folder / ".gitmodules").write_text(MODULES)
+    git("add", "-A")
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
+    git.environment |= {"GIT_AUTHOR_DATE": "2025-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2025-01-02T03:04:06Z"}
+    git("commit", "-qm", "second")
+    git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/Notes"))
+    git("tag", "-am", "the second", "v2.0")
+    git("branch", "feature/x", "v1.0")
+    git("push", "-q", "origin", "--all")
+    git("push", "-q", "origin", "--tags")
+    return git
+
+
+def shape_of(world: World, git: Git, path: str, ref: str = "branch/main", **more: Any) -> dict[str, Any]:
+    """Return the shape a plain file of the repository has, without what is told only when asked for."""
+    root, sha = world.service.url, git("rev-parse", f"HEAD:{path}")
+    url = f"{root}/api/v1/repos/ada/Notes/contents/{path}?ref={ref.partition('/')[2].replace('/', '%2F')}"
+    html, blob = f"{root}/ada/Notes/src/{ref}/{path}", f"{root}/api/v1/repos/ada/Notes/git/blobs/{sha}"
+    return {
+        "name": path.rpartition("/")[2],
+        "path": path,
+        "sha": sha,
+        "type": "file",
+        "mode": "100644",
+        "size": int(git("cat-file", "-s", sha)),
+        "encoding": None,
+        "content": None,
+        "target": None,
+        "url": url,
+        "html_url": html,
+        "git_url": blob,
+        "download_url": html.replace("/src/", "/raw/"),
+        "submodule_git_url": None,
+        "_links": {"self": url, "git": blob, "html": html},
+    } | more

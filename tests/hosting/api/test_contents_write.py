@@ -1,0 +1,606 @@
+"""Files written through the API: what lands, what is answered, and every way of being refused."""
+
+import base64
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+
+from holdfast.hosting import repositories
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.host import Host
+from holdfast.hosting.repositories import NewRepository
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.repositories import Repository, find_repository
+from tests.hosting.places import READ, WRITE, let_in, told
+from tests.hosting.world import World
+
+SHIP = "/repos/ada/ship/contents"
+ZERO = "0" * 40
+
+
+def encoded(content: bytes | str) -> str:
+    """Encode what a file holds."""
+    return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
+
+
+def made(world: World, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada") -> Repository:
+    """Make a repository with a first commit of some files."""
+    account = accounts.find_user(world.database, owner)
+    host = Host.open(world.service.settings)
+    try:
+        return repositories.create(host, account, account, NewRepository(name=name), files)
+    finally:
+        host.close()
+
+
+def folder(world: World, repository: Repository) -> Path:
+    """Return where a repository lies."""
+    return Folders(world.service.settings.data / "repositories").existing(repository.id)
+
+
+def git(place: Path, *arguments: str) -> str:
+    """Ask the real git."""
+    return subprocess.run(["git", "-C", str(place), *arguments], check=True, capture_output=True).stdout.decode()
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Give Ada a client."""
+    return world.user("ada", full_name="Ada Lovelace")
+
+
+@pytest.fixture
+def ship(world: World, ada: httpx.Client) -> Repository:
+    """Give her a repository with some files."""
+    files = {
+        "README.md": b"# ship\n",
+        "src/hull.txt": b"wood\n",
+        "src/sail.txt": b"cloth\n",
+        "run.sh": b"#!/bin/sh\n",
+    }
+    return made(world, files)
+
+
+def sha(client: httpx.Client, place: Path, path: str, branch: str = "main") -> str:
+    """Return the id of what lies at a path."""
+    del client
+    return git(place, "rev-parse", f"{branch}:{path}").strip()
+
+
+def refused(answer: httpx.Response, status: int, message: str) -> None:
+    """Ask that an answer says no in these words."""
+    assert (answer.status_code, answer.json()["message"]) == (status, message)
+
+
+def test_a_file_is_created_and_everything_is_told(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """The answer shows the file and its commit, the branch has moved, and a push is recorded."""
+    before = git(folder(world, ship), "rev-parse", "main").strip()
+    answer = ada.post(f"{SHIP}/docs/log.txt", json={"content": encoded("day 1\n"), "message": "Begin the log"})
+    assert answer.status_code == 201
+    place = folder(world, ship)
+    commit = git(place, "rev-parse", "main").strip()
+    body: dict[str, Any] = answer.json()
+    api, page = f"{world.service.url}/api/v1/repos/ada/ship", f"{world.service.url}/ada/ship"
+    assert list(body) == ["content", "commit", "verification"]
+    content = body["content"]
+    assert content["name"] == "log.txt"
+    assert content["path"] == "docs/log.txt"
+    assert content["sha"] == sha(ada, place, "docs/log.txt")
+    assert content["last_commit_sha"] == commit
+    assert (content["type"], content["mode"], content["size"]) == ("file", "100644", 6)
+    assert (content["encoding"], base64.b64decode(content["content"])) == ("base64", b"day 1\n")
+    assert content["url"] == f"{api}/contents/docs/log.txt?ref=main"
+    assert content["html_url"] == f"{page}/src/branch/main/docs/log.txt"
+    told_of = body["commit"]
+    assert list(told_of) == [
+        *("url", "sha", "created", "html_url", "author", "committer", "parents", "message", "tree")
+    ]
+    assert told_of["url"] == f"{api}/git/commits/{commit}"
+    assert told_of["sha"] == commit
+    assert told_of["created"] == "0001-01-01T00:00:00Z"
+    assert told_of["html_url"] == f"{page}/commit/{commit}"
+    assert told_of["author"]["name"] == "Ada Lovelace"
+    assert told_of["author"]["email"] == "ada@example.org"
+    assert told_of["author"]["date"].endswith("Z")
+    assert told_of["parents"] == [
+        {"url": f"{api}/git/commits/{before}", "sha": before, "created": "0001-01-01T00:00:00Z"}
+    ]
+    assert told_of["message"] == "Begin the log\n"
+    assert told_of["tree"]["sha"] == git(place, "rev-parse", "main^{tree}").strip()
+    assert body["verification"] == {
+        "verified": False,
+        "reason": "gpg.error.not_signed_commit",
+        "signature": "",
+        "signer": None,
+        "payload": "",
+    }
+    assert git(place, "show", "main:docs/log.txt") == "day 1\n"
+    assert git(place, "fsck", "--strict") == ""
+    kind, details = told(world.database)[-1]
+    assert (kind, details) == (
+        "push",
+        {"ref": "refs/heads/main", "before": before, "after": commit, "ref_type": "branch"},
+    )
+
+
+def test_a_file_is_updated_moved_and_deleted(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """PUT with a sha answers 200, with another path it moves, and DELETE leaves no content."""
+    place = folder(world, ship)
+    hull = sha(ada, place, "src/hull.txt")
+    answer = ada.put(f"{SHIP}/src/hull.txt", json={"content": encoded("iron\n"), "sha": hull})
+    assert answer.status_code == 200
+    assert answer.json()["commit"]["message"] == "Update src/hull.txt\n"
+    iron = answer.json()["content"]["sha"]
+    moved = ada.put(
+        f"{SHIP}/parts/hull.txt", json={"content": encoded("steel\n"), "sha": iron, "from_path": "src/hull.txt"}
+    )
+    assert moved.status_code == 200
+    assert git(place, "ls-tree", "-r", "--name-only", "main").split() == [
+        *("README.md", "parts/hull.txt", "run.sh", "src/sail.txt")
+    ]
+    gone = ada.request("DELETE", f"{SHIP}/src/sail.txt", json={"sha": sha(ada, place, "src/sail.txt")})
+    assert gone.status_code == 200
+    assert gone.json()["content"] is None
+    assert gone.json()["commit"]["message"] == "Delete src/sail.txt\n"
+    assert "src" not in git(place, "ls-tree", "--name-only", "main")
+    again = ada.delete(f"{SHIP}/README.md", params={"sha": sha(ada, place, "README.md")})
+    assert again.status_code == 200
+    new = ada.put(f"{SHIP}/new.txt", json={"content": encoded("new")})
+    assert (new.status_code, new.json()["commit"]["message"]) == (201, "Add new.txt\n")
+    assert git(place, "fsck", "--strict") == ""
+
+
+def test_many_files_change_in_one_commit(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """Every operation at once: one commit, one result per change, nothing for what is deleted."""
+    place = folder(world, ship)
+    git(place, "rev-parse", "main")
+    answer = ada.post(
+        SHIP,
+        json={
+            "files": [
+                {"operation": "create", "path": "a.txt", "content": encoded("a")},
+                {"operation": "update", "path": "README.md", "content": "", "sha": sha(ada, place, "README.md")},
+                {"operation": "upload", "path": "b.txt", "content": encoded("b")},
+                {
+                    "operation": "rename",
+                    "path": "lib/hull.txt",
+                    "from_path": "src/hull.txt",
+                    "content": encoded("ignored"),
+                    "sha": sha(ada, place, "src/hull.txt"),
+                },
+                {"operation": "delete", "path": "src/sail.txt", "sha": sha(ada, place, "src/sail.txt")},
+            ]
+        },
+    )
+    assert answer.status_code == 201
+    files = answer.json()["files"]
+    assert [None if file is None else file["path"] for file in files] == [
+        *("a.txt", "README.md", "b.txt", "lib/hull.txt", None)
+    ]
+    assert files[1]["content"] == ""
+    wanted = "Add a.txt\nUpdate README.md, b.txt, lib/hull.txt\nDelete src/sail.txt\n"
+    assert answer.json()["commit"]["message"] == wanted
+    assert git(place, "show", "main:lib/hull.txt") == "wood\n"
+    assert git(place, "rev-list", "--count", "main").strip() == "2"
+
+
+def test_modes_are_kept_and_can_be_given(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """An executable file stays one when it is updated or moved; a mode can be asked for, links included."""
+    place = folder(world, ship)
+    entry = {"operation": "upload", "path": "run.sh", "content": encoded("#!/bin/sh\n"), "mode": "100755"}
+    assert ada.post(SHIP, json={"files": [entry]}).json()["files"][0]["mode"] == "100755"
+    body = {"content": encoded("#!/bin/bash\n"), "sha": sha(ada, place, "run.sh")}
+    assert ada.put(f"{SHIP}/run.sh", json=body).json()["content"]["mode"] == "100755"
+    entry = {"operation": "rename", "path": "go.sh", "from_path": "run.sh", "sha": sha(ada, place, "run.sh")}
+    assert ada.post(SHIP, json={"files": [entry]}).json()["files"][0]["mode"] == "100755"
+    link = ada.post(f"{SHIP}/link", json={"content": encoded("go.sh"), "mode": "120000"})
+    assert (link.json()["content"]["type"], link.json()["content"]["target"]) == ("symlink", "go.sh")
+    refused(
+        ada.post(f"{SHIP}/x", json={"content": "", "mode": "100777"}),
+        422,
+        "[Mode]: must be one of 100644, 100755, 120000",
+    )
+    assert git(place, "fsck", "--strict") == ""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("link", "", "120000", "a symbolic link needs a target of 1 to 4095 bytes"),
+        ("link", "a\0b", "120000", "a symbolic link needs a target of 1 to 4095 bytes"),
+        ("link", "x" * 4096, "120000", "a symbolic link needs a target of 1 to 4095 bytes"),
+        (
+            ".gitmodules",
+            '[submodule "../x"]\n\turl = y\n',
+            "",
+            "git would refuse .gitmodules: the name of a submodule leads out of its folder",
+        ),
+        (
+            "d/.GitModules",
+            '[submodule "x"]\n\turl = -y\n',
+            "",
+            "git would refuse d/.GitModules: the url of a submodule looks like an option",
+        ),
+        (
+            ".gitattributes",
+            "x" * 2048,
+            "",
+            "git would refuse .gitattributes: it has a line of 2048 bytes or more",
+        ),
+    ],
+)
+def test_content_that_harms_others_is_refused(
+    world: World, ada: httpx.Client, ship: Repository, case: tuple[str, str, str, str]
+) -> None:
+    """Links that lead nowhere, and files that git reads and would refuse."""
+    del world, ship
+    path, content, mode, problem = case
+    answer = ada.post(f"{SHIP}/{path}", json={"content": encoded(content), "mode": mode})
+    refused(answer, 422, f"[Content]: {problem}")
+
+
+def test_people_dates_and_signoff(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """One identity stands for both, dates keep their offsets, and the sign-off is the committer's."""
+    body = {
+        "content": "",
+        "message": "  Say it\n\n",
+        "author": {"name": "Grace", "email": "grace@example.org"},
+        "committer": {"name": "Bo<>b"},
+        "dates": {"author": "2020-02-03T04:05:06+05:30", "committer": "0001-01-01T00:00:00Z"},
+        "signoff": True,
+    }
+    answer = ada.post(f"{SHIP}/signed", json=body)
+    assert answer.status_code == 201
+    commit = answer.json()["commit"]
+    assert commit["author"] == {"name": "Grace", "email": "grace@example.org", "date": "2020-02-02T22:35:06Z"}
+    assert (commit["committer"]["name"], commit["committer"]["email"]) == ("Bob", "grace@example.org")
+    assert commit["message"] == "Say it\n\nSigned-off-by: Bob <grace@example.org>"
+    raw = git(folder(world, ship), "cat-file", "commit", "main")
+    assert "author Grace <grace@example.org> 1580682906 +0530\n" in raw
+    too_old = {"content": "", "dates": {"author": "1960-01-01T00:00:00Z"}}
+    refused(ada.post(f"{SHIP}/old", json=too_old), 422, "[Dates]: must be between 1970 and 9999")
+
+
+def test_a_new_branch_is_made_and_force_replaces_one(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """The new branch starts at the old one; one that is there is only replaced by force."""
+    place = folder(world, ship)
+    first = ada.post(f"{SHIP}/a", json={"content": encoded("1"), "new_branch": "feature/one"})
+    assert first.status_code == 201
+    assert first.json()["content"]["url"].endswith("?ref=feature%2Fone")
+    assert [kind for kind, _ in told(world.database)[-2:]] == ["create", "push"]
+    again = {"content": encoded("2"), "new_branch": "feature/one"}
+    refused(ada.post(f"{SHIP}/b", json=again), 422, "branch already exists [name: feature/one]")
+    forced = ada.post(f"{SHIP}/b", json={**again, "force_push": True})
+    assert forced.status_code == 201
+    assert git(place, "ls-tree", "--name-only", "feature/one").split() == ["README.md", "b", "run.sh", "src"]
+    nested = ada.post(f"{SHIP}/c", json={"content": "", "new_branch": "feature"})
+    assert nested.status_code == 422
+    missing = ada.post(f"{SHIP}/c", json={"content": "", "branch": "nope"})
+    refused(missing, 404, f"branch does not exist [repo_id: {ship.id} name: nope]")
+
+
+def test_an_empty_repository_gets_its_first_commit(world: World, ada: httpx.Client) -> None:
+    """The first commit has no parent, its branch becomes the default, and an update with any sha is fine."""
+    repository = made(world, None, "empty")
+    address = "/repos/ada/empty/contents"
+    gone = ada.request("DELETE", f"{address}/x", json={"sha": ZERO})
+    refused(gone, 404, "object does not exist [id: , rel_path: x]")
+    answer = ada.put(f"{address}/x", json={"content": encoded("x"), "sha": ZERO, "new_branch": "trunk"})
+    assert answer.status_code == 200
+    assert answer.json()["commit"]["parents"] == []
+    found = find_repository(world.database, "ada", "empty")
+    assert (found.is_empty, found.default_branch) == (False, "trunk")
+    assert git(folder(world, repository), "symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
+    assert ada.post(f"{address}/y", json={"content": ""}).status_code == 201
+
+
+def test_what_is_not_there_or_not_the_same_is_refused(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """A missing path is 404; another sha, none at all, or another commit is 422, with both sides told."""
+    place = folder(world, ship)
+    hull = sha(ada, place, "src/hull.txt")
+    body = {"content": "", "sha": hull}
+    refused(ada.put(f"{SHIP}/nope", json=body), 404, "object does not exist [id: , rel_path: nope]")
+    refused(ada.put(f"{SHIP}/no/pe", json=body), 404, "object does not exist [id: , rel_path: no]")
+    wrong = ada.put(f"{SHIP}/src/hull.txt", json={"content": "", "sha": ZERO})
+    refused(wrong, 422, f"sha does not match [given: {ZERO}, expected: {hull}]")
+    gone = ada.request("DELETE", f"{SHIP}/src/hull.txt", json={"sha": ZERO})
+    refused(gone, 422, f"sha does not match [given: {ZERO}, expected: {hull}]")
+    refused(ada.request("DELETE", f"{SHIP}/src/hull.txt", json={}), 422, "[SHA]: Required")
+    for operation in ("update", "rename", "delete"):
+        entry = {"operation": operation, "path": "new", "from_path": "src/hull.txt"}
+        if operation != "rename":
+            entry["path"] = "src/hull.txt"
+        answer = ada.post(SHIP, json={"files": [entry]})
+        refused(answer, 422, "a SHA or commit ID must be proved when updating a file")
+    entry = {"operation": "upload", "path": "up", "sha": ZERO}
+    answer = ada.post(SHIP, json={"files": [entry]})
+    refused(answer, 422, f"sha does not match [given: {ZERO}, expected: ]")
+
+
+def test_last_commit_id_stands_for_a_sha(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """The path must be unchanged since that commit."""
+    place = folder(world, ship)
+    first = git(place, "rev-parse", "main").strip()
+    assert ada.post(f"{SHIP}/other", json={"content": ""}).status_code == 201
+    body = {"content": encoded("1"), "last_commit_id": first}
+    assert ada.put(f"{SHIP}/README.md", json=body).status_code == 200
+    head = git(place, "rev-parse", "main").strip()
+    text = f"commit id does not match [given: {first}, expected: {head}]"
+    refused(ada.put(f"{SHIP}/README.md", json=body), 422, text)
+    text = f"commit id does not match [given: -x, expected: {head}]"
+    refused(ada.put(f"{SHIP}/README.md", json={**body, "last_commit_id": "-x"}), 422, text)
+
+
+def test_what_is_in_the_way_is_told(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """A file, a link, a directory or a submodule where something else should be."""
+    place = folder(world, ship)
+    link = {"operation": "create", "path": "link", "content": encoded("run.sh"), "mode": "120000"}
+    assert ada.post(SHIP, json={"files": [link]}).status_code == 201
+    tree = git(place, "ls-tree", "main") + f"160000 commit {'1' * 40}\tsub\n"
+    made_tree = subprocess.run(
+        ["git", "-C", str(place), "mktree"], input=tree.encode(), check=True, capture_output=True
+    )
+    identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
+    commit = git(place, *identity, "commit-tree", made_tree.stdout.decode().strip(), "-p", "main", "-m", "sub")
+    git(place, "update-ref", "refs/heads/main", commit.strip())
+
+    def create(path: str, **more: str) -> httpx.Response:
+        return ada.post(f"{SHIP}/{path}", json={"content": "", **more})
+
+    in_the_way = "exists where you’re trying to create a"  # noqa: RUF001
+    refused(create("README.md/x"), 422, f"a file {in_the_way} subdirectory [path: README.md]")
+    refused(create("link/x"), 422, f"a file {in_the_way} subdirectory [path: link]")
+    refused(create("sub/x"), 422, f"a file {in_the_way} subdirectory [path: sub]")
+    refused(create("link"), 422, f"a symbolic link {in_the_way} subdirectory [path: link]")
+    refused(create("src"), 422, f"a directory {in_the_way} file [path: src]")
+    refused(create("README.md"), 422, "repository file already exists [path: README.md]")
+    tree_id = sha(ada, place, "src")
+    gone = ada.request("DELETE", f"{SHIP}/src", json={"sha": tree_id})
+    refused(gone, 422, "path is a directory, and only files can be changed [path: src]")
+    assert ada.request("DELETE", f"{SHIP}/sub", json={"sha": "1" * 40}).status_code == 200
+    entry = {"operation": "rename", "path": "run.sh", "from_path": "run.sh", "sha": sha(ada, place, "run.sh")}
+    refused(ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: run.sh]")
+    entry = {**entry, "path": "README.md"}
+    refused(ada.post(SHIP, json={"files": [entry]}), 422, "repository file already exists [path: README.md]")
+    assert git(place, "fsck", "--strict") == ""
+
+
+def test_changes_of_one_request_do_not_fight(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """The same path twice, and a file where the same request needs a directory, are refused; nothing happens."""
+    place = folder(world, ship)
+    before = git(place, "rev-parse", "main")
+
+    def change(*files: dict[str, str]) -> httpx.Response:
+        return ada.post(SHIP, json={"files": list(files)})
+
+    new = {"operation": "create", "path": "x", "content": ""}
+    refused(change(new, new), 422, "repository file already exists [path: x]")
+    below = {"operation": "create", "path": "x/y", "content": ""}
+    text = "exists where you’re trying to create a"  # noqa: RUF001
+    refused(change(new, below), 422, f"a file {text} subdirectory [path: x]")
+    refused(change(below, new), 422, f"a directory {text} file [path: x]")
+    old = {"path": "run.sh", "sha": sha(ada, place, "run.sh")}
+    gone = {"operation": "delete", **old}
+    refused(change(gone, {**new, "path": "run.sh"}), 422, "repository file already exists [path: run.sh]")
+    refused(change(gone, gone), 422, "path is changed more than once in one request [path: run.sh]")
+    twice = {"operation": "update", "content": "", **old}
+    refused(change(twice, twice), 422, "path is changed more than once in one request [path: run.sh]")
+    refused(
+        change({**new, "operation": "chmod"}),
+        422,
+        "invalid file operation: chmod, must be one of create, update, upload, rename, delete",
+    )
+    refused(change(), 422, "[Files]: Required")
+    refused(change({"operation": "create"}), 422, "[Path]: Required")
+    refused(change({"path": "x"}), 422, "[Operation]: Required")
+    refused(change({**new, "path": "x" * 501}), 422, "[Files]: MaxSize")
+    assert git(place, "rev-parse", "main") == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "..",
+            ".",
+            "a/../..",
+            ".git",
+            ".GIT/config",
+            "a/.git/b",
+            "git~1",
+            "GIT~1/x",
+            ".git.",
+            ".git ",
+            ".git::$DATA",
+        ),
+        *(".g\u200cit", ".git/", "a\\.git", "tab\tname", "line\nname", "\x7f", "x" * 5000),
+    ],
+)
+def test_paths_git_refuses_are_refused(world: World, ada: httpx.Client, ship: Repository, path: str) -> None:
+    """In the body and in the address alike."""
+    del world, ship
+    entry = {"operation": "create", "path": path, "content": ""}
+    answer = ada.post(SHIP, json={"files": [entry]})
+    wanted = f"path contains a malformed path component [path: {path}]"
+    refused(answer, 422, "[Files]: MaxSize" if len(path) > 500 else wanted)
+    if path not in {".", ".."}:
+        answer = ada.post(f"{SHIP}/{quote(path, safe='')}", json={"content": ""})
+        assert answer.status_code == 422
+        assert answer.json()["message"].startswith("path contains a malformed path component [path: ")
+
+
+def test_a_path_is_cleaned_first(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """Slashes too many and dots lead where they would on a disk, but never above the root."""
+    entry = {"operation": "create", "path": "/a//./b/../../../c/", "content": encoded("c")}
+    answer = ada.post(SHIP, json={"files": [entry]})
+    assert answer.json()["files"][0]["path"] == "c"
+    assert git(folder(world, ship), "show", "main:c") == "c"
+
+
+@pytest.mark.parametrize(
+    ("text", "byte"),
+    [
+        ("a", 0),
+        ("YQ=", 3),
+        ("YQ", 0),
+        ("YWJj!", 4),
+        ("Y Q==", 1),
+        ("YQ==x", 4),
+        ("====", 0),
+        ("YWJj\nYQ", 5),
+        ("YQ=x", 2),
+    ],
+)
+def test_base64_is_strict(world: World, ada: httpx.Client, ship: Repository, text: str, byte: int) -> None:
+    """Padding is needed, and the first byte that is wrong is told."""
+    del world, ship
+    answer = ada.post(f"{SHIP}/b", json={"content": text})
+    refused(answer, 422, f"illegal base64 data at input byte {byte}")
+
+
+def test_base64_may_come_in_lines(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """Line ends do not count."""
+    answer = ada.post(f"{SHIP}/b", json={"content": "YW\r\nJj\nZA==\n"})
+    assert answer.status_code == 201
+    assert git(folder(world, ship), "show", "main:b") == "abcd"
+
+
+def test_who_may_write(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """Strangers are asked who they are, readers refused, writers and administrators let; archives are closed."""
+    bob, eve = world.account("bob"), world.account("eve")
+    let_in(world.database, ship, bob, WRITE)
+    let_in(world.database, ship, eve, READ)
+    body = {"content": ""}
+    refused(world.anonymous.post(f"{SHIP}/x", json=body), 401, "token is required")
+    answer = world.holding(eve).post(f"{SHIP}/x", json={"content": "!"})
+    refused(answer, 403, "user should have a permission to write to the target branch")
+    assert world.holding(bob).post(f"{SHIP}/bob", json=body).status_code == 201
+    assert world.admin.post(f"{SHIP}/admin", json=body).status_code == 201
+    reader = world.holding(bob, "read:repository").post(f"{SHIP}/x", json=body)
+    assert reader.status_code == 403
+    assert "required=[write:repository]" in reader.json()["message"]
+    assert ada.patch("/repos/ada/ship", json={"archived": True}).status_code == 200
+    refused(world.anonymous.post(f"{SHIP}/x", json=body), 423, "repo is not allowed to edit")
+    refused(ada.post("/repos/ada/nothing/contents/x", json=body), 404, "not found")
+
+
+def test_protected_branches(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """Whoever may not push may not commit; protected files stay, unprotected ones may be changed by anybody."""
+    bob = world.account("bob")
+    let_in(world.database, ship, bob, WRITE)
+    rule = {
+        "rule_name": "main",
+        "enable_push": True,
+        "enable_push_whitelist": True,
+        "push_whitelist_usernames": ["ada"],
+        "protected_file_patterns": "secret/*",
+        "unprotected_file_patterns": "docs/*",
+    }
+    assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
+    client = world.holding(bob)
+    refused(client.post(f"{SHIP}/x", json={"content": ""}), 403, "user cannot commit to repo [user: bob]")
+    assert client.post(f"{SHIP}/docs/x", json={"content": ""}).status_code == 201
+    text = "path is protected and can not be changed [path: secret/x]"
+    refused(ada.post(f"{SHIP}/secret/x", json={"content": ""}), 403, text)
+    assert ada.post(f"{SHIP}/x", json={"content": ""}).status_code == 201
+    both = {"content": "", "branch": "main", "new_branch": "side"}
+    assert client.post(f"{SHIP}/y", json=both).status_code == 201
+    text = "Not allowed to push to protected branch main"
+    onto = {"content": "", "branch": "side", "new_branch": "main", "force_push": True}
+    answer = client.post(f"{SHIP}/z", json=onto)
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"branch": "-b"}, None),
+        ({"branch": "a..b"}, "[Branch]: GitRefName"),
+        ({"new_branch": "x" * 101}, "[NewBranch]: MaxSize"),
+        ({"message": 7}, None),
+        ({"author": {"name": "x" * 101}}, None),
+        ({"dates": {"author": "yesterday"}}, None),
+        ({"content": 5}, None),
+        ({"message": "a\0b"}, "[Message]: the character NUL is not allowed"),
+        ({"expected_head": "0" * 40}, None),
+    ],
+)
+def test_bad_options_are_named(
+    world: World, ada: httpx.Client, ship: Repository, body: dict[str, Any], message: str | None
+) -> None:
+    """Each is an error of the caller's, never of ours."""
+    del world, ship
+    answer = ada.post(f"{SHIP}/x", json={"content": "", **body})
+    assert answer.status_code in {404, 409, 422}
+    if message is not None:
+        refused(answer, 422, message)
+
+
+def test_the_same_content_again_is_a_commit_of_its_own(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """The tree stays, and what was not changed keeps its last commit."""
+    place = folder(world, ship)
+    before = git(place, "rev-parse", "main").strip()
+    body = {"content": encoded("# ship\n"), "sha": sha(ada, place, "README.md")}
+    answer = ada.put(f"{SHIP}/README.md", json=body)
+    assert answer.status_code == 200
+    assert answer.json()["commit"]["sha"] != before
+    assert answer.json()["content"]["last_commit_sha"] == before
+
+
+def test_a_dry_run_changes_nothing(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """It shows the commit and the tree that would be, and refuses what would be refused."""
+    place = folder(world, ship)
+    before = git(place, "for-each-ref")
+    events = told(world.database)
+    body = {"content": encoded("x"), "dry_run": True}
+    answer = ada.post(f"{SHIP}/d/x", json=body)
+    assert answer.status_code == 201
+    assert answer.json()["content"]["path"] == "d/x"
+    assert git(place, "for-each-ref") == before
+    assert told(world.database) == events
+    refused(ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]")
+    empty = made(world, None, "empty")
+    assert ada.post("/repos/ada/empty/contents/x", json=body).status_code == 201
+    assert git(folder(world, empty), "for-each-ref") == ""
+
+
+def test_expected_head(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """Only on top of the commit the caller knows."""
+    head = git(folder(world, ship), "rev-parse", "main").strip()
+    body = {"content": "", "expected_head": head}
+    assert ada.post(f"{SHIP}/x", json=body).status_code == 201
+    now = git(folder(world, ship), "rev-parse", "main").strip()
+    refused(ada.post(f"{SHIP}/y", json=body), 409, f"the branch main is at {now}, not at {head}")
+
+
+def test_an_idempotency_key_makes_one_commit(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """The same key and body answer the same commit, another body is refused, another person's key is another."""
+    place = folder(world, ship)
+    body = {"content": encoded("x")}
+    key = {"Idempotency-Key": "7f3a"}
+    first = ada.post(f"{SHIP}/x", json=body, headers=key)
+    assert first.status_code == 201
+    again = ada.post(f"{SHIP}/x", json=body, headers=key)
+    assert again.status_code == 201
+    assert again.json() == first.json()
+    assert git(place, "rev-list", "--count", "main").strip() == "2"
+    other = ada.post(f"{SHIP}/y", json=body, headers=key)
+    refused(other, 422, "the Idempotency-Key was used for another request")
+    assert world.admin.post(f"{SHIP}/z", json=body, headers=key).status_code == 201
+    long = ada.post(f"{SHIP}/l", json=body, headers={"Idempotency-Key": "k" * 256})
+    refused(long, 422, "[Idempotency-Key]: must be at most 255 printable characters")
+
+
+def test_a_huge_body_is_refused_before_it_is_read(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """A gigabyte is announced; not a byte of it has to be sent."""
+    del ship
+    token = ada.headers["Authorization"]
+    with socket.create_connection(("127.0.0.1", urlsplit(world.service.url).port), timeout=10) as connection:
+        head = f"POST /api/v1{SHIP}/x HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\n"
+        connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {2**30}\r\n\r\n".encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")

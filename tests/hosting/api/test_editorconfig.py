@@ -1,0 +1,72 @@
+"""What a repository's `.editorconfig` says, over the API."""
+
+from pathlib import Path
+
+from tests.hosting.api.files import commit_all, make_files
+from tests.hosting.world import PASSWORD, World
+
+AT = "/repos/ada/Notes/editorconfig"
+TEXT = """root = true
+
+[*.py]
+indent_style = Space
+indent_size = 4
+charset = UTF-8
+trim_trailing_whitespace = true
+
+[docs/**]
+end_of_line = lf
+
+[*.none]
+max_line_length = 80
+"""
+
+
+def test_what_is_said_about_a_file(world: World, tmp_path: Path) -> None:
+    """As texts, and only what the definition has; a file nothing is said about is not found."""
+    git = make_files(world, tmp_path)
+    answer = world.anonymous.get(f"{AT}/a.py")
+    assert (answer.status_code, answer.json()["message"]) == (
+        404,
+        "object does not exist [id: , rel_path: .editorconfig]",
+    )
+    (git.folder / ".editorconfig").write_text(TEXT)
+    commit_all(git, "how to write")
+    git("push", "-q", "origin", "main")
+    told = {"charset": "utf-8", "indent_style": "space", "indent_size": "4"}
+    assert world.anonymous.get(f"{AT}/a.py").json() == told
+    assert list(world.anonymous.get(f"{AT}/a.py").json()) == list(told)
+    assert world.anonymous.get(f"{AT}/docs/deep/a.py").json() == told | {"end_of_line": "lf"}
+    assert world.anonymous.get(f"{AT}/docs%2Fx").json() == {"end_of_line": "lf"}
+    assert world.anonymous.get(f"{AT}/a.none").json() == {}
+    assert world.anonymous.get(f"{AT}/a.rb").status_code == 404
+    assert world.anonymous.get(f"{AT}/a.py", params={"ref": "v1.0"}).status_code == 404
+    assert world.anonymous.get(f"{AT}/a.py", params={"ref": "nowhere"}).json() == told
+    assert world.anonymous.get(f"{AT}/a.py", params={"ref": git("rev-parse", "main")}).json() == told
+
+
+def test_a_file_that_cannot_be_read_is_none(world: World, tmp_path: Path) -> None:
+    """One that is too large, no file at all, or takes too long to match."""
+    git = make_files(world, tmp_path)
+    (git.folder / ".editorconfig").write_bytes(b"[*]\ncharset=x\n" + b"#" * (8 * 2**20))
+    commit_all(git, "large")
+    git("push", "-q", "origin", "main:large")
+    (git.folder / ".editorconfig").write_text(("[" + "**a" * 500 + "b]\n") * 5000)
+    commit_all(git, "slow")
+    git("push", "-q", "origin", "main:slow")
+    (git.folder / ".editorconfig").unlink()
+    (git.folder / ".editorconfig").mkdir()
+    (git.folder / ".editorconfig" / "x").write_text("")
+    commit_all(git, "directory")
+    git("push", "-q", "origin", "main")
+    assert world.anonymous.get(f"{AT}/a", params={"ref": "large"}).status_code == 404
+    assert world.anonymous.get(f"{AT}/a").status_code == 404
+    assert world.anonymous.get(f"{AT}/{'a' * 900}", params={"ref": "slow"}).status_code == 422
+
+
+def test_an_empty_repository_has_none(world: World) -> None:
+    """Nor has one that cannot be seen."""
+    world.account("ada")
+    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    assert world.anonymous.get(f"{AT}/a").json()["message"] == "repository is empty"
+    assert world.anonymous.get("/repos/ada/Other/editorconfig/a").status_code == 404

@@ -1,0 +1,35 @@
+"""Names of files in headers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.api.file_serving import disposition
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("README.md", "inline; filename=README.md"),
+        ("a b.txt", 'inline; filename="a b.txt"'),
+        ('a"b\\.txt', 'inline; filename="a\\"b\\\\.txt"'),
+        ("näme.txt", "inline; filename=\"n_me.txt\"; filename*=utf-8''n%C3%A4me.txt"),
+        ("a\r\nSet-Cookie: x", "inline; filename=\"a__Set-Cookie: x\"; filename*=utf-8''a%0D%0ASet-Cookie%3A%20x"),
+        ("", 'inline; filename=""'),
+    ],
+)
+def test_a_name_is_told_as_it_is(name: str, told: str) -> None:
+    """Quoted when it has to be, and spelled out when it is not ASCII."""
+    assert disposition(name) == told
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_name_says_nothing_but_itself(name: str) -> None:
+    """No name ends the header, or the quotes."""
+    told = disposition(name, "attachment")
+    assert told.isascii()
+    assert told.isprintable()
+    inside = told.removeprefix("attachment; filename=")
+    if inside.startswith('"'):
+        quoted = inside[1:].replace("\\\\", "").replace('\\"', "")
+        assert quoted.partition('"')[2] == "" or quoted.partition('"')[2].startswith("; filename*=utf-8''")

@@ -1,0 +1,341 @@
+"""The bytes of files: which ones, for whom, and with which headers."""
+
+from email.parser import BytesParser
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.hosting.api import raw as served
+from holdfast.hosting.store import repositories
+from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files
+from tests.hosting.client import Git
+from tests.hosting.places import READ, let_in
+from tests.hosting.world import PASSWORD, World
+
+RAW = "/repos/ada/Notes/raw"
+MEDIA = "/repos/ada/Notes/media"
+BOTH = pytest.mark.parametrize("at", [RAW, MEDIA])
+
+
+@pytest.fixture
+def git(world: World, tmp_path: Path) -> Git:
+    """Push the repository the tests look at."""
+    return make_files(world, tmp_path)
+
+
+def upload(world: World, content: bytes = LARGE, oid: str = OID) -> None:
+    """Put a large file into the store."""
+    store = world.open("/ada/Notes.git/info/lfs", "ada")
+    answer = store.put(f"/objects/{oid}/{len(content)}", content=content)
+    assert answer.status_code == 200, answer.text
+
+
+@BOTH
+def test_a_file_comes_as_it_is(world: World, git: Git, at: str) -> None:
+    """With everything a browser and a cache need to know."""
+    answer = world.anonymous.get(f"{at}/README.md")
+    assert (answer.status_code, answer.content) == (200, b"# Notes\n")
+    headers = answer.headers
+    assert headers["x-gitea-object-type"] == headers["x-service-object-type"] == "file"
+    assert headers["etag"] == f'"{git("rev-parse", "main:README.md")}"'
+    assert headers["last-modified"] == "Mon, 06 May 2024 05:08:09 GMT"
+    assert headers["content-length"] == "8"
+    assert headers["content-type"] == "text/plain; charset=utf-8"
+    assert headers["content-disposition"] == "inline; filename=README.md"
+    assert headers["access-control-expose-headers"] == "Content-Disposition"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert headers["cache-control"] == "public, max-age=21600"
+
+
+@BOTH
+def test_head_tells_without_sending(world: World, git: Git, at: str) -> None:
+    """The same headers, no bytes."""
+    head, got = world.anonymous.head(f"{at}/README.md"), world.anonymous.get(f"{at}/README.md")
+    volatile = {"date", "x-request-id"}
+    assert {k: v for k, v in head.headers.items() if k not in volatile} == {
+        k: v for k, v in got.headers.items() if k not in volatile
+    }
+    assert head.content == b""
+
+
+PATHS: list[tuple[str, dict[str, str], bytes]] = [
+    ("dir/sub/file.txt", {}, b"deeper\n"),
+    ("main/dir/sub/file.txt", {}, b"deeper\n"),
+    ("HEAD/dir/sub/file.txt", {}, b"deeper\n"),
+    ("feature/x/dir/sub/file.txt", {}, b"deep\n"),
+    ("v1.0/dir/sub/file.txt", {}, b"deep\n"),
+    ("v2.0/dir/sub/file.txt", {}, b"deeper\n"),
+    ("dir/sub/file.txt", {"ref": "v1.0"}, b"deep\n"),
+    ("dir/sub/file.txt", {"ref": " feature/x "}, b"deep\n"),
+    ("sub/file.txt", {"ref": "feature/x/dir"}, b"deep\n"),
+    ("dir/sub/file.txt", {"ref": "nowhere"}, b"deeper\n"),
+    ("dir/sub/file.txt", {"ref": "refs/heads/feature/x"}, b"deeper\n"),
+    ("dir%2Fsub%2Ffile.txt", {"ref": "v1.0"}, b"deep\n"),
+    ("feature%2Fx%2Fdir%2Fsub%2Ffile.txt", {}, b"deep\n"),
+    ("dir/100%25%20n%C3%A4me%3F.txt", {}, b"odd\n"),
+]
+
+
+@BOTH
+def test_a_path_may_begin_with_a_ref(world: World, git: Git, at: str) -> None:
+    """Or have it beside; one that is unknown is passed over."""
+    for path, query, content in PATHS:
+        answer = world.anonymous.get(f"{at}/{path}", params=query)
+        assert (answer.status_code, answer.content) == (200, content), path
+
+
+def test_a_path_may_begin_with_a_commit(world: World, git: Git) -> None:
+    """With its whole id."""
+    commit = git("rev-parse", "v1.0")
+    assert world.anonymous.get(f"{RAW}/{commit}/dir/sub/file.txt").content == b"deep\n"
+    assert world.anonymous.get(f"{RAW}/dir/sub/file.txt", params={"ref": commit}).content == b"deep\n"
+    assert world.anonymous.get(f"{RAW}/{commit[:12]}/dir/sub/file.txt").status_code == 404
+    answer = world.anonymous.get(f"{RAW}/{'e' * 40}/README.md")
+    assert (answer.status_code, answer.json()["message"]) == (404, "unable to find a git ref")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "path", ["nothing", "dir", "main", "lib", "lib/x", "link/file.txt", "main/", ".git/config"]
+)
+def test_what_is_no_file_is_not_found(world: World, git: Git, at: str, path: str) -> None:
+    """Directories and submodules have no bytes."""
+    answer = world.anonymous.get(f"{at}/{path}")
+    assert (answer.status_code, answer.json()["message"]) == (404, "not found")
+
+
+@BOTH
+def test_an_empty_repository_says_so(world: World, at: str) -> None:
+    """Nothing else can be wrong with it."""
+    world.account("ada")
+    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    answer = world.anonymous.get(f"{at}/README.md")
+    assert (answer.status_code, answer.json()["message"]) == (404, "repository is empty")
+
+
+@BOTH
+def test_a_link_is_its_target(world: World, git: Git, at: str) -> None:
+    """It is not followed."""
+    answer = world.anonymous.get(f"{at}/link")
+    assert answer.content == b"dir/sub"
+    assert answer.headers["x-gitea-object-type"] == answer.headers["x-service-object-type"] == "symlink"
+
+
+@BOTH
+def test_a_client_that_has_the_file_is_told_so(world: World, git: Git, at: str) -> None:
+    """By its tag, or by the time when it sends no tag."""
+    path = f"{at}/README.md"
+    tag = f'"{git("rev-parse", "main:README.md")}"'
+    for given in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        answer = world.anonymous.get(path, headers={"If-None-Match": given})
+        assert (answer.status_code, answer.content, answer.headers["etag"]) == (304, b"", tag)
+        assert answer.headers["cache-control"] == "public, max-age=21600"
+    for given in ("Mon, 06 May 2024 05:08:09 GMT", "Wed, 06 May 2026 05:08:09 GMT"):
+        answer = world.anonymous.get(path, headers={"If-Modified-Since": given})
+        assert (answer.status_code, answer.headers["last-modified"]) == (304, "Mon, 06 May 2024 05:08:09 GMT")
+    # Its time is known by now.
+    answer = world.anonymous.get(path, headers={"If-None-Match": tag})
+    assert answer.headers["last-modified"] == "Mon, 06 May 2024 05:08:09 GMT"
+    for headers in (
+        {"If-None-Match": '"other"'},
+        {"If-None-Match": tag.strip('"')},
+        {"If-Modified-Since": "Mon, 06 May 2024 05:08:08 GMT"},
+        {"If-Modified-Since": "nonsense"},
+        {"If-Modified-Since": "Mon, 06 May 99999 05:08:08 GMT"},
+        {"If-None-Match": '"other"', "If-Modified-Since": "Wed, 06 May 2026 05:08:09 GMT"},
+    ):
+        assert world.anonymous.get(path, headers=headers).status_code == 200
+
+
+@BOTH
+def test_a_part_can_be_asked_for(world: World, git: Git, at: str) -> None:
+    """From a place, up to a place, or the end of it."""
+    for wanted, content, told in (
+        ("bytes=0-0", b"#", "bytes 0-0/8"),
+        ("bytes=2-4", b"Not", "bytes 2-4/8"),
+        ("bytes=2-", b"Notes\n", "bytes 2-7/8"),
+        ("bytes=2-999", b"Notes\n", "bytes 2-7/8"),
+        ("bytes=-3", b"es\n", "bytes 5-7/8"),
+        ("bytes=-99", b"# Notes\n", "bytes 0-7/8"),
+        ("bytes=99-,1-1", b" ", "bytes 1-1/8"),
+    ):
+        answer = world.anonymous.get(f"{at}/README.md", headers={"Range": wanted})
+        assert (answer.status_code, answer.content) == (206, content)
+        assert answer.headers["content-range"] == told
+        assert answer.headers["content-length"] == str(len(content))
+
+
+def test_a_part_outside_is_refused(world: World, git: Git) -> None:
+    """The answer says how much there is."""
+    for wanted in ("bytes=8-", "bytes=99-100", "bytes=-0", "bytes=8-9,10-"):
+        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
+        assert (answer.status_code, answer.headers["content-range"]) == (416, "bytes */8")
+        assert answer.headers["content-type"].startswith("text/plain")
+    assert world.anonymous.get(f"{RAW}/empty", headers={"Range": "bytes=0-"}).status_code == 416
+
+
+def test_a_part_that_ends_before_it_begins_is_refused(world: World, git: Git) -> None:
+    """It is a mistake of the client."""
+    answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=4-2"})
+    assert (answer.status_code, answer.json()["message"]) == (
+        400,
+        "a range must not end before it begins: 4-2",
+    )
+
+
+def test_a_part_nobody_understands_is_the_whole(world: World, git: Git) -> None:
+    """As the standard has it."""
+    for wanted in ("lines=1-2", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=0-,0-,0-"):
+        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": wanted})
+        assert (answer.status_code, answer.content) == (200, b"# Notes\n")
+
+
+def parts_of(answer: httpx.Response) -> list[tuple[str | None, str | None, bytes]]:
+    """Read the parts of an answer."""
+    head = f"Content-Type: {answer.headers['content-type']}\r\n\r\n".encode()
+    message = BytesParser().parsebytes(head + answer.content)
+    return [
+        (part["content-type"], part["content-range"], bytes(part.get_payload(decode=True) or b""))
+        for part in message.walk()
+        if not part.is_multipart()
+    ]
+
+
+def test_several_parts_can_be_asked_for(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each comes with its place, whether the file is read at once or piece by piece."""
+    for most in (served.QUICK_BYTES, 1):
+        monkeypatch.setattr(served, "QUICK_BYTES", most)
+        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-1, 4-5,-1"})
+        assert answer.status_code == 206
+        assert int(answer.headers["content-length"]) == len(answer.content)
+        kind = "text/plain; charset=utf-8"
+        assert parts_of(answer) == [
+            (kind, "bytes 0-1/8", b"# "),
+            (kind, "bytes 4-5/8", b"te"),
+            (kind, "bytes 7-7/8", b"\n"),
+        ]
+
+
+def test_a_part_of_another_file_is_not_wanted(world: World, git: Git) -> None:
+    """If the file has changed since the client began, it gets the whole."""
+    tag = f'"{git("rev-parse", "main:README.md")}"'
+    for given, status in (
+        (tag, 206),
+        ('"other"', 200),
+        (f"W/{tag}", 200),
+        ("Mon, 06 May 2024 05:08:09 GMT", 206),
+        ("Mon, 06 May 2024 05:08:08 GMT", 200),
+    ):
+        answer = world.anonymous.get(f"{RAW}/README.md", headers={"Range": "bytes=0-0", "If-Range": given})
+        assert answer.status_code == status
+
+
+def test_large_files_come_piece_by_piece(world: World, git: Git) -> None:
+    """With their size, and in parts."""
+    content = bytes(range(256)) * 4096 * 9
+    (git.folder / "big").write_bytes(content)
+    commit_all(git, "big")
+    git("push", "-q", "origin", "main")
+    answer = world.anonymous.get(f"{RAW}/big")
+    assert answer.content == content
+    assert answer.headers["content-length"] == str(len(content))
+    assert answer.headers["content-type"] == "application/octet-stream"
+    part = world.anonymous.get(f"{RAW}/big", headers={"Range": "bytes=1000000-9000000"})
+    assert part.content == content[1_000_000:9_000_001]
+    assert world.anonymous.head(f"{RAW}/big").headers["content-length"] == str(len(content))
+
+
+def test_a_private_file_is_kept_by_nobody_else(world: World, tmp_path: Path) -> None:
+    """Nor shown to strangers, in any way."""
+    git = make_files(world, tmp_path, private=True)
+    guest = world.account("guest")
+    let_in(world.database, repositories.find_repository(world.database, "ada", "Notes"), guest, READ)
+    upload(world)
+    tag = f'"{git("rev-parse", "main:README.md")}"'
+    nobody = world.user("nobody")
+    for path in (f"{RAW}/README.md", f"{MEDIA}/README.md", f"{MEDIA}/large.bin"):
+        for stranger in (world.anonymous, nobody):
+            for headers in ({}, {"If-None-Match": tag}, {"Range": "bytes=0-"}):
+                assert stranger.get(path, headers=headers).status_code == 404
+        answer = world.holding(guest).get(path)
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, "private, max-age=21600")
+
+
+def test_a_pointer_leads_to_the_large_file(world: World, git: Git) -> None:
+    """Once the repository has it; before, and on the other route, it is the pointer itself."""
+    path = f"{MEDIA}/large.bin"
+    assert world.anonymous.get(path).text == POINTER
+    upload(world)
+    assert world.anonymous.get(f"{RAW}/large.bin").text == POINTER
+    answer = world.anonymous.get(path)
+    assert (answer.status_code, answer.content) == (200, LARGE)
+    assert answer.headers["etag"] == f'"{OID}"'
+    assert answer.headers["content-length"] == str(len(LARGE))
+    assert answer.headers["content-disposition"] == "inline; filename=large.bin"
+    assert answer.headers["x-service-object-type"] == "file"
+    assert answer.headers["content-security-policy"].endswith("sandbox")
+    modified = answer.headers["last-modified"]
+    for headers in ({"If-None-Match": f'"{OID}"'}, {"If-Modified-Since": modified}):
+        assert world.anonymous.get(path, headers=headers).status_code == 304
+    part = world.anonymous.get(path, headers={"Range": "bytes=2-6"})
+    assert (part.status_code, part.content) == (206, LARGE[2:7])
+    both = world.anonymous.get(path, headers={"Range": "bytes=0-0,2-6"})
+    assert [content for _, _, content in parts_of(both)] == [b"a", b"large"]
+    assert world.anonymous.head(path).headers["content-length"] == str(len(LARGE))
+
+
+def test_an_object_that_is_lost_is_its_pointer(world: World, git: Git) -> None:
+    """The store has nothing, though the repository should."""
+    upload(world)
+    for file in (world.service.settings.data / "lfs").rglob(OID):
+        file.unlink()
+    answer = world.anonymous.get(f"{MEDIA}/large.bin")
+    assert (answer.status_code, answer.text) == (200, POINTER)
+    assert answer.headers["etag"] == f'"{git("rev-parse", "main:large.bin")}"'
+
+
+def test_an_object_of_another_repository_is_not_given_away(world: World, git: Git) -> None:
+    """Whoever knows only its name must not get its bytes."""
+    upload(world)
+    world.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
+    git("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
+    assert world.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
+
+
+def test_no_file_is_run_as_a_page(world: World, git: Git) -> None:
+    """Whatever its name and its bytes say."""
+    files: list[tuple[str, bytes, str, str | None]] = [
+        ("page.html", b"<!doctype html><script>alert(1)</script>", "text/plain; charset=utf-8", "sandbox"),
+        ("a.js", b"alert(1)", "text/plain; charset=utf-8", "sandbox"),
+        ("p.svg", b"<svg><script>alert(1)</script></svg>", "image/svg+xml", "sandbox"),
+        ("p.pdf", b"%PDF-1.4\n", "application/pdf", "default-src 'none'; style-src 'unsafe-inline'"),
+        ("p.mp3", b"ID3\x03\x00", "audio/mpeg", None),
+        ("x.xml", b"<?xml version='1.0'?><html/>", "text/plain; charset=utf-8", "sandbox"),
+    ]
+    for name, content, _, _ in files:
+        (git.folder / name).write_bytes(content)
+    commit_all(git, "more")
+    git("push", "-q", "origin", "main")
+    for name, _, kind, policy in files:
+        headers = world.anonymous.get(f"{RAW}/{name}").headers
+        assert headers["content-type"] == kind
+        assert headers.get_list("x-content-type-options") == ["nosniff"]
+        given = headers.get("content-security-policy")
+        assert given is None if policy is None else given is not None and given.endswith(policy)
+
+
+@BOTH
+def test_a_name_a_branch_once_had_is_not_taken_for_a_path(world: World, git: Git, at: str) -> None:
+    """Whoever asks for it is told that it is gone."""
+    auth = ("ada", PASSWORD)
+    made = world.anonymous.post("/repos/ada/Notes/branches", json={"new_branch_name": "before"}, auth=auth)
+    assert made.status_code == 201
+    assert world.anonymous.get(f"{at}/before/README.md").status_code == 200
+    renamed = world.anonymous.patch("/repos/ada/Notes/branches/before", json={"name": "after"}, auth=auth)
+    assert renamed.status_code == 204
+    gone = world.anonymous.get(f"{at}/before/README.md")
+    assert (gone.status_code, gone.json()["message"]) == (404, "unable to find a git ref")
+    assert world.anonymous.get(f"{at}/README.md", params={"ref": "before"}).status_code == 404
+    assert world.anonymous.get(f"{at}/after/README.md").status_code == 200

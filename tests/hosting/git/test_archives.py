@@ -1,0 +1,55 @@
+"""Commits to take away, made by git."""
+
+import io
+import tarfile
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+import anyio
+import pytest
+
+from holdfast.hosting.errors import GitFailed
+from holdfast.hosting.git.archives import archive, bundle
+from holdfast.hosting.git.refs import Named
+from tests.hosting.git.oracle import commit, git, new_repository
+
+
+def read(pieces: AsyncGenerator[bytes, None]) -> bytes:
+    """Read all there is."""
+
+    async def run() -> bytes:
+        return b"".join([piece async for piece in pieces])
+
+    return anyio.run(run)
+
+
+def test_paths_are_names_not_patterns(tmp_path: Path) -> None:
+    """Also names that git would take for something else."""
+    folder = new_repository(tmp_path / "a.git")
+    made = commit(folder, {b"*": b"star", b":(glob)x": b"magic", b"a": b"plain", b"d/b": b"deep"})
+    found = read(archive(folder, made, "tar.gz", prefix="p", paths=["*", ":(glob)x", "d"]))
+    with tarfile.open(fileobj=io.BytesIO(found), mode="r:gz") as opened:
+        assert {one.name for one in opened if one.isfile()} == {"p/*", "p/:(glob)x", "p/d/b"}
+    with pytest.raises(GitFailed):
+        read(archive(folder, made, "zip", prefix="p", paths=["nothing"]))
+
+
+def test_a_bundle_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even when nobody wants to hear the end of it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = new_repository(tmp_path / "a.git")
+    made = commit(folder, {b"a": b"1"})
+    for named in (Named("branch", "a/b", made), Named("tag", "v1", made), Named("commit", made, made)):
+        (tmp_path / "file").write_bytes(read(bundle(folder, named)))
+        heads = git(folder, "bundle", "list-heads", str(tmp_path / "file")).decode().split("\n")
+        name = {"branch": "refs/heads/a/b", "tag": "refs/tags/v1", "commit": "refs/heads/bundle"}[named.kind]
+        assert set(heads) - {""} == {f"{made} HEAD", f"{made} {name}"}
+
+    async def leave() -> None:
+        async with aclosing(bundle(folder, Named("branch", "main", made))) as pieces:
+            await anext(pieces)
+
+    anyio.run(leave)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.git", "file"]

@@ -1,0 +1,83 @@
+"""Whatever path we take, git takes as well."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.git import paths
+from holdfast.hosting.git.loose import write_object
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.writing import Draft
+
+PIECES = st.sampled_from(
+    [
+        *(".git", ".GIT", ".Git", "git~1", "GIT~1", ".", "..", "...", "", " ", "a", "b", "~1", "git", "\\"),
+        *(":", "::$DATA", "\u200c", "\ufeff", "\u202e", "\u206f", ".gitmodules", "é", "\t", "\n", "\x7f"),
+        *("-", "--x", "modules", "%", "*"),
+    ]
+)
+NAMES = st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=4).map("".join)
+PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [("a", "a"), ("/a/", "a"), ("a//b", "a/b"), ("./a/./b", "a/b"), ("a/../b", "b"), ("../../a", "a"), ("..", "")],
+)
+def test_cleaning(given: str, wanted: str) -> None:
+    """Dots and slashes lead where they would on a disk, never above the root."""
+    assert paths.clean(given) == wanted
+
+
+@pytest.mark.parametrize(
+    "path", [".git", ".GIT/x", "a/.gIt", "git~1", ".git . .", ".git:x", "a\\.git", ".\u200cgit"]
+)
+def test_disguises_of_git_are_known(path: str) -> None:
+    """In any case, with ignored code points, shortened, with dots and spaces at the end, and as a stream."""
+    assert not paths.may_hold_file(path)
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/x", "git", "agit~1", "git~2", ".gitx", "a.git", "x\\y"])
+def test_names_that_only_look_like_it_are_fine(path: str) -> None:
+    """They are files like any other."""
+    assert paths.may_hold_file(path)
+
+
+def test_links_may_not_pose_as_gitmodules() -> None:
+    """Also under the names NTFS gives it."""
+    assert not paths.may_hold_link(".gitmodules")
+    assert not paths.may_hold_link("a/.GITMODULES ")
+    assert not paths.may_hold_link("gitmod~1")
+    assert paths.may_hold_link("modules")
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(PATHS, min_size=1, max_size=8))
+def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
+    """`update-index` with all its protections on takes the path, and a strict `fsck` has nothing against it."""
+    accepted = [made for path in found if paths.may_hold_file(made := paths.clean(path))]
+    repo = open_repository(folder)
+    blob = write_object(repo, "blob", b"").id
+    for path in accepted:
+        assert path == paths.clean(path)
+        lines = f"100644 {blob}\t{path}\0".encode()
+        options = ["-c", "core.protectHFS=true", "-c", "core.protectNTFS=true"]
+        command = ["git", "-C", str(folder), *options, "update-index", "-z", "--add", "--index-info"]
+        answer = subprocess.run(
+            command,
+            input=lines,
+            check=False,
+            capture_output=True,
+            env={"GIT_INDEX_FILE": str(folder / "scratch-index"), "PATH": os.environ["PATH"]},
+        )
+        (folder / "scratch-index").unlink(missing_ok=True)
+        assert answer.returncode == 0, (path, answer.stderr)
+        draft = Draft(repo)
+        draft.tree(draft.put(draft.empty(), path, 0o100644, blob))
+        draft.write(durable=False)
+    checked = subprocess.run(["git", "-C", str(folder), "fsck", "--strict"], check=False, capture_output=True)
+    assert checked.returncode == 0, checked.stderr

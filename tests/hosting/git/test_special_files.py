@@ -1,0 +1,46 @@
+"""What a strict fsck holds against files that git reads is known before they are written."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.git import special_files
+from holdfast.hosting.git.loose import write_object
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.writing import Draft
+
+MODULES = b'[submodule "%s"]\n\tpath = %s\n\turl = %s\n\tupdate = %s\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (".gitmodules", MODULES % (b"x", b"x", b"https://example.org/x", b"merge")),
+        (".gitmodules", MODULES % (b"../x", b"x", b"https://example.org/x", b"merge")),
+        (".gitmodules", MODULES % (b"x", b"-x", b"https://example.org/x", b"merge")),
+        (".gitmodules", MODULES % (b"x", b"x", b"-x", b"merge")),
+        (".gitmodules", MODULES % (b"x", b"x", b"https://example.org/%0ahost=y", b"merge")),
+        (".gitmodules", MODULES % (b"x", b"x", b"https://example.org/x", b"!rm")),
+        (".gitattributes", b"x " * 1000 + b"\n*.bin binary\n"),
+        (".gitattributes", b"x" * 2048),
+        (".gitattributes", b"x" * 2047),
+    ],
+)
+def test_we_and_git_agree(folder: Path, path: str, content: bytes) -> None:
+    """What we let through, git lets through; what git refuses, we refuse."""
+    repo = open_repository(folder)
+    draft = Draft(repo)
+    draft.tree(draft.put(draft.empty(), path, 0o100644, write_object(repo, "blob", content).id))
+    draft.write(durable=False)
+    checked = subprocess.run(["git", "-C", str(folder), "fsck"], check=False, capture_output=True)
+    assert (special_files.problem_with(path, content) is None) == (checked.returncode == 0), checked.stderr
+
+
+def test_other_files_are_nobodys_business() -> None:
+    """Only the names git reads count, in every disguise."""
+    assert special_files.is_special("a/.GITMODULES")
+    assert special_files.is_special(".gitattributes ")
+    assert special_files.is_special("gitmod~1")
+    assert not special_files.is_special("gitmodules")
+    assert special_files.problem_with(".gitmodules", b"x" * (special_files.LARGEST + 1)) is not None

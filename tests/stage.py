@@ -1,0 +1,71 @@
+"""A server that stays up while applications take turns: starting one for every test would take too long."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+import uvicorn
+import uvloop
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Stage"]
+
+
+class Stage:
+    """A real server on a free port of loopback, in a thread."""
+
+    def __init__(self) -> None:
+        self._app: ASGIApp | None = None
+        self._ready: Future[tuple[asyncio.AbstractEventLoop, int]] = Future()
+        self._server = uvicorn.Server(
+            uvicorn.Config(self, port=0, lifespan="off", log_config=None, access_log=False)
+        )
+        self._thread = threading.Thread(target=lambda: uvloop.run(self._serve()), name="stage")
+        self._thread.start()
+        self._loop, self.port = self._ready.result(30)
+
+    async def _serve(self) -> None:
+        serving = asyncio.create_task(self._server.serve())
+        while not self._server.started:  # noqa: ASYNC110  # uvicorn has nothing to wait for
+            await asyncio.sleep(0.01)
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        self._ready.set_result((asyncio.get_running_loop(), port))
+        await serving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to whichever application is on."""
+        assert self._app is not None, "a request came when no application was on"
+        await self._app(scope, receive, send)
+
+    @contextmanager
+    def playing(self, app: ASGIApp) -> Iterator[str]:
+        """Let an application start, answer at the address this gives, and end as it would with the server."""
+        assert self._app is None, "two applications want to be on at once"
+        told: asyncio.Queue[Message] = asyncio.Queue()
+        heard: asyncio.Queue[Message] = asyncio.Queue()
+
+        async def live() -> None:
+            await app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, told.get, heard.put)
+
+        async def say(word: str) -> None:
+            await told.put({"type": f"lifespan.{word}"})
+            answer = await heard.get()
+            assert answer["type"] == f"lifespan.{word}.complete", answer
+
+        living = asyncio.run_coroutine_threadsafe(live(), self._loop)
+        asyncio.run_coroutine_threadsafe(say("startup"), self._loop).result(30)
+        self._app = app
+        try:
+            yield f"http://127.0.0.1:{self.port}"
+        finally:
+            asyncio.run_coroutine_threadsafe(say("shutdown"), self._loop).result(30)
+            living.result(30)
+            self._app = None
+
+    def close(self) -> None:
+        """Stop the server."""
+        self._server.should_exit = True
+        self._thread.join(30)
+        assert not self._thread.is_alive()
