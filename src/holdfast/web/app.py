@@ -18,7 +18,7 @@ from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
 from holdfast.settings import Settings
-from holdfast.web import avatars, home, login, reference
+from holdfast.web import avatars, home, login, reference, sign_up
 from holdfast.web.files import FilePages
 from holdfast.web.guard import Guard
 from holdfast.web.pages import Pages, not_found
@@ -68,6 +68,8 @@ def build(settings: Settings) -> ASGIApp:
             Route("/", home.show, methods=["GET"]),
             Route("/login", login.show, methods=["GET"]),
             Route("/login", login.submit, methods=["POST"]),
+            Route("/sign-up", sign_up.show, methods=["GET"]),
+            Route("/sign-up", sign_up.submit, methods=["POST"]),
             Route("/logout", login.leave, methods=["POST"]),
             Route("/api/docs", reference.show_page, methods=["GET"]),
             Route("/api/openapi.json", reference.show_document, methods=["GET"]),

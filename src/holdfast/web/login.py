@@ -11,10 +11,11 @@ from starlette.responses import RedirectResponse, Response
 from holdfast.hosting import passwords
 from holdfast.hosting.errors import TooManyGuesses
 from holdfast.hosting.store import sessions
+from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from holdfast.web.pages import Pages, current_user
 
-__all__ = ["leave", "show", "submit"]
+__all__ = ["leave", "logged_in", "show", "submit"]
 
 log = structlog.get_logger(__name__)
 TOGETHER: Final = "That name and password do not belong together."
@@ -26,7 +27,8 @@ async def show(request: Request) -> Response:
     if current_user(request) is not None:
         return RedirectResponse("/", 303)
     pages: Pages = request.app.state.pages
-    return pages.render("login.html", user=None, title="Log in", problem="", typed="")
+    sign_up = request.app.state.settings.sign_up
+    return pages.render("login.html", user=None, title="Log in", problem="", typed="", sign_up=sign_up)
 
 
 async def submit(request: Request) -> Response:
@@ -51,6 +53,12 @@ async def submit(request: Request) -> Response:
         return refuse(request, typed, TOGETHER, 401)
     if user.may_not_log_in or not user.is_active:
         return refuse(request, typed, CLOSED, 403)
+    return await logged_in(request, user)
+
+
+async def logged_in(request: Request, user: Account) -> Response:
+    """Log somebody in on this browser and send them to the first page."""
+    state = request.app.state
     days = state.settings.session_days
     token = await to_thread.run_sync(partial(sessions.start_session, state.database, user, days=days))
     log.info("login", user=user.id)
@@ -73,7 +81,10 @@ def refuse(
     # The name is not logged: people type their password into the wrong field.
     log.warning("login refused", status=status)
     pages: Pages = request.app.state.pages
-    page = pages.render("login.html", user=None, title="Log in", problem=problem, typed=typed, status=status)
+    sign_up = request.app.state.settings.sign_up
+    page = pages.render(
+        "login.html", user=None, title="Log in", problem=problem, typed=typed, status=status, sign_up=sign_up
+    )
     page.headers.update(headers or {})
     return page
 

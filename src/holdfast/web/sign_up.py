@@ -1,0 +1,58 @@
+"""Making one's own account, where the settings let people."""
+
+from functools import partial
+
+import structlog
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from holdfast.hosting import passwords
+from holdfast.hosting.errors import Refused, Taken
+from holdfast.hosting.store import administration
+from holdfast.secret import Secret
+from holdfast.web.login import logged_in
+from holdfast.web.pages import Pages, current_user, not_found
+
+__all__ = ["show", "submit"]
+
+log = structlog.get_logger(__name__)
+
+
+def form(request: Request, *, name: str = "", email: str = "", problem: str = "", status: int = 200) -> Response:
+    """Show the form, with what was typed and what is wrong with it."""
+    pages: Pages = request.app.state.pages
+    typed = {"name": name, "email": email, "problem": problem}
+    return pages.render("sign_up.html", user=None, title="Sign up", status=status, typed=typed)
+
+
+async def show(request: Request) -> Response:
+    """Show the form; where nobody may sign up, there is no such page."""
+    if not request.app.state.settings.sign_up:
+        return await not_found(request, LookupError())
+    return RedirectResponse("/", 303) if current_user(request) is not None else form(request)
+
+
+async def submit(request: Request) -> Response:
+    """Make the account and log it in."""
+    state = request.app.state
+    if not state.settings.sign_up:
+        return await not_found(request, LookupError())
+    async with request.form(max_files=0, max_fields=8, max_part_size=passwords.LONGEST * 8) as sent:
+        given = {
+            name: value if isinstance(value := sent.get(name), str) else ""
+            for name in ("name", "email", "password")
+        }
+    name, email = given["name"].strip(), given["email"].strip()
+    if not email:
+        return form(request, name=name, problem="An e-mail address is needed.", status=422)
+    if len(given["password"]) > passwords.LONGEST:
+        return form(request, name=name, email=email, problem="That password is too long.", status=422)
+    make = partial(administration.register, state.database, name, Secret(given["password"]), email=email)
+    try:
+        user = await to_thread.run_sync(make)
+    except (Refused, Taken) as error:
+        problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        return form(request, name=name, email=email, problem=problem, status=422)
+    log.info("signed up", user=user.id)
+    return await logged_in(request, user)

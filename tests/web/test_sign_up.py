@@ -1,0 +1,56 @@
+"""Signing up: off unless the settings say otherwise."""
+
+import msgspec
+import pytest
+
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
+from tests.conftest import Service, run_service
+
+NEW = {"name": "ada", "email": "ada@example.org", "password": "long enough"}
+
+
+def test_nobody_signs_up_by_default(service: Service) -> None:
+    """There is no such page, and nothing leads to it."""
+    with service.client() as client:
+        assert client.get("/sign-up").status_code == 404
+        assert client.post("/sign-up", data=NEW).status_code == 404
+        assert "/sign-up" not in client.get("/login").text
+        assert client.get("/api/v1/users/ada").status_code == 404
+
+
+def test_where_people_may_they_make_an_account_and_are_in(settings: Settings, database: Database) -> None:
+    """The second of the same name is told so, and so is whoever leaves something out."""
+    open_to_all = msgspec.structs.replace(settings, sign_up=True)
+    for service in run_service(open_to_all, database):
+        with service.client() as client:
+            assert "/sign-up" in client.get("/login").text
+            made = client.post("/sign-up", data=NEW)
+            assert (made.status_code, made.headers["location"]) == (303, "/")
+            assert client.get("/api/v1/user").json()["login"] == "ada"
+            assert client.get("/api/v1/user").json()["is_admin"] is False
+            assert client.get("/sign-up").status_code == 303
+        with service.client() as client:
+            for wrong in (
+                NEW,
+                {**NEW, "name": "bob"},
+                {**NEW, "name": "admin", "email": "b@example.org"},
+                {**NEW, "name": "bob", "email": ""},
+                {**NEW, "name": "bob", "email": "nonsense"},
+                {**NEW, "name": "bob", "email": "b@example.org", "password": "short"},
+                {**NEW, "name": "<b>", "email": "b@example.org"},
+                {},
+            ):
+                answer = client.post("/sign-up", data=wrong)
+                assert answer.status_code == 422, wrong
+                assert "<b>" not in answer.text
+                assert 'role="alert"' in answer.text
+                assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("headers", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}])
+def test_no_other_site_signs_anybody_up(settings: Settings, database: Database, headers: dict[str, str]) -> None:
+    """As with every form."""
+    for service in run_service(msgspec.structs.replace(settings, sign_up=True), database):
+        with service.client() as client:
+            assert client.post("/sign-up", data=NEW, headers=headers).status_code == 403
