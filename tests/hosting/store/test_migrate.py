@@ -1,6 +1,7 @@
 """Migrations make the tables the code describes, once, whoever starts first."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from sqlalchemy import text
 
 from holdfast.hosting.data import connect
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
-from holdfast.hosting.store import migrate
+from holdfast.hosting.store import accounts, migrate, sessions
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import metadata
+from holdfast.secret import Secret
 from holdfast.settings import Settings
 
 
@@ -66,3 +68,26 @@ def test_a_file_that_is_no_database_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="not a Holdfast database"):
         migrate.upgrade(database)
     database.close()
+
+
+def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_database: Database) -> None:
+    """Whoever had an account before there were repositories still has it, and their browser stays logged in."""
+    migrate.upgrade(empty_database, to="0001")
+    token, now = Secret("a session from then"), int(time.time())
+    with empty_database.write() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO users (name, folded_name, full_name, password_hash, is_admin, created_at)"
+                " VALUES ('Ada', 'ada', 'Ada Byron', :hash, true, 1)"
+            ),
+            {"hash": accounts.hasher.hash("long enough")},
+        )
+        connection.execute(
+            text("INSERT INTO sessions SELECT :token, id, 1, :until FROM users"),
+            {"token": sessions.hashed(token), "until": now + 100},
+        )
+    assert migrate.upgrade(empty_database) is True
+    ada = accounts.check_password(empty_database, "ada", Secret("long enough"))
+    assert ada is not None
+    assert (ada.name, ada.is_admin, ada.is_active, ada.visibility) == ("Ada", True, True, "public")
+    assert sessions.user_of(empty_database, token) == ada
