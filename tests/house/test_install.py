@@ -56,6 +56,7 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_with_a_compiler_the_core_is_compiled(tmp_path: Path) -> None:
     """And everything the service needs is in the wheel."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from holdfast import __version__, backup, logs
 from holdfast.cli.output import console
@@ -77,19 +76,22 @@ def serve(
         with open_database(settings) as database:
             first = prepare(database, settings)
             where = database.name
-        facts = Table.grid(padding=(0, 2))
-        facts.add_row("listening", address(settings, server.getsockname()[1]))
-        facts.add_row("data", f"{settings.data.resolve()} ({where})")
         if first is None:
             hint = f"as {settings.admin_name}; forgotten? holdfast admin user password {settings.admin_name}"
         elif first.password is None:
             hint = f"as {first.admin}, with the password from the settings"
         else:
             hint = f"as {first.admin}, password {first.password.reveal()} (shown only this once)"
-        facts.add_row("log in", hint)
+        facts = {
+            "listening": address(settings, server.getsockname()[1]),
+            "data": f"{settings.data.resolve()} ({where})",
+            "log in": hint,
+        }
         core = "compiled" if backup.COMPILED else "interpreted, so slow"
         console().print(f"Holdfast {__version__} (core: {core})")
-        console().print(facts)
+        for name, fact in facts.items():
+            # Not wrapped: addresses and paths are there to be copied.
+            console().print(f"{name:<10} {fact}", soft_wrap=True, markup=False, highlight=False)
         with making_demo(settings, first, server):
             run(settings, server, count)
 

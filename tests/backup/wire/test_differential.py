@@ -9,6 +9,7 @@ from tests.backup.wire.differential import compare
 COUNTS = {"installed": 57_000, "interpreted": 3_000}
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_core_and_protobuf_agree(core: Core) -> None:
     """On what is well-formed, what is canonical, what the JSON says, and on the bytes that come back from it."""

@@ -1,10 +1,13 @@
 """Reading the times clients send."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from holdfast.hosting.api.refusal import Refusal
 
 __all__ = ["read_time"]
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_time(text: str, field: str) -> int:
@@ -15,4 +18,4 @@ def read_time(text: str, field: str) -> int:
         raise Refusal(422, f"[{field}]: not a time such as 2026-08-22T10:00:00Z") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return int(moment.timestamp())
+    return (moment - EPOCH) // timedelta(seconds=1)
