@@ -4,6 +4,8 @@ import asyncio
 import time
 from dataclasses import dataclass
 
+import uvloop
+
 __all__ = ["Load", "load", "rate"]
 
 
@@ -50,9 +52,4 @@ def load(port: int, path: str, headers: dict[str, str], *, seconds: float = 2.0,
     """Ask a server on loopback for a while."""
     lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", *(f"{name}: {value}" for name, value in headers.items())]
     request = "\r\n".join([*lines, "", ""]).encode()
-    try:
-        import uvloop  # noqa: PLC0415
-
-        return uvloop.run(many("127.0.0.1", port, request, seconds, connections))
-    except ImportError:
-        return asyncio.run(many("127.0.0.1", port, request, seconds, connections))
+    return uvloop.run(many("127.0.0.1", port, request, seconds, connections))

@@ -33,16 +33,3 @@ def test_a_token_is_found_by_number_or_name(database: Database) -> None:
         tokens.create_token(database, admin, "laptop", ("all",))
     tokens.delete_token(database, first)
     assert tokens.tokens_of(database, admin, skip=0, limit=10) == ([second], 1)
-
-
-def test_use_is_noted_now_and_then(database: Database) -> None:
-    """Not with every request."""
-    admin = accounts.find_user(database, "admin")
-    token, value = tokens.create_token(database, admin, "laptop", ("all",))
-    tokens.touch_token(database, token, now=1000)
-    held = tokens.holder_of(database, value)
-    assert held is not None
-    tokens.touch_token(database, held[1], now=1030)
-    held = tokens.holder_of(database, value)
-    assert held is not None
-    assert held[1].last_used_at == 1000

@@ -107,6 +107,11 @@ def list_branches(call: Call, place: Place, page: Page) -> Listed[Branch]:
 @endpoint("GET /repos/{owner}/{repo}/branches/{branch...}", scope="repository", guards=READING)
 def show_branch(call: Call, place: Place, branch: str) -> Branch:
     """Show a branch."""
+    return one_branch(call, place, branch)
+
+
+def one_branch(call: Call, place: Place, branch: str) -> Branch:
+    """Find a branch and make its shape."""
     repo = git_of(call, place)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
@@ -149,7 +154,7 @@ def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Bra
         )
     except RefExists as error:
         raise Refusal(409, str(error)) from None
-    return show_branch.run(call, place=place, branch=name)  # type: ignore[return-value]
+    return one_branch(call, place, name)
 
 
 @endpoint(

@@ -155,9 +155,10 @@ def several(file: Served, parts: list[Part], headers: dict[str, str]) -> Raw:
     headers["Content-Length"] = str(size + len(end))
     stretches = [file.read(part.start, part.stop) for part in parts]
     kind = f"multipart/byteranges; boundary={boundary}"
-    if any(isinstance(stretch, AsyncIterator) for stretch in stretches):
+    at_hand = [stretch for stretch in stretches if not isinstance(stretch, AsyncIterator)]
+    if len(at_hand) < len(stretches):
         return Raw(joined_async(heads, stretches, end), kind, 206, headers)
-    return Raw(joined(heads, stretches, end), kind, 206, headers)  # type: ignore[arg-type]
+    return Raw(joined(heads, at_hand, end), kind, 206, headers)
 
 
 def joined(heads: list[bytes], stretches: list[bytes | Iterable[bytes]], end: bytes) -> Iterator[bytes]:

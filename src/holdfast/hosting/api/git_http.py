@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -14,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting.api import lfs
 from holdfast.hosting.api.auth import Authenticator
 from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.git_visit import Visit, body_of, visit_of
+from holdfast.hosting.api.git_visit import body_of, visit_of
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.serving import read_body, root_of
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitFailed, GitTimedOut, NoSuchFolder
@@ -68,7 +69,7 @@ class GitHttp:
             return await self._large_files(call, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
         service = called_service(call, what)
         writing = service == "git-receive-pack"
-        visit = await to_thread.run_sync(self._visit, call, writing)
+        visit = await to_thread.run_sync(partial(visit_of, self._authenticator, call, writing=writing))
         folder = self._host.folders.existing(visit.repository.id)
         protocol = headers.get("git-protocol")
         if what == "info/refs":
@@ -103,16 +104,13 @@ class GitHttp:
                 lfs.check_accept(call)
             body = b"" if uploads else await read_body(call, receive_message, lfs.LARGEST_REQUEST)
             writing = lfs.writes(call.method, what, body)
-            visit = await to_thread.run_sync(self._visit, call, writing)
+            visit = await to_thread.run_sync(partial(visit_of, self._authenticator, call, writing=writing))
             return await lfs.respond(self._host, visit, what, body, receive_message)
         except Refusal as refusal:
             failed = {"message": refusal.message, "request_id": call.scope.get("holdfast.request", "")}
             response = lfs.answer(failed, refusal.status)
             response.headers.update(refusal.headers)
             return response
-
-    def _visit(self, call: Call, writing: bool) -> Visit:  # noqa: FBT001
-        return visit_of(self._authenticator, call, writing=writing)
 
 
 def called_service(call: Call, what: str) -> Any:

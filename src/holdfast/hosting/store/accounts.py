@@ -30,7 +30,6 @@ __all__ = [
     "check_password",
     "count_users",
     "create_user",
-    "delete_account",
     "find_account",
     "find_user",
     "names_of",
@@ -357,9 +356,3 @@ def rename_account(database: Database, account: Account, name: str) -> Account:
     except IntegrityError as error:
         raise NameTaken(f"a user named {name} exists already") from error
     return find_account(database, account.id)
-
-
-def delete_account(database: Database, account: Account) -> None:
-    """Remove an account and everything that hangs on it in the database."""
-    with database.write() as connection:
-        connection.execute(delete(users).where(users.c.id == account.id))

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, exists, select
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
@@ -130,8 +130,3 @@ def remove_lock(database: Database, lock: Lock) -> None:
     """Unlock a path."""
     with database.write() as connection:
         connection.execute(delete(lfs_locks).where(lfs_locks.c.id == lock.id))
-
-
-def is_linked(connection: Connection, oid: str) -> bool:
-    """Tell whether any repository has an object."""
-    return bool(connection.execute(select(exists().where(lfs_links.c.oid == oid))).scalar_one())

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NoSuchToken, TokenNameTaken
@@ -16,7 +16,7 @@ from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import tokens, users
 from holdfast.secret import Secret
 
-__all__ = ["Token", "create_token", "delete_token", "find_token", "holder_of", "tokens_of", "touch_token"]
+__all__ = ["Token", "create_token", "delete_token", "find_token", "holder_of", "tokens_of"]
 
 # The time of last use is written at most this often, so that reading does not become writing.
 USE_IS_NOTED_EVERY: Final = 60
@@ -82,13 +82,6 @@ def holder_of(database: Database, value: Secret) -> tuple[Account, Token] | None
     """Return whose token a value is, or None when it is nobody's."""
     row = database.row(HOLDER, token_hash=hashed(value))
     return None if row is None else (account_from(row), token_from(row, WIDTH))
-
-
-def touch_token(database: Database, token: Token, *, now: int) -> None:
-    """Note that a token was used, unless that was noted a moment ago."""
-    if now - token.last_used_at >= USE_IS_NOTED_EVERY:
-        with database.write() as connection:
-            connection.execute(update(tokens).where(tokens.c.id == token.id).values(last_used_at=now))
 
 
 def tokens_of(database: Database, user: Account, *, skip: int, limit: int) -> tuple[list[Token], int]:
