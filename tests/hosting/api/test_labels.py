@@ -5,35 +5,16 @@ import pytest
 
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import find_user
+from tests.hosting.api.labelled import LABELS, ON_ISSUE, made, names
 from tests.hosting.places import WRITE, let_in, make_organization, make_repository
 from tests.hosting.world import World
 
-LABELS = "/repos/ada/ship/labels"
-ON_ISSUE = "/repos/ada/ship/issues/1/labels"
-
 
 @pytest.fixture
-def ada(world: World) -> httpx.Client:
-    """Give Ada a repository with an issue, and return her client."""
-    account = world.account("ada")
-    make_repository(world.database, account)
-    client = world.holding(account)
-    client.post("/repos/ada/ship/issues", json={"title": "It leaks"})
-    return client
-
-
-def names(answer: httpx.Response) -> list[str]:
-    """Return the names in a list of labels."""
-    assert answer.status_code == 200, answer.text
-    return [label["name"] for label in answer.json()]
-
-
-def made(client: httpx.Client, name: str, path: str = LABELS, **body: object) -> int:
-    """Make a label and return its id."""
-    answer = client.post(path, json={"name": name, "color": "f00", **body})
-    assert answer.status_code == 201, answer.text
-    number: int = answer.json()["id"]
-    return number
+def ada(ada: httpx.Client) -> httpx.Client:
+    """Open an issue in Ada's repository."""
+    ada.post("/repos/ada/ship/issues", json={"title": "It leaks"})
+    return ada
 
 
 def test_a_label_is_made_shown_changed_and_removed(world: World, ada: httpx.Client) -> None:

@@ -16,8 +16,21 @@ from holdfast.hosting.git.writing import Draft
 PIECES = st.sampled_from(
     [
         *(".git", ".GIT", ".Git", "git~1", "GIT~1", ".", "..", "...", "", " ", "a", "b", "~1", "git", "\\"),
-        *(":", "::$DATA", "\u200c", "\ufeff", "\u202e", "\u206f", ".gitmodules", "é", "\t", "\n", "\x7f"),
-        *("-", "--x", "modules", "%", "*"),
+        *(
+            ":",
+            "::$DATA",
+            "\u200c",
+            "\ufeff",
+            "\u202e",
+            "\u206f",
+            ".gitmodules",
+            ".gitattributes",
+            "é",
+            "\t",
+            "\n",
+            "\x7f",
+        ),
+        *("-", "--x", "modules", "%", "*", "gitmod~1", "gi7eba~1", "GI7D29~1", "gi~12345"),
     ]
 )
 NAMES = st.lists(st.one_of(PIECES, st.text(max_size=3)), max_size=4).map("".join)
@@ -47,12 +60,25 @@ def test_names_that_only_look_like_it_are_fine(path: str) -> None:
     assert paths.may_hold_file(path)
 
 
-def test_links_may_not_pose_as_gitmodules() -> None:
-    """Also under the names NTFS gives it."""
-    assert not paths.may_hold_link(".gitmodules")
-    assert not paths.may_hold_link("a/.GITMODULES ")
-    assert not paths.may_hold_link("gitmod~1")
-    assert paths.may_hold_link("modules")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".gitmodules", ".GITMODULES ", ".gitattributes", ".gitmodules:x", ".git\u200cmodules", "x\\.gitmodules"),
+        *("gitmod~1", "GITATT~4", "gi7eba~1", "gi7d29~2", "gi~12345", "~1234567"),
+    ],
+)
+def test_what_git_reads_is_a_plain_file(name: str) -> None:
+    """No link and no directory may stand in its place, also under the names NTFS gives it."""
+    assert paths.may_hold_file(f"a/{name}")
+    assert not paths.may_hold_file(f"a/{name}/b")
+    assert not paths.may_hold_link(f"a/{name}")
+
+
+@pytest.mark.parametrize("name", ["modules", "gitmod~5", "gift~2", "~1", ".gitignore", ".gitmodules2"])
+def test_other_names_are_anyones(name: str) -> None:
+    """They only resemble what git reads."""
+    assert paths.may_hold_file(f"a/{name}/b")
+    assert paths.may_hold_link(f"a/{name}")
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

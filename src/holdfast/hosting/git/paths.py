@@ -15,8 +15,12 @@ CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 IGNORED: Final = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 # NTFS drops dots and spaces at the end, and takes what follows a colon for a stream of the file before it.
 DOT_GIT: Final = re.compile(r"(?:\.git|git~1)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII)
-# A link of this name would be read as a file of ours; NTFS knows it by shortened names as well.
-MODULES: Final = re.compile(r"(?:\.gitmodules|gi[^~]*~[0-9]+)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII)
+# git reads these and takes nothing but a plain file for them; NTFS knows them by shortened names as well.
+READ_BY_GIT: Final = re.compile(
+    r"(?:\.git(?:modules|attributes)|git(?:mod|att)~[1-4]|(?=.{8}(?:[. :]|$))(?:g|gi|gi7[0-9a-f]{0,3})?~[0-9]+)"
+    r"[. ]*(?::.*)?",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 def clean(path: str) -> str:
@@ -37,6 +41,11 @@ def is_git(name: str) -> bool:
     )
 
 
+def is_read_by_git(name: str) -> bool:
+    """Tell whether some file system takes a name for that of a file git reads, such as `.gitmodules`."""
+    return any(READ_BY_GIT.fullmatch(part) for part in name.translate(IGNORED).split("\\"))
+
+
 def may_hold_file(path: str) -> bool:
     """Tell whether a file may lie at a path that was cleaned."""
     if not path or CONTROL.search(path):
@@ -45,10 +54,10 @@ def may_hold_file(path: str) -> bool:
         encoded = path.encode()
     except UnicodeEncodeError:
         return False
-    return len(encoded) <= LONGEST_PATH and not any(map(is_git, path.split("/")))
+    *folders, _ = names = path.split("/")
+    return len(encoded) <= LONGEST_PATH and not (any(map(is_git, names)) or any(map(is_read_by_git, folders)))
 
 
 def may_hold_link(path: str) -> bool:
-    """Tell whether a symbolic link may lie at a path where a file may: not in place of `.gitmodules`."""
-    name = path.rpartition("/")[2].translate(IGNORED)
-    return not any(MODULES.fullmatch(part) for part in name.split("\\"))
+    """Tell whether a symbolic link may lie at a path where a file may: not in place of a file that git reads."""
+    return not is_read_by_git(path.rpartition("/")[2])
