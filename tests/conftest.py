@@ -30,6 +30,7 @@ from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.app import build
 from tests.compat.corpus import ABSENT, FOLDER
+from tests.plain import PLAIN
 from tests.stage import Stage
 
 ROOT = Path(__file__).parent.parent
@@ -210,7 +211,7 @@ class Service:
 
     def client(self) -> httpx.Client:
         """Open a client that does not follow redirects, so that tests see them."""
-        return httpx.Client(base_url=self.url)
+        return httpx.Client(base_url=self.url, verify=PLAIN)
 
     @contextmanager
     def logged_in(self) -> Iterator[httpx.Client]:

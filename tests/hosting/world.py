@@ -10,6 +10,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from tests.conftest import Service
 from tests.hosting.contract import check_answer
+from tests.plain import PLAIN
 
 __all__ = ["PASSWORD", "World", "open_world"]
 
@@ -28,15 +29,16 @@ class World:
 
     def client(self, **headers: str) -> httpx.Client:
         """Make a client of the API; its paths begin below `/api/v1`."""
+        hooks = {"response": [check_answer]}
         made = httpx.Client(
-            base_url=f"{self.service.url}/api/v1", headers=headers, event_hooks={"response": [check_answer]}
+            base_url=f"{self.service.url}/api/v1", headers=headers, event_hooks=hooks, verify=PLAIN
         )
         return self._stack.enter_context(made)
 
     def open(self, path: str, name: str | None = None, **headers: str) -> httpx.Client:
         """Make a client below any address of the service, with somebody's password."""
         auth = None if name is None else (name, PASSWORD)
-        made = httpx.Client(base_url=f"{self.service.url}{path}", auth=auth, headers=headers)
+        made = httpx.Client(base_url=f"{self.service.url}{path}", auth=auth, headers=headers, verify=PLAIN)
         return self._stack.enter_context(made)
 
     def holding(self, account: Account, *scopes: str) -> httpx.Client:

@@ -10,6 +10,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from tests.compat.clients.runtimes import program, run
 from tests.conftest import Service
+from tests.plain import PLAIN
 
 __all__ = ["PASSWORD", "Person"]
 
@@ -26,9 +27,8 @@ class Person:
         self.folder.mkdir()
         self.account = accounts.create_user(service.database, name, Secret(PASSWORD), email=f"{name}@example.org")
         self.token = self.new_token("all")
-        self.api = httpx.Client(
-            base_url=f"{service.url}/api/v1", headers={"Authorization": f"token {self.token}"}, timeout=30
-        )
+        headers = {"Authorization": f"token {self.token}"}
+        self.api = httpx.Client(base_url=f"{service.url}/api/v1", headers=headers, timeout=30, verify=PLAIN)
         # Found before HOME is another, so that the distribution's program is the one that runs.
         self.program = program("git", "git")
         self.git("config", "--global", "user.name", name.title())

@@ -15,6 +15,7 @@ import inspect
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_origin, get_type_hints
 
@@ -175,6 +176,7 @@ def endpoint(
     return declare
 
 
+@cache
 def provides(guard: Guard) -> type | None:
     """Return the type of what a guard finds, or None for one that only checks."""
     called = guard if inspect.isfunction(guard) else type(guard).__call__
