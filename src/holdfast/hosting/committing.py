@@ -6,6 +6,7 @@ the ref is on the disk and the events are recorded before anybody is answered. W
 run again on what it left.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -431,8 +432,11 @@ def announce(
     Returns the numbers of the announcements, and which large files the repository did not have before.
     """
     pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
+    made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
+    if not pointers and all(job.wanted.key is None for job, _ in ready):
+        with gone_meanwhile(repository), host.database.quick_write() as link:
+            return updates.add_moves(link, repository, made, under_lock=True), set()
     with gone_meanwhile(repository), host.database.write() as connection:
-        made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
         numbers = updates.add_moves(connection, repository, made, under_lock=True)
         keys = [
             (job.wanted.key, number)
@@ -451,7 +455,7 @@ def gone_meanwhile(repository: Repository) -> Iterator[None]:
     """Say that the repository or somebody who commits to it is not there any more, when that is why it failed."""
     try:
         yield
-    except IntegrityError as error:
+    except (IntegrityError, sqlite3.IntegrityError) as error:
         raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
 
 

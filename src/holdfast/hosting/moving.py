@@ -23,6 +23,7 @@ from holdfast.hosting.host import Host
 from holdfast.hosting.store import protections, repositories, updates
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.statement import Link
 from holdfast.hosting.store.updates import Move, Pending
 
 __all__ = [
@@ -168,14 +169,21 @@ def settle_all(host: Host, repository: Repository, announced: Sequence[Announced
         if default is None and found and repository.is_empty:
             # The first branch pushed is the one people mean, when it is not the one the repository was made with.
             columns["default_branch"] = first_branch(moves) or found[0].name
-    with host.database.write() as connection:
-        updates.finish(connection, [number for one in announced for number in one.numbers])
+
+    def record(link: Link) -> None:
+        updates.finish(link, [number for one in announced for number in one.numbers])
         for one in announced:
-            updates.record_moves(connection, repository, one.actor_id, one.moves)
+            updates.record_moves(link, repository, one.actor_id, one.moves)
         if any(not move.deletes for move in moves):
-            repositories.note_push(connection, repository)
-        if columns:
+            repositories.note_push(link, repository)
+
+    if columns:
+        with host.database.write() as connection:
+            record(connection)
             repositories.change_repository(connection, repository, **columns)
+    else:
+        with host.database.quick_write() as link:
+            record(link)
     if "default_branch" in columns:
         host.point_head(repository.id, str(columns["default_branch"]))
 

@@ -12,15 +12,15 @@ import os
 import secrets
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from holdfast.hosting.errors import GitDamaged, GitError
 from holdfast.hosting.git.repository import Kind, Repo
 
-__all__ = ["Written", "keep_before", "object_id", "sync_names", "write_blob_file", "write_object"]
+__all__ = ["Written", "keep_before", "object_id", "sync_names", "write_blob_file", "write_object", "write_objects"]
 
 QUICK: Final = 1
 TRIED: Final = 5
@@ -28,10 +28,13 @@ CHUNK: Final = 1024 * 1024
 # An object that is there already is read back below this size: a crash may have left a name without its bytes.
 READ_BACK: Final = 4 * 1024 * 1024
 BEFORE_WRITE_AND_AFTER: Final = 1 | 2 | 4
+WRITE: Final = 2
+# So many files are open at once while they are written out together.
+TOGETHER: Final = 64
 
 
-def find_write_out() -> Callable[[int], None]:
-    """Return what brings a file's bytes to the disk, but not necessarily its name."""
+def find_write_out() -> tuple[Callable[[int], None], Callable[[int], None]]:
+    """Return what brings a file's bytes, but not necessarily its name, to the disk, and what only begins to."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             call = ctypes.CDLL(None, use_errno=True).sync_file_range
@@ -41,11 +44,14 @@ def find_write_out() -> Callable[[int], None]:
                 if call(descriptor, 0, 0, BEFORE_WRITE_AND_AFTER) != 0:
                     os.fsync(descriptor)
 
-            return write_out
-    return os.fsync
+            def begin(descriptor: int) -> None:
+                call(descriptor, 0, 0, WRITE)
+
+            return write_out, begin
+    return os.fsync, lambda _descriptor: None
 
 
-write_out: Final = find_write_out()
+write_out, begin_write_out = find_write_out()
 
 
 class Written:
@@ -73,13 +79,21 @@ def object_id(kind: Kind, content: bytes) -> str:
 def write_object(repo: Repo, kind: Kind, content: bytes, *, durable: bool = True) -> Written:
     """Write an object; one that is there already is made young again, so that no collection takes it away."""
     made = object_id(kind, content)
-    path = repo.loose_path(made)
-    if len(content) <= READ_BACK and is_kept(repo, made, path):
-        return Written(made, path)
-    pack = zlib.compressobj(QUICK)
-    pieces = (pack.compress(header(kind, len(content))), pack.compress(content), pack.flush())
-    put(repo, path, pieces, durable=durable)
+    (path,) = write_objects(repo, [(made, kind, content)], durable=durable)
     return Written(made, path)
+
+
+def write_objects(repo: Repo, objects: Sequence[tuple[str, Kind, bytes]], *, durable: bool = True) -> list[str]:
+    """Write objects whose ids are known, waiting for the disk once for many; return their files in order."""
+    paths = [repo.loose_path(made) for made, _, _ in objects]
+    for first in range(0, len(objects), TOGETHER):
+        with Putting(repo, durable=durable) as putting:
+            for path, (made, kind, content) in zip(paths[first:], objects[first : first + TOGETHER], strict=False):
+                if len(content) > READ_BACK or not is_kept(repo, made, path):
+                    pack = zlib.compressobj(QUICK)
+                    begun = pack.compress(header(kind, len(content)))
+                    putting.add(path, (begun + pack.compress(content), pack.flush()))
+    return paths
 
 
 def write_blob_file(repo: Repo, source: Path, *, durable: bool = True) -> Written:
@@ -100,7 +114,8 @@ def write_blob_file(repo: Repo, source: Path, *, durable: bool = True) -> Writte
                 yield pack.compress(chunk)
         yield pack.flush()
 
-    put(repo, path, pieces(), durable=durable)
+    with Putting(repo, durable=durable) as putting:
+        putting.add(path, pieces())
     return Written(made, path)
 
 
@@ -113,25 +128,52 @@ def is_kept(repo: Repo, made: str, path: str) -> bool:
         return False
 
 
-def put(repo: Repo, path: str, pieces: Iterable[bytes], *, durable: bool) -> None:
-    """Write a file beside the objects and give it its name when its bytes are on the disk."""
-    incoming = f"{repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
-    try:
-        descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+class Putting:
+    """Files that are written beside the objects, and get their names once the bytes of all are on the disk."""
+
+    def __init__(self, repo: Repo, *, durable: bool) -> None:
+        self._repo = repo
+        self._durable = durable
+        self._open: list[tuple[int, str, str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def add(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Write a file that will have this path."""
+        incoming = f"{self._repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
         try:
+            descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+            self._open.append((descriptor, incoming, path))
             for piece in pieces:
                 rest = memoryview(piece)
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
-            if durable:
-                write_out(descriptor)
+            if self._durable:
+                begin_write_out(descriptor)
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        named = 0
+        try:
+            if kind is None:
+                for descriptor, incoming, path in self._open:
+                    if self._durable:
+                        write_out(descriptor)
+                    give_name(incoming, path)
+                    named += 1
+        except OSError as error:
+            raise self._failed(error) from error
         finally:
-            os.close(descriptor)
-        give_name(incoming, path)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(incoming)  # noqa: PTH108
-        raise GitError(f"an object cannot be written to {repo.folder.name}: {error.strerror}") from error
+            for descriptor, _, _ in self._open:
+                os.close(descriptor)
+            for _, left, _ in self._open[named:]:
+                with suppress(OSError):
+                    os.unlink(left)  # noqa: PTH108
+
+    def _failed(self, error: OSError) -> GitError:
+        return GitError(f"an object cannot be written to {self._repo.folder.name}: {error.strerror}")
 
 
 def give_name(incoming: str, path: str) -> None:

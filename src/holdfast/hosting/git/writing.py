@@ -70,7 +70,8 @@ class Draft:
             content = self.repo.read(tree, "tree")
             width = len(tree) // 2
             found = LINES[width].findall(content)
-            if sum(len(mode) + len(name) + 2 + width for mode, name, _ in found) != len(content):
+            modes, names, _ = zip(*found, strict=True) if found else ((), (), ())
+            if sum(map(len, modes)) + sum(map(len, names)) + len(found) * (2 + width) != len(content):
                 raise damaged(tree)
             known = self._folders[tree] = Folder({name: (mode, at) for mode, name, at in found}, tree)
         return known
@@ -185,6 +186,7 @@ class Draft:
 
     def write(self, *, durable: bool) -> list[str]:
         """Write what was added, and return the files whose names must be synced before anything leads to them."""
-        for kind, content in list(self._objects.values())[len(self._paths) :]:
-            self._paths.append(loose.write_object(self.repo, kind, content, durable=durable).path)
+        new = list(self._objects.items())[len(self._paths) :]
+        objects = [(made, kind, content) for made, (kind, content) in new]
+        self._paths += loose.write_objects(self.repo, objects, durable=durable)
         return self._paths

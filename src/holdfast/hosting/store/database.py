@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from holdfast.hosting.errors import DatabaseError
-from holdfast.hosting.store.statement import Bind, Statement
+from holdfast.hosting.store.statement import Bind, Link, Statement
 from holdfast.secret import Secret
 
 __all__ = ["Database"]
@@ -90,6 +90,23 @@ class Database:
             writing = connection.execution_options(holdfast_write=True)
             with writing.begin():
                 yield writing
+
+    @contextmanager
+    def quick_write(self) -> Iterator[Link]:
+        """Write as `write` does, for a hot path: on SQLite with the bare driver; only a `Statement` can be run."""
+        if not self.is_sqlite:
+            with self.write() as connection:
+                yield connection
+            return
+        bare = self._bare_connection()
+        bare.execute("BEGIN IMMEDIATE")
+        try:
+            yield bare
+            bare.execute("COMMIT")
+        except BaseException:
+            if bare.in_transaction:
+                bare.execute("ROLLBACK")
+            raise
 
     @contextmanager
     def holding(self, number: int) -> Iterator[None]:

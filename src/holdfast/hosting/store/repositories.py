@@ -29,7 +29,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.statement import Link, Statement
 from holdfast.hosting.store.tables import (
     collaborators,
     issue_labels,
@@ -337,16 +337,16 @@ def change_repository(connection: Connection, repository: Repository, **columns:
     )
 
 
-PUSHED = (
+PUSHED = Statement(
     update(repositories)
     .where(repositories.c.id == bindparam("repository"))
     .values(updated_at=bindparam("moment"), pushed_at=bindparam("moment"))
 )
 
 
-def note_push(connection: Connection, repository: Repository) -> None:
+def note_push(connection: Link, repository: Repository) -> None:
     """Write down that a repository was pushed to, now."""
-    connection.execute(PUSHED, {"repository": repository.id, "moment": int(time.time())})
+    PUSHED.run(connection, repository=repository.id, moment=int(time.time()))
 
 
 def rename_repository(connection: Connection, repository: Repository, name: str) -> None:

@@ -5,14 +5,18 @@ needs (who is asking, which repository, what they may do there) is therefore wri
 everything else, but turned into text once.
 """
 
+import sqlite3
 from typing import Any, Final
 
-from sqlalchemy import Boolean, CompoundSelect, Dialect, Select
+from sqlalchemy import Boolean, CompoundSelect, Connection, Dialect, Select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import Delete, Insert, Update
 
-__all__ = ["Statement"]
+__all__ = ["Bind", "Link", "Statement"]
 
 Bind = str | int | bool | None
+Link = Connection | sqlite3.Connection
+"""A transaction: SQLAlchemy's, or on SQLite the driver's own, where a hot path writes."""
 DIALECTS: Final[dict[str, Dialect]] = {
     "sqlite": sqlite.dialect(paramstyle="named"),
     "postgresql": postgresql.dialect(paramstyle="pyformat"),  # type: ignore[no-untyped-call]
@@ -20,19 +24,21 @@ DIALECTS: Final[dict[str, Dialect]] = {
 
 
 class Statement:
-    """A SELECT whose parameters are all named with `bindparam`."""
+    """A statement whose parameters are all named with `bindparam`."""
 
-    def __init__(self, select: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]) -> None:
+    def __init__(
+        self,
+        statement: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]] | Insert | Update | Delete,
+    ) -> None:
         self._texts: dict[str, str] = {}
         self._constants: dict[str, dict[str, Bind]] = {}
         for name, dialect in DIALECTS.items():
-            compiled = select.compile(dialect=dialect)
+            compiled = statement.compile(dialect=dialect)
             self._texts[name] = str(compiled)
             self._constants[name] = {key: value for key, value in compiled.params.items() if value is not None}
         # SQLite has no type for true and false: its driver gives 1 and 0.
-        self._flags = [
-            index for index, column in enumerate(select.selected_columns) if isinstance(column.type, Boolean)
-        ]
+        columns = statement.exported_columns
+        self._flags = [index for index, column in enumerate(columns) if isinstance(column.type, Boolean)]
 
     def text(self, dialect: str) -> str:
         """Return the SQL for one kind of database."""
@@ -51,3 +57,15 @@ class Statement:
         for index in self._flags:
             values[index] = bool(values[index])
         return tuple(values)
+
+    def run(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
+        """Run it in a transaction, and return the rows it finds or makes."""
+        if isinstance(link, sqlite3.Connection):
+            cursor = link.execute(self._texts["sqlite"], self.binds("sqlite", binds))
+            return [self.typed(row) for row in cursor.fetchall()]
+        dialect = link.dialect.name
+        result = link.exec_driver_sql(self._texts[dialect], self.binds(dialect, binds))
+        if not result.returns_rows:
+            return []
+        rows = [tuple(row) for row in result]
+        return rows if dialect == "postgresql" else [self.typed(row) for row in rows]

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, 
 from holdfast.hosting.store import events
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.statement import Link, Statement
 from holdfast.hosting.store.tables import ref_updates
 
 __all__ = [
@@ -30,12 +31,12 @@ __all__ = [
 
 BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
+COLUMNS = ("repository_id", "actor_id", "ref", "old", "new", "under_lock", "created_at")
 # Every commit through the API runs these; building a statement takes longer than running it.
-ADD_ONE = insert(ref_updates).returning(ref_updates.c.id)
-ADD_MANY = insert(ref_updates).returning(ref_updates.c.id, sort_by_parameter_order=True)
-FINISH = (
-    update(ref_updates).where(ref_updates.c.id.in_(bindparam("numbers", expanding=True))).values(is_done=true())
+ADD = Statement(
+    insert(ref_updates).values({name: bindparam(name) for name in COLUMNS}).returning(ref_updates.c.id)
 )
+FINISH = Statement(update(ref_updates).where(ref_updates.c.id == bindparam("number")).values(is_done=true()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +78,28 @@ def announce(database: Database, repository: Repository, actor_id: int, moves: S
 
 
 def add_moves(
-    connection: Connection, repository: Repository, made: Sequence[tuple[int, Move]], *, under_lock: bool = False
+    connection: Link, repository: Repository, made: Sequence[tuple[int, Move]], *, under_lock: bool = False
 ) -> list[int]:
     """Write down moves that some people are about to make, and return the numbers of the rows in their order."""
     now = int(time.time())
-    rows = [
-        {
-            "repository_id": repository.id,
-            "actor_id": actor_id,
-            "ref": move.ref,
-            "old": move.old,
-            "new": move.new,
-            "under_lock": under_lock,
-            "created_at": now,
-        }
-        for actor_id, move in made
-    ]
-    if len(rows) == 1:
-        return [connection.execute(ADD_ONE, rows[0]).scalar_one()]
-    return list(connection.execute(ADD_MANY, rows).scalars())
+    numbers: list[int] = []
+    for actor_id, move in made:
+        ((number,),) = ADD.run(
+            connection,
+            repository_id=repository.id,
+            actor_id=actor_id,
+            ref=move.ref,
+            old=move.old,
+            new=move.new,
+            under_lock=under_lock,
+            created_at=now,
+        )
+        numbers.append(number)
+    return numbers
 
 
 def record_moves(
-    connection: Connection,
+    connection: Link,
     repository: Repository,
     actor_id: int | None,
     moves: Sequence[Move],
@@ -129,9 +129,10 @@ def record_moves(
             )
 
 
-def finish(connection: Connection, numbers: Sequence[int]) -> None:
+def finish(connection: Link, numbers: Sequence[int]) -> None:
     """Mark announcements as settled."""
-    connection.execute(FINISH, {"numbers": list(numbers)})
+    for number in numbers:
+        FINISH.run(connection, number=number)
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
