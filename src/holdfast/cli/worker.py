@@ -1,6 +1,7 @@
 """One process that answers requests, and how it ends: what is in flight is answered first."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -66,6 +67,9 @@ class Worker(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer, and say so."""
         await super().startup(sockets)
+        # What is here now stays for good; looking through it again and again costs requests their time.
+        gc.collect()
+        gc.freeze()
         self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
