@@ -103,6 +103,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "and a power cut may take back the last commits."
         ),
     ] = True
+    posted_reads_need_write: Annotated[
+        bool,
+        Meta(description="Whether reading many files with POST takes permission to write, as clients know it."),
+    ] = True
     s3_bucket: Annotated[
         str | None,
         Meta(description="The bucket large files are kept in; unset means the data folder."),

@@ -5,14 +5,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
+import msgspec
 import pytest
 
 from holdfast.hosting.api import file_contents
 from holdfast.hosting.store import repositories
+from tests.conftest import run_service
 from tests.hosting.api.files import make_files, shape_of
 from tests.hosting.client import Git
 from tests.hosting.places import READ, WRITE, let_in
 from tests.hosting.world import PASSWORD, World
+from tests.plain import PLAIN
 
 AT = "/repos/ada/Notes/file-contents"
 
@@ -124,3 +128,15 @@ def test_an_empty_repository_has_no_files(world: World) -> None:
     world.account("ada")
     world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
     assert world.anonymous.get(AT, params={"body": '{"files": ["a"]}'}).status_code == 404
+
+
+def test_a_setting_lets_readers_post(world: World, git: Git) -> None:
+    """Then whoever may read the files may send a long list of them; nobody still has to say who they are."""
+    relaxed = msgspec.structs.replace(world.service.settings, posted_reads_need_write=False)
+    guest = world.user("guest")
+    assert guest.post(AT, json={"files": ["run"]}).status_code == 403
+    for other in run_service(relaxed, world.database):
+        at = f"{other.url}/api/v1{AT}"
+        found = httpx.post(at, json={"files": ["run"]}, headers=guest.headers, verify=PLAIN)
+        assert (found.status_code, found.json()[0]["path"]) == (200, "run")
+        assert httpx.post(at, json={"files": ["run"]}, verify=PLAIN).status_code == 401

@@ -17,6 +17,7 @@ from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, View, 
 __all__ = ["read_files", "show_files"]
 
 MOST_FILES: Final = 30
+MAY_WRITE: Final = writes(Unit.CODE)
 MOST_BYTES: Final = 100 * 2**20
 
 
@@ -80,13 +81,19 @@ def show_files(call: Call, place: Place, query: FilesQuery) -> list[ContentsResp
     return files_at(call, place, query.ref, paths)
 
 
+def writes_if_told(call: Call) -> None:
+    """Let only those go on who may write, where the settings say so."""
+    if call.host.settings.posted_reads_need_write:
+        MAY_WRITE(call)
+
+
 @endpoint(
     "POST /repos/{owner}/{repo}/file-contents",
     scope="repository",
-    guards=(in_repository, reads(Unit.CODE), signed_in, writes(Unit.CODE)),
+    guards=(in_repository, reads(Unit.CODE), signed_in, writes_if_told),
 )
 def read_files(
     call: Call, place: Place, query: ContentsQuery, body: GetFilesOptions
 ) -> list[ContentsResponse | None]:
-    """Show many files with their contents, for lists too long for a query; it takes permission to write."""
+    """Show many files with their contents, for lists too long for a query; who may only read uses GET."""
     return files_at(call, place, query.ref, body.files)
