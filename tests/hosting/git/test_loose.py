@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import loose
 from holdfast.hosting.git.loose import keep_before, sync_names, write_blob_file, write_object
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.repository import Kind, open_repository
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -43,6 +43,33 @@ def test_what_is_there_is_made_young_and_what_is_broken_is_replaced(folder: Path
     Path(made.path).write_bytes(b"")
     write_object(repo, "blob", b"x")
     assert repo.find(made.id) == ("blob", b"x")
+
+
+def test_many_objects_are_written_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than are open at once; when one cannot be written, those with a name are whole and no other is left."""
+    repo = open_repository(folder)
+    contents = [b"%d" % number for number in range(200)]
+    objects: list[tuple[str, Kind, bytes]] = [
+        (loose.object_id("blob", content), "blob", content) for content in contents
+    ]
+    paths = loose.write_objects(repo, objects)
+    assert [repo.find(made) for made, _, _ in objects] == [("blob", content) for content in contents]
+    assert [Path(path).is_file() for path in paths] == [True] * 200
+    named: list[str] = []
+
+    def name(incoming: str, path: str) -> None:
+        if len(named) == 3:
+            raise OSError(28, "No space left on device")
+        named.append(path)
+        Path(incoming).rename(path)
+
+    monkeypatch.setattr(loose, "give_name", name)
+    (folder / "objects" / "ff").mkdir(exist_ok=True)
+    others: list[tuple[str, Kind, bytes]] = [(f"ff{number:038x}", "blob", b"%d" % number) for number in range(6)]
+    with pytest.raises(GitError, match="No space left"):
+        loose.write_objects(repo, others)
+    assert len(list((folder / "objects" / "ff").glob("0*"))) == 3
+    assert [path.name for path in (folder / "objects").iterdir() if path.is_file()] == []
 
 
 def test_no_half_of_an_object_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,15 @@
 """Statements on the bare driver."""
 
+import sqlite3
 import threading
 
-from sqlalchemy import bindparam, select
+import pytest
+from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.statement import Statement
-from holdfast.hosting.store.tables import users
+from holdfast.hosting.store.tables import leases, users
 
 BY_NAME = Statement(
     select(users.c.name, users.c.is_admin, users.c.is_organization).where(
@@ -43,3 +46,31 @@ def test_a_statement_sees_what_was_just_written(database: Database) -> None:
     with database.write() as connection:
         connection.execute(users.update().values(visibility="private"))
     assert database.row(BY_NAME, name="admin") is None
+
+
+NOTE = Statement(
+    insert(leases).values({name: bindparam(name) for name in ("name", "holder", "until")}).returning(leases.c.name)
+)
+FORGET = Statement(delete(leases).where(leases.c.name == bindparam("lease")))
+
+
+def test_a_quick_write_takes_effect_or_not(database: Database) -> None:
+    """What a statement makes is returned; a transaction that fails leaves nothing and holds nobody up."""
+    with database.quick_write() as link:
+        assert NOTE.run(link, name="a", holder="me", until=1) == [("a",)]
+        assert FORGET.run(link, lease="nothing") == []
+    with pytest.raises(ZeroDivisionError), database.quick_write() as link:
+        NOTE.run(link, name="b", holder="me", until=1 // 0)
+    with (
+        pytest.raises((IntegrityError, sqlite3.IntegrityError)),
+        database.quick_write() as link,
+    ):
+        NOTE.run(link, name="c", holder="me", until=1)
+        NOTE.run(link, name="a", holder="you", until=1)
+    with database.write() as connection:
+        assert connection.execute(select(leases.c.name)).scalars().all() == ["a"]
+        # The same statement runs in a transaction of SQLAlchemy's.
+        assert NOTE.run(connection, name="d", holder="me", until=1) == [("d",)]
+        assert FORGET.run(connection, lease="a") == []
+    with database.read() as connection:
+        assert connection.execute(select(leases.c.name)).scalars().all() == ["d"]
