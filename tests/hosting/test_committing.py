@@ -84,7 +84,7 @@ def check_told(host: Host, repository: Repository) -> None:
     """Ask that each commit was told of once, in order, and that the repository is sound."""
     made = log(host, repository)
     assert [after for _, after in pushes(host)] == made
-    assert updates.pending_updates(host.database, before=2**40) == []
+    assert updates.pending_updates(host.database) == []
     git(host.folders.existing(repository.id), "fsck", "--strict")
 
 
@@ -209,7 +209,7 @@ def test_what_a_crash_left_half_done_is_told_at_once(
             patch.setattr(committing, "forget", lambda *_arguments: None)
         with pytest.raises(Crash):
             commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
-    (pending,) = updates.pending_updates(host.database, before=0)
+    (pending,) = updates.pending_updates(host.database)
     assert pushes(host) == []
     if not moved:
         (place / "refs/heads/main.lock").write_text(pending.move.new + "\n")
@@ -240,7 +240,7 @@ def test_a_push_in_between_makes_the_checks_run_again(
     made = commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
     assert made.commit.parents == (tries[0],)
     assert [after for _, after in pushes(host)] == [made.commit.id]
-    assert updates.pending_updates(host.database, before=2**40) == []
+    assert updates.pending_updates(host.database) == []
 
 
 def test_a_key_is_remembered_after_a_restart(settings: Settings, host: Host, repository: Repository) -> None:
@@ -290,7 +290,7 @@ def test_a_branch_that_never_holds_still_is_given_up(
     monkeypatch.setattr(moves, "replace", moved)
     with pytest.raises(HostingError, match="moved by others all the time"):
         commit_files(host, wanted(host, repository, put("b")))
-    assert updates.pending_updates(host.database, before=2**40) == []
+    assert updates.pending_updates(host.database) == []
 
 
 ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"

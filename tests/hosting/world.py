@@ -15,6 +15,8 @@ from tests.plain import PLAIN
 __all__ = ["PASSWORD", "World", "open_world"]
 
 PASSWORD = "a-password-for-tests"
+# A busy machine is no failure.
+SECONDS = 60
 
 
 class World:
@@ -31,14 +33,20 @@ class World:
         """Make a client of the API; its paths begin below `/api/v1`."""
         hooks = {"response": [check_answer]}
         made = httpx.Client(
-            base_url=f"{self.service.url}/api/v1", headers=headers, event_hooks=hooks, verify=PLAIN
+            base_url=f"{self.service.url}/api/v1",
+            headers=headers,
+            event_hooks=hooks,
+            timeout=SECONDS,
+            verify=PLAIN,
         )
         return self._stack.enter_context(made)
 
     def open(self, path: str, name: str | None = None, **headers: str) -> httpx.Client:
         """Make a client below any address of the service, with somebody's password."""
         auth = None if name is None else (name, PASSWORD)
-        made = httpx.Client(base_url=f"{self.service.url}{path}", auth=auth, headers=headers, verify=PLAIN)
+        made = httpx.Client(
+            base_url=f"{self.service.url}{path}", auth=auth, headers=headers, timeout=SECONDS, verify=PLAIN
+        )
         return self._stack.enter_context(made)
 
     def holding(self, account: Account, *scopes: str) -> httpx.Client:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +63,9 @@ def serve(
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
     from holdfast.cli.demo.beside import making_demo
     from holdfast.cli.workers import how_many
+    from holdfast.hosting import moving
     from holdfast.hosting.data import open_database, prepare
+    from holdfast.hosting.host import Host
 
     folder = None if data is None else str(data)
     settings = gather(context, config, data=folder, host=host, port=port, demo=demo).settings
@@ -76,6 +78,9 @@ def serve(
         with open_database(settings) as database:
             first = prepare(database, settings)
             where = database.name
+        # Before anybody is answered: what a service that was killed had begun is recorded now.
+        with closing(Host.open(settings)) as opened:
+            moving.recover(opened)
         if first is None:
             hint = f"as {settings.admin_name}; forgotten? holdfast admin user password {settings.admin_name}"
         elif first.password is None:

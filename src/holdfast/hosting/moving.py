@@ -4,7 +4,6 @@ The order matters. What is about to move is in the database before the ref moves
 the announcement's end in one transaction; so whenever a process dies, `recover` can tell what really happened.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import moves as git_moves
 from holdfast.hosting.git.changes import changes_between
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.repository import Repo, locked, open_repository
+from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import protections, repositories, updates
 from holdfast.hosting.store.accounts import Account
@@ -42,8 +41,6 @@ __all__ = [
 
 log = structlog.get_logger(__name__)
 BRANCHES: Final = "refs/heads/"
-# An announcement younger than this may belong to a push that is still going on.
-ABANDONED_SECONDS: Final = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +127,22 @@ def move_refs(
     host: Host, repository: Repository, actor: Account, moves: Sequence[Move], do: Callable[[Repo], None]
 ) -> None:
     """Move refs to commits that are there already; `do` makes the moves, all of them or none."""
-    repo = open_repository(host.folders.existing(repository.id))
+    folder = host.folders.existing(repository.id)
+    repo = open_repository(folder)
     refused = check_rules(
         host, repository, actor, moves, lambda move: described(repo, move, repository.default_branch)
     )
     if refused:
         raise PushRefused(refused[0][1])
-    numbers = updates.announce(host.database, repository, actor.id, moves)
-    try:
-        do(repo)
-    except Exception:
-        with host.database.write() as connection:
-            updates.forget(connection, numbers)
-        raise
-    settle(host, repository, actor.id, numbers, moves)
+    with moving_refs(folder):
+        numbers = updates.announce(host.database, repository, actor.id, moves)
+        try:
+            do(repo)
+        except Exception:
+            with host.database.write() as connection:
+                updates.forget(connection, numbers)
+            raise
+        settle(host, repository, actor.id, numbers, moves)
 
 
 def settle(
@@ -194,15 +193,14 @@ def first_branch(moves: Sequence[Move]) -> str | None:
     return next((ref.removeprefix(BRANCHES) for ref in made), None)
 
 
-def recover(host: Host, *, now: float | None = None) -> int:
+def recover(host: Host) -> int:
     """Settle what processes that died had announced; return how many moves turned out to have happened.
 
-    Whoever announces under the repository's lock settles under it: once the lock is free, what is still pending is
-    nobody's any more, however young it is.
+    Whoever announces under the repository's lock settles under it, and everybody else shows that refs are moving
+    until they have settled: what nobody who lives has in hand is settled here, however young it is.
     """
-    moment = time.time() if now is None else now
     by_repository: dict[int, list[Pending]] = {}
-    for pending in updates.pending_updates(host.database, before=int(moment) - ABANDONED_SECONDS):
+    for pending in updates.pending_updates(host.database):
         by_repository.setdefault(pending.repository_id, []).append(pending)
     landed = sum(recover_repository(host, number, found) for number, found in by_repository.items())
     if landed:
@@ -214,6 +212,8 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
     """Settle what was announced for one repository, and forget what did not happen."""
     numbers = [pending.id for pending in found]
     try:
+        if is_moving_refs(host.folders.existing(repository_id)):
+            numbers = [pending.id for pending in found if pending.under_lock]
         with holding(host, repository_id) as repo:
             repository = repositories.repository_by_id(host.database, repository_id)
             left = updates.still_pending(host.database, repository_id, numbers)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import threading
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git import repository
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.repository import locked, open_repository
+from holdfast.hosting.git.repository import is_moving_refs, locked, moving_refs, open_repository
 from tests.hosting.git.oracle import commit, deflated, git, line, loose, new_repository, unpack
 
 ABSENT = "1" * 40
@@ -208,3 +209,17 @@ def test_an_object_that_cannot_be_written_is_an_error(folder: Path) -> None:
     (folder / "objects").touch()
     with pytest.raises(GitError, match="cannot be written"):
         repo.write("blob", b"hello")
+
+
+def test_refs_are_shown_to_be_moving_while_anybody_lives_who_moves_them(folder: Path) -> None:
+    """Also by a process that only inherited that from one that was killed; nothing has to be cleared up."""
+    assert not is_moving_refs(folder)
+    with moving_refs(folder) as descriptor, moving_refs(folder):
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[descriptor])
+        assert is_moving_refs(folder)
+    assert is_moving_refs(folder), "the child has it still"
+    child.kill()
+    child.communicate()
+    assert not is_moving_refs(folder)
+    with pytest.raises(NoSuchFolder), moving_refs(folder / "nothing"):
+        pass

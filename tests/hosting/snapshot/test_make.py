@@ -25,6 +25,7 @@ from holdfast.hosting.store.repositories import find_repository
 from holdfast.hosting.store.tables import issues, repositories
 from holdfast.settings import Settings
 from tests.conftest import Service, wait_for
+from tests.plain import PLAIN
 
 
 def git(folder: Path, *words: str) -> str:
@@ -54,7 +55,9 @@ class Load:
     def make_repositories(self, who: int) -> None:
         """Make a repository and push to it several times, over HTTP with real git; delete some again."""
         headers = {"Authorization": f"token {self.token.reveal()}"}
-        with httpx.Client(base_url=f"{self.service.url}/api/v1", headers=headers) as client:
+        with httpx.Client(
+            base_url=f"{self.service.url}/api/v1", headers=headers, timeout=60, verify=PLAIN
+        ) as client:
             turn = 0
             while not self.stop.is_set():
                 turn += 1

@@ -181,5 +181,5 @@ def pending(host: Host, *, now: float | None = None) -> Iterator[Finding]:
             Kind.REF_UPDATE,
             f"repository {item.repository_id}",
             f"{item.move.ref} was about to move to {item.move.new[:12]}",
-            lambda: moving.recover(host, now=moment),
+            lambda: moving.recover(host),
         )

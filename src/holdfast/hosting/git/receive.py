@@ -20,6 +20,7 @@ from holdfast.hosting.git import hook
 from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.push import Push, Refusal, outside
+from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git.smart import protocol_variables
 from holdfast.hosting.store.updates import Move
 
@@ -165,6 +166,7 @@ class Reception:
 
     async def _receive(self, variables: dict[str, str], configuration: list[tuple[str, str]]) -> None:
         with ExitStack() as ours:
+            showing = ours.enter_context(moving_refs(self.folder))
             with ExitStack() as theirs:
                 asking, to_ask = pipe(theirs)
                 to_hear, answering = pipe(theirs)
@@ -177,7 +179,7 @@ class Reception:
                     "--stateless-rpc",
                     str(self.folder),
                     feed=True,
-                    descriptors=(to_hear, to_ask),
+                    descriptors=(to_hear, to_ask, showing),
                     variables=variables,
                     configuration=configuration,
                     limits={resource.RLIMIT_DATA: MOST_MEMORY, resource.RLIMIT_CPU: MOST_CPU_SECONDS},

@@ -24,7 +24,7 @@ from pygit2.enums import ConfigLevel, ObjectType
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git.names import is_id
 
-__all__ = ["Kind", "Repo", "configure", "locked", "open_repository"]
+__all__ = ["Kind", "Repo", "configure", "is_moving_refs", "locked", "moving_refs", "open_repository"]
 
 Kind = Literal["commit", "tree", "blob", "tag"]
 KINDS: Final[dict[ObjectType, Kind]] = {
@@ -43,6 +43,8 @@ CACHE: Final = 64 * 1024 * 1024
 PACKS_OPEN: Final = 512
 HEADER: Final = 32
 WRITES_TRIED: Final = 5
+# The file whose lock shows that refs are about to move.
+MOVING: Final = "holdfast-moving"
 
 opened = threading.local()
 held = threading.local()
@@ -236,6 +238,38 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         folders.discard(folder)
         os.close(descriptor)
+
+
+@contextmanager
+def moving_refs(folder: Path) -> Iterator[int]:
+    """Show that refs of a repository are about to move, until that is recorded; yield the descriptor that does.
+
+    Whoever inherits the descriptor shows it too: when a service dies, git may still be moving what it was told to.
+    """
+    try:
+        descriptor = os.open(folder / MOVING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise NoSuchFolder(f"there is no repository in {folder.name}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def is_moving_refs(folder: Path) -> bool:
+    """Tell whether a process that lives is about to move refs of a repository, or git is on its behalf."""
+    try:
+        descriptor = os.open(folder / MOVING, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 configure()

@@ -170,7 +170,7 @@ def fill(settings: Settings, stage: Path, manifest: Manifest) -> None:
 
 def settle(host: Host) -> None:
     """Let the database say again what the repositories say, and give them the index that makes history quick."""
-    moving.recover(host, now=float(2**53))
+    moving.recover(host)
     kept, _ = disk.rows_and_folders(host)
     for item in kept:
         for finding in disk.repository(host, item, deep=False):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, true, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, true, update
 
 from holdfast.hosting.store import events
 from holdfast.hosting.store.database import Database
@@ -31,6 +31,7 @@ __all__ = [
 
 BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
+FOREVER = 2**53
 COLUMNS = ("repository_id", "actor_id", "ref", "old", "new", "under_lock", "created_at")
 # Every commit through the API runs these; building a statement takes longer than running it.
 ADD = Statement(
@@ -140,11 +141,11 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
     connection.execute(delete(ref_updates).where(ref_updates.c.id.in_(numbers)))
 
 
-def pending_updates(database: Database, *, before: int) -> list[Pending]:
-    """Return what was never settled, oldest first: announced before a moment, or at any time under a lock."""
+def pending_updates(database: Database, *, before: int = FOREVER) -> list[Pending]:
+    """Return what was announced before a moment and is not settled, oldest first."""
     statement = (
         select(ref_updates)
-        .where(~ref_updates.c.is_done, or_(ref_updates.c.under_lock, ref_updates.c.created_at < before))
+        .where(~ref_updates.c.is_done, ref_updates.c.created_at < before)
         .order_by(ref_updates.c.id)
         .limit(1000)
     )
