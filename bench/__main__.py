@@ -7,7 +7,19 @@ from importlib import import_module
 from bench.harness import Figure
 from holdfast import backup
 
-BENCHMARKS = ("wire", "info", "container", "memory", "service", "clone", "files_read", "files_write")
+BENCHMARKS = (
+    "wire",
+    "info",
+    "container",
+    "memory",
+    "service",
+    "clone",
+    "files_read",
+    "files_write",
+    "hooks",
+    "dependencies",
+    "deliveries",
+)
 
 
 def main() -> int:

@@ -238,9 +238,10 @@ def service(settings: Settings, database: Database, stage: Stage) -> Iterator[Se
         yield Service(url, settings, database)
 
 
-def run_service(settings: Settings, database: Database) -> Iterator[Service]:
-    """Run a server of its own in a thread until the test is over, beside any other."""
-    server = uvicorn.Server(uvicorn.Config(build(settings), port=0, log_config=None, access_log=False))
+def run_service(settings: Settings, database: Database, *, delivers: bool = False) -> Iterator[Service]:
+    """Run a server of its own in a thread until the test is over, beside any other; it may send webhooks too."""
+    app = build(settings, delivers=delivers)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()
     wait_for(lambda: server.started)

@@ -61,6 +61,12 @@ def test_the_environment_can_name_the_file(tmp_path: Path) -> None:
         ("HOLDFAST_ROOT_URL", "https://git.example.org/", ["root_url", "without a slash at the end"]),
         ("HOLDFAST_TRUSTED_PROXIES", "10.0.0.1, proxy", ["trusted_proxies", "addresses or networks"]),
         ("HOLDFAST_SESSION_DAYS", "0", ["session_days", "1 to 3650"]),
+        ("HOLDFAST_WEBHOOK_ALLOWED_HOSTS", "external,,", ["webhook_allowed_hosts", "networks like 10.0.0.0/8"]),
+        ("HOLDFAST_WEBHOOK_ALLOWED_HOSTS", "10.0.0.0/99", ["webhook_allowed_hosts", "a list of external"]),
+        ("HOLDFAST_WEBHOOK_ALLOWED_HOSTS", "[a", ["webhook_allowed_hosts", "a list of external"]),
+        ("HOLDFAST_WEBHOOK_PROXY_HOSTS", "a b", ["webhook_proxy_hosts", "a list of hosts"]),
+        ("HOLDFAST_WEBHOOK_TIMEOUT", "60", ["webhook_timeout", "1 to 25"]),
+        ("HOLDFAST_WEBHOOK_PROXY_URL", "proxy:3128", ["webhook_proxy_url", "an address such as http://proxy"]),
     ],
 )
 def test_a_wrong_value_is_refused_with_name_value_and_what_is_allowed(

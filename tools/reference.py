@@ -1,4 +1,4 @@
-"""Write docs/reference/ from the code: a page per command, the settings, the public Python names.
+"""Write docs/reference/ from the code: a page per command, the settings, the public Python names, the webhooks.
 
 With `--check` nothing is written, and the exit status is 1 when a page is missing, stale or left over.
 """
@@ -16,6 +16,7 @@ from typer.core import TyperArgument, TyperGroup
 from holdfast.cli import app
 from holdfast.cli.exits import Exit
 from holdfast.settings import describe
+from tools import payloads
 
 FOLDER = Path("docs/reference")
 MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
@@ -144,6 +145,7 @@ def pages() -> dict[Path, str]:
     made[FOLDER / "commands" / "index.md"] = command_index()
     made[FOLDER / "settings.md"] = settings_page()
     made[FOLDER / "python.md"] = python_page()
+    made[FOLDER / "webhook-payloads.md"] = f"{MADE}\n{payloads.page()}"
     return made
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
@@ -28,6 +29,8 @@ PREFIX: Final = "HOLDFAST_"
 CONFIG: Final = "HOLDFAST_CONFIG"
 # Names with our prefix that are not settings of the service: the key of a backup, and what the test suite reads.
 NOT_SETTINGS: Final = (CONFIG, "HOLDFAST_KEY", "HOLDFAST_CORPUS", "HOLDFAST_TEST_")
+SHORTEST_KEY: Final = 32
+HOST_PATTERN: Final = re.compile(r"[\w*?.:-]+")
 ROOT_URL: Final = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s?#/])?")
 
 
@@ -83,6 +86,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, Meta(ge=1, le=1440, description="How many minutes wrong passwords count.")
     ] = 15
     sign_up: Annotated[bool, Meta(description="Whether people may make their own accounts.")] = False
+    allow_cross_repository_dependencies: Annotated[
+        bool, Meta(description="Whether an issue may depend on one of another repository.")
+    ] = True
     cors_origins: Annotated[
         str,
         Meta(min_length=1, description="The sites whose scripts may use the API, separated by commas; * is all."),
@@ -117,6 +123,51 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     s3_region: Annotated[str, Meta(min_length=1, description="The region of the bucket.")] = "us-east-1"
     s3_access_key: Annotated[Secret | None, Meta(description="The key id that may use the bucket.")] = None
     s3_secret_key: Annotated[Secret | None, Meta(description="The secret that goes with the key id.")] = None
+    secret_key: Annotated[
+        Secret | None,
+        Meta(
+            description="The key that seals the secrets of webhooks in the database; of several, separated by "
+            "commas, the first seals and all open. Unset means the file secret.key in the data folder."
+        ),
+    ] = None
+    webhooks: Annotated[
+        bool, Meta(description="Whether there are webhooks; false refuses them, and nothing is sent.")
+    ] = True
+    webhook_tries: Annotated[
+        int,
+        Meta(ge=1, le=30, description="How often a webhook's receiver is tried before the webhook is paused."),
+    ] = 8
+    webhook_timeout: Annotated[
+        int, Meta(ge=1, le=25, description="How many seconds a webhook's receiver may take, redirects included.")
+    ] = 10
+    webhook_history_days: Annotated[
+        int, Meta(ge=1, le=3650, description="How many days deliveries of webhooks that ended are kept.")
+    ] = 7
+    webhook_allowed_hosts: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Where webhooks may be sent to, separated by commas: external (the public internet), "
+            "private, loopback, networks, patterns of host names, or *.",
+        ),
+    ] = "external"
+    webhook_verify_tls: Annotated[
+        bool, Meta(description="Whether the certificates of webhooks' receivers are checked.")
+    ] = True
+    webhook_proxy_url: Annotated[
+        Secret | None,
+        Meta(description="The proxy webhooks are sent through, which then decides what can be reached."),
+    ] = None
+    webhook_proxy_hosts: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The hosts that are reached through the proxy, as patterns separated by commas.",
+        ),
+    ] = "*"
+    webhook_senders: Annotated[
+        int, Meta(ge=1, le=1000, description="How many webhooks are sent to side by side.")
+    ] = 100
     demo: Annotated[
         bool, Meta(description="Whether the first start fills an empty data folder with something to look at.")
     ] = False
@@ -200,8 +251,16 @@ def allowed(name: str, hint: Any) -> str:
         return "a URL such as postgresql://user:password@host/database"
     if name == "root_url":
         return "an address such as https://git.example.org, without a slash at the end"
+    if name == "secret_key":
+        return f"a text of at least {SHORTEST_KEY} characters, or several separated by commas"
     if name == "trusted_proxies":
         return "addresses or networks such as 10.0.0.0/8, or *"
+    if name == "webhook_proxy_url":
+        return "an address such as http://proxy.example.org:3128"
+    if name == "webhook_allowed_hosts":
+        return "a list of external, private, loopback, *, networks like 10.0.0.0/8 and hosts like *.example.org"
+    if name == "webhook_proxy_hosts":
+        return "a list of hosts such as *.example.org, or *"
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
     if kind is int:
@@ -275,6 +334,12 @@ def convert(name: str, given: object, hint: Any, source: str) -> object:
             check_root_url(given)
         if name == "trusted_proxies":
             check_networks(given)
+        if name == "secret_key":
+            check_keys(given)
+        if name == "webhook_proxy_url":
+            check_proxy(given)
+        if name in {"webhook_allowed_hosts", "webhook_proxy_hosts"}:
+            check_hosts(given)
         return msgspec.convert(given, hint, strict=isinstance(given, bool), dec_hook=decode)
     except (msgspec.ValidationError, ValueError, RuntimeError):  # the last: `~nobody` is no path
         secret = Secret in union_of(hint)
@@ -299,6 +364,28 @@ def check_networks(given: object) -> None:
     for part in str(given).split(","):
         if part.strip() != "*":
             ipaddress.ip_network(part.strip(), strict=False)
+
+
+def check_keys(given: object) -> None:
+    """Refuse a key that could be guessed."""
+    if any(len(key.strip()) < SHORTEST_KEY for key in str(given).split(",")):
+        raise ValueError("too short")
+
+
+def check_proxy(given: object) -> None:
+    """Refuse what is not the address of a proxy we can use; it may hold a password, so it is not repeated."""
+    parts = urlsplit(str(given))
+    if parts.scheme != "http" or not parts.hostname or parts.port == 0 or parts.path.strip("/"):
+        raise ValueError("not the address of a proxy")
+
+
+def check_hosts(given: object) -> None:
+    """Refuse what is no list of networks and patterns of host names: a misspelt one would allow nothing."""
+    for part in str(given).split(","):
+        if "/" in part:
+            ipaddress.ip_network(part.strip(), strict=False)
+        elif not HOST_PATTERN.fullmatch(part.strip()):
+            raise ValueError("not a host")
 
 
 def decode(kind: type, value: object) -> object:

@@ -76,10 +76,10 @@ def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, 
     """No request fails but those the killed one had, and no zombie stays."""
     with served(tmp_path / "data") as (process, banner):
         url = address(banner)
-        wait_for(lambda: answers(url) and len(children(process.pid)) == 3)
+        wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         victim = min(children(process.pid))
         os.kill(victim, signal.SIGKILL)
-        wait_for(lambda: victim not in children(process.pid) and len(children(process.pid)) == 3)
+        wait_for(lambda: victim not in children(process.pid) and len(children(process.pid)) == 4)
         assert all(answers(url) for _ in range(20))
         assert not any(is_zombie(pid) for pid in children(process.pid))
 
@@ -171,11 +171,11 @@ def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) 
     """At SIGHUP all are new in the end, and at no moment nobody answers."""
     with served(tmp_path / "data") as (process, banner):
         url = address(banner)
-        wait_for(lambda: answers(url) and len(children(process.pid)) == 3)
+        wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         before = children(process.pid)
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + 30
-        while children(process.pid) & before or len(children(process.pid)) != 3:
+        while children(process.pid) & before or len(children(process.pid)) != 4:
             assert answers(url)
             assert time.monotonic() < deadline
         assert answers(url)
@@ -184,7 +184,7 @@ def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) -> None:
     """A kill of the parent leaves nobody on the port."""
     with served(tmp_path / "data") as (process, banner):
-        wait_for(lambda: answers(address(banner)) and len(children(process.pid)) == 3)
+        wait_for(lambda: answers(address(banner)) and len(children(process.pid)) == 4)
         workers = children(process.pid)
         process.kill()
         process.wait()
@@ -195,7 +195,7 @@ def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
     """Whichever is asked for the metrics, it tells of all requests, also those of workers that are gone."""
     with served(tmp_path / "data") as (process, banner):
         url = address(banner)
-        wait_for(lambda: answers(url) and len(children(process.pid)) == 3)
+        wait_for(lambda: answers(url) and len(children(process.pid)) == 4)
         for _ in range(30):
             httpx.get(f"{url}/api/v1/version")  # a connection each, so that every worker gets some
         victim = min(children(process.pid))
@@ -224,7 +224,7 @@ def test_a_service_cleans_up_after_one_that_was_killed(tmp_path: Path, three: No
 
 PROGRAM = """
 import os, signal, sys, time
-from holdfast.cli.workers import Supervisor
+from holdfast.cli.workers import Role, Supervisor
 from holdfast.errors import HoldfastError
 from holdfast import logs
 
@@ -234,7 +234,7 @@ def target(on_started, parent_gone):
     {body}
 
 try:
-    print("ended by", Supervisor(2, target).run())
+    print("ended by", Supervisor([Role(2, target)]).run())
 except HoldfastError as error:
     print("error:", error)
 """

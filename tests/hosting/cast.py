@@ -167,7 +167,19 @@ def assemble(world: World) -> Cast:
         numbers[name, "label"] = str(made(owner.post(f"/orgs/{name}/labels", json=label))["id"])
     for place, path in PLACES.items():
         furnish(owner, place, path, numbers)
+    for circle in CIRCLES:
+        listen(owner, circle, f"/orgs/{circle}/hooks", numbers)
+    listen(world.admin, "", "/admin/hooks", numbers)
     return Cast({name: clients[name] for name in ROLES}, numbers)
+
+
+def listen(client: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
+    """Make a webhook that has been tried once."""
+    config = {"url": "https://example.org/hook", "content_type": "json"}
+    number = str(made(client.post(path, json={"type": "gitea", "config": config}))["id"])
+    made(client.post(f"{path}/{number}/tests"))
+    numbers[place, "hook"] = number
+    numbers[place, "delivery"] = str(client.get(f"{path}/{number}/deliveries").json()[0]["id"])
 
 
 def furnish(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str, str], str]) -> None:
@@ -199,6 +211,7 @@ def furnish(owner: httpx.Client, place: str, path: str, numbers: dict[tuple[str,
     numbers[place, "comment"] = str(made(owner.post(comments, json={"body": "Yes"}))["id"])
     pull = {"title": "A change", "head": "side", "base": "main"}
     numbers[place, "pull"] = str(made(owner.post(f"{here}/pulls", json=pull))["number"])
+    listen(owner, place, f"{here}/hooks", numbers)
     if place == "archived":
         made(owner.patch(here, json={"archived": True}))
     if place == "off":

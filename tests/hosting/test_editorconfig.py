@@ -59,7 +59,7 @@ def test_matching_agrees_with_regular_expressions(selector: str, path: str) -> N
     pattern = selector.replace("[!a]", "[!a/]").removeprefix("/")
     anywhere = "" if "/" in selector else "{**/,}"
     if "***" not in selector:
-        assert matches(selector, path) == (compile_glob(anywhere + pattern, "/").fullmatch(path) is not None)
+        assert matches(selector, path) == compile_glob(anywhere + pattern, "/").matches(path)
 
 
 def test_no_selector_takes_forever() -> None:

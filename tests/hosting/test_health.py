@@ -1,12 +1,16 @@
 """Whether the service can do its work."""
 
+import time
 from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import insert, text
 
+from holdfast.hosting import health
 from holdfast.hosting.health import folder_problem, problems
 from holdfast.hosting.host import Host
+from holdfast.hosting.store import deliveries
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import events, hooks
 from holdfast.settings import Settings
 
 
@@ -46,3 +50,19 @@ def test_a_folder_that_cannot_be_written_to_says_why(tmp_path: Path) -> None:
     """In the words of the system."""
     assert folder_problem(tmp_path) == ""
     assert folder_problem(tmp_path / "none") == "cannot be written to: No such file or directory"
+
+
+def test_what_waits_for_receivers_is_told(settings: Settings, database: Database) -> None:
+    """How much, and for how long already."""
+    host = Host.open(settings)
+    assert [gauge.value for gauge in health.gauges(host)] == [0, 0]
+    with database.write() as connection:
+        row = {"scope": "system", "type": "gitea", "url": "http://x", "content_type": "json", "events": "push"}
+        hook = connection.execute(insert(hooks).returning(hooks.c.id), row).scalar_one()
+        happened = {"kind": "push", "created_at": 1}
+        event = connection.execute(insert(events).returning(events.c.id), happened).scalar_one()
+        deliveries.add_waiting(connection, [hook], event, "push", now=int(time.time()) - 100)
+    length, waited = (gauge.value for gauge in health.gauges(host))
+    assert length == 1
+    assert 100 <= waited < 130
+    host.close()

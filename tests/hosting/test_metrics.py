@@ -38,6 +38,11 @@ def value(line: str) -> float:
             'holdfast_git_commands_total{command="upload-pack"}',
             1,
         ),
+        (
+            lambda: metrics.count_delivery("delivered", 0.02),
+            'holdfast_delivery_seconds_count{outcome="delivered"}',
+            1,
+        ),
         (lambda: metrics.count_lfs_bytes("up", 1234), 'holdfast_lfs_bytes_total{direction="up"}', 1234),
     ],
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete, insert, select
 
 from holdfast.hosting import repositories, upkeep
 from holdfast.hosting.git.gc import check
@@ -15,6 +16,7 @@ from holdfast.hosting.snapshot.folders import keeping_objects
 from holdfast.hosting.store import accounts, failures, lfs, sessions
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import events
 from holdfast.settings import Settings
 
 
@@ -44,6 +46,18 @@ def test_what_has_run_out_is_cleared_away(host: Host) -> None:
     assert sessions.user_of(host.database, new) is not None
     assert sessions.user_of(host.database, old) is None
     assert upkeep.clean(host) == upkeep.Cleaned(0, 0, 0)
+
+
+def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(host: Host) -> None:
+    """And what happened that nobody still has to hear of."""
+    now = 2_000_000_000
+    with host.database.write() as connection:
+        connection.execute(delete(events))
+        for days in (8, 6):
+            connection.execute(insert(events), {"kind": "push", "created_at": now - days * 86_400})
+    upkeep.forget_deliveries(host, now=now)
+    with host.database.read() as connection:
+        assert connection.execute(select(events.c.created_at)).scalars().all() == [now - 6 * 86_400]
 
 
 def large_file(host: Host, oid: str, *, old: bool) -> Path:

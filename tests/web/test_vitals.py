@@ -75,6 +75,18 @@ def test_requests_are_counted_by_route_and_never_by_path(service: Service) -> No
     assert 'method="GET",route="none",status="4xx"' in told
     assert 'method="other",route="none"' in told
     assert "secret" not in told
+    assert "holdfast_deliveries_waiting 0.0" in told
+    assert "holdfast_deliveries_oldest_seconds 0.0" in told
+
+
+def test_the_metrics_are_told_without_a_database_too(service: Service) -> None:
+    """What was counted, though not what would have to be looked up."""
+    with service.database.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE deliveries RENAME TO elsewhere")
+    with service.client() as client:
+        told = client.get("/metrics")
+    assert told.status_code == 200
+    assert "holdfast_deliveries_waiting" not in told.text
 
 
 @pytest.mark.parametrize(

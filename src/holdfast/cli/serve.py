@@ -7,7 +7,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,7 +73,7 @@ def serve(
     count = how_many(settings.workers)
     with (
         listen(settings.host, settings.port) as server,
-        metrics_folder(settings.data) if count > 1 else nullcontext(),
+        metrics_folder(settings.data),
     ):
         with open_database(settings) as database:
             first = prepare(database, settings)
@@ -102,18 +102,15 @@ def serve(
 
 
 def run(settings: Settings, server: socket.socket, count: int) -> None:
-    """Answer requests until a signal ends the service, in this process or in several."""
-    from holdfast.cli.worker import new_worker
-    from holdfast.cli.workers import ENDING, Supervisor
+    """Answer requests and send webhooks until a signal ends the service, in processes of their own."""
+    from holdfast.cli.delivering import deliver
+    from holdfast.cli.workers import Role, Supervisor
 
-    if count == 1:
-        # Nobody could take over while this process starts anew, so SIGHUP ends it for good.
-        worker = new_worker(settings, (*ENDING, signal.SIGHUP))
-        worker.run(sockets=[server])
-        ended_by = worker.ended_by
-    else:
-        # Once the last worker has let go of the socket too, newcomers are turned away instead of left waiting.
-        ended_by = Supervisor(count, partial(work, settings, server), server.close).run()
+    roles = [Role(count, partial(work, settings, server))]
+    if settings.webhooks:
+        roles.append(Role(1, partial(deliver, settings, server), is_vital=False))
+    # Once the last worker has let go of the socket too, newcomers are turned away instead of left waiting.
+    ended_by = Supervisor(roles, server.close).run()
     if ended_by == signal.SIGINT:
         raise KeyboardInterrupt
 

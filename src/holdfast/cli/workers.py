@@ -1,4 +1,4 @@
-"""Several processes that answer requests on one socket, and the one that looks after them.
+"""Several processes that answer requests on one socket, one that sends webhooks, and one that looks after them.
 
 The parent opens the socket, forks the workers and then only waits: for signals, for workers that say they can
 answer, and for workers that end. It forks rather than starts anew, because settings hold secrets, and a secret
@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
@@ -22,7 +22,7 @@ import structlog
 from holdfast.cli.worker import LAST_SECONDS
 from holdfast.errors import HoldfastError
 
-__all__ = ["ENDING", "Supervisor", "Target", "how_many"]
+__all__ = ["ENDING", "Role", "Supervisor", "Target", "how_many"]
 
 ENDING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 MINDED: Final = (*ENDING, signal.SIGHUP, signal.SIGCHLD)
@@ -48,31 +48,41 @@ def how_many(wanted: int) -> int:
         return os.cpu_count() or 1
 
 
+@dataclass(slots=True, eq=False)
+class Role:
+    """Something a number of workers do, and how it goes with them."""
+
+    count: int
+    target: Target
+    is_vital: bool = True
+    """Whether the service is of no use without them."""
+    failures: int = 0
+    pause: float = 0.0
+    not_before: float = 0.0
+
+
 @dataclass(slots=True)
 class Child:
     """A worker as its parent sees it."""
 
     pid: int
     pipe: int
+    role: Role
     started: float = field(default_factory=time.monotonic)
     ready: bool = False
     leaving: bool = False
 
 
 class Supervisor:
-    """Keeps a number of workers running until it is told to end; then `on_end` lets go of what they share."""
+    """Keeps workers of some roles running until it is told to end; then `on_end` lets go of what they share."""
 
-    def __init__(self, count: int, target: Target, on_end: Callable[[], None] = lambda: None) -> None:
-        self._count = count
-        self._target = target
+    def __init__(self, roles: Sequence[Role], on_end: Callable[[], None] = lambda: None) -> None:
+        self._roles = roles
         self._on_end = on_end
         self._children: dict[int, Child] = {}
         self._to_replace: list[int] = []
         self._replacement: int | None = None
         self._signals: list[int] = []
-        self._failures = 0
-        self._pause = 0.0
-        self._not_before = 0.0
         self._parent_gone, self._parent_lives = os.pipe()
         self._selector = selectors.DefaultSelector()
 
@@ -90,7 +100,8 @@ class Supervisor:
     def _look_after(self) -> int:
         while True:
             self._fill()
-            self._wait(max(self._not_before - time.monotonic(), 0.0) if self._missing() else None)
+            starts = [role.not_before for role in self._roles if self._missing(role)]
+            self._wait(max(min(starts) - time.monotonic(), 0.0) if starts else None)
             for number in self._take_signals():
                 if number in ENDING:
                     self._end()
@@ -99,16 +110,18 @@ class Supervisor:
                     self._to_replace = [child.pid for child in self._children.values() if not child.leaving]
             self._replace()
 
-    def _missing(self) -> int:
-        staying = sum(not child.leaving for child in self._children.values())
-        return self._count + (self._replacement is not None) - staying
+    def _missing(self, role: Role) -> int:
+        staying = sum(not child.leaving for child in self._children.values() if child.role is role)
+        replacement = None if self._replacement is None else self._children.get(self._replacement)
+        return role.count + (replacement is not None and replacement.role is role) - staying
 
     def _fill(self) -> None:
         """Start the workers that are missing, unless the last ones ended too soon."""
-        while self._missing() > 0 and time.monotonic() >= self._not_before:
-            self._fork()
+        for role in self._roles:
+            while self._missing(role) > 0 and time.monotonic() >= role.not_before:
+                self._fork(role)
 
-    def _fork(self) -> int:
+    def _fork(self, role: Role) -> int:
         ours, theirs = os.pipe()
         # What is still buffered would be written once by each process.
         sys.stdout.flush()
@@ -118,14 +131,14 @@ class Supervisor:
         pid = os.fork()
         if pid == 0:
             os.close(ours)
-            self._be_child(theirs)
+            self._be_child(role, theirs)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         os.close(theirs)
-        self._children[pid] = Child(pid, ours)
+        self._children[pid] = Child(pid, ours, role)
         self._selector.register(ours, selectors.EVENT_READ, pid)
         return pid
 
-    def _be_child(self, pipe: int) -> None:
+    def _be_child(self, role: Role, pipe: int) -> None:
         """Do a worker's work in the process that was just forked, and end it."""
         code = 1
         try:
@@ -140,7 +153,7 @@ class Supervisor:
             os.close(self._parent_lives)
             for child in self._children.values():
                 os.close(child.pipe)
-            self._target(lambda: announce(pipe), self._parent_gone)
+            role.target(lambda: announce(pipe), self._parent_gone)
             code = 0
         except HoldfastError as error:
             log.error("a worker cannot start", reason=str(error))  # noqa: TRY400  # its text says it all
@@ -166,7 +179,7 @@ class Supervisor:
 
     def _now_ready(self, child: Child) -> None:
         child.ready = True
-        self._failures = 0
+        child.role.failures = 0
 
     def _now_gone(self, child: Child) -> None:
         """Bury a worker, and decide when the next one starts."""
@@ -182,21 +195,23 @@ class Supervisor:
             self._replacement = None
             self._to_replace.clear()
         if child.pid in self._to_replace:
-            # The one that was to replace another replaces this one.
             self._to_replace.remove(child.pid)
-            self._replacement = None
-        lived = time.monotonic() - child.started
-        self._pause = min(max(self._pause * 2, FIRST_PAUSE), LONGEST_PAUSE) if lived < SOON_SECONDS else 0.0
-        self._not_before = time.monotonic() + (self._pause if self._pause > FIRST_PAUSE else 0.0)
+            if self._replacement is not None and self._children[self._replacement].role is child.role:
+                # The one that was to replace another replaces this one.
+                self._replacement = None
+        role, lived = child.role, time.monotonic() - child.started
+        role.pause = min(max(role.pause * 2, FIRST_PAUSE), LONGEST_PAUSE) if lived < SOON_SECONDS else 0.0
+        role.not_before = time.monotonic() + (role.pause if role.pause > FIRST_PAUSE else 0.0)
         if not child.ready:
-            self._failures += 1
-            if self._failures >= FAILURES and not any(other.ready for other in self._children.values()):
+            role.failures += 1
+            alike = (other for other in self._children.values() if other.role is role)
+            if role.is_vital and role.failures >= FAILURES and not any(other.ready for other in alike):
                 raise HoldfastError("no worker can start; the log says why")
 
     def _replace(self) -> None:
         """Go on with replacing workers one after the other: each leaves when the next one can answer."""
         if self._replacement is None and self._to_replace:
-            self._replacement = self._fork()
+            self._replacement = self._fork(self._children[self._to_replace[0]].role)
         elif self._replacement is not None and self._children[self._replacement].ready:
             self._replacement = None
             old = self._to_replace.pop(0) if self._to_replace else None

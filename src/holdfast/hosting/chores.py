@@ -73,6 +73,7 @@ def chores_of(host: Host) -> tuple[Chore, ...]:
         Chore("look after pushed", 5, look_after_pushed),
         Chore("recover", 60, moving.recover, alone=True),
         Chore("clean", 3600, upkeep.clean, alone=True),
+        Chore("forget deliveries", 3600, upkeep.forget_deliveries, alone=True),
     ]
     if host.settings.gc_hours:
         chores.append(Chore("collect garbage", host.settings.gc_hours * 3600, upkeep.collect_needed, alone=True))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.store import accounts, migrate
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.sealing import KEY_FILE, make_key_file
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -25,12 +26,16 @@ def connect(settings: Settings) -> Database:
     """Open the database the settings name, making the data folder when there is none; the caller closes it."""
     url = settings.database_url
     if url is None:
-        return Database.in_folder(settings.data)
-    try:
-        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise DatabaseError(f"the data folder {settings.data} cannot be used: {error.strerror}") from error
-    return Database.at(url)
+        database = Database.in_folder(settings.data)
+    else:
+        try:
+            settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise DatabaseError(f"the data folder {settings.data} cannot be used: {error.strerror}") from error
+        database = Database.at(url)
+    if not settings.webhooks:
+        database.be_silent()
+    return database
 
 
 @contextmanager
@@ -52,8 +57,10 @@ def ready_database(settings: Settings) -> Iterator[Database]:
 
 
 def prepare(database: Database, settings: Settings) -> FirstStart | None:
-    """Migrate, and make the administrator when nobody can log in yet."""
+    """Migrate, make the key for secrets, and the administrator when nobody can log in yet."""
     migrate.upgrade(database)
+    if settings.secret_key is None:
+        make_key_file(settings.data / KEY_FILE)
     if accounts.count_users(database):
         return None
     given = settings.admin_password

@@ -3,7 +3,13 @@
 HostingError
 ├── DatabaseError            the database cannot be used
 │   └── DatabaseTooNew       it was written by a newer Holdfast
+├── SealError                a secret at rest cannot be sealed or opened
+│   ├── KeyMissing           there is no key
+│   ├── KeyUnusable          the key cannot be made, read or used
+│   └── SealBroken           it was sealed with another key
+├── DependencyCycle          issues would wait for each other in a circle
 ├── Outdated                 what was to be changed has changed meanwhile
+├── StillBlocked             an issue cannot be closed while it waits for others
 ├── GitError                 git cannot do what it was asked to
 │   ├── BodyDamaged          the body of a git client's request cannot be read
 │   ├── BodyTooLarge         it is larger than is allowed
@@ -24,21 +30,29 @@ HostingError
 ├── Refused                  what was asked for breaks a rule; the message says which
 │   ├── ColorRefused         that is no colour
 │   ├── EmailRefused         that is no e-mail address
+│   ├── EventRefused         no hook can be told of that
 │   ├── LastAdmin            nobody would be left to look after the service
 │   ├── LastOwner            nobody would be left to look after an organization
 │   ├── NameRefused          a name breaks a rule
+│   ├── NotWaiting           a delivery has ended already
 │   ├── NotHere              what was asked for names something that is not there
 │   ├── OwnersStay           the team of an organization's owners stays as it is
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
+│   ├── TooManyAtOnce        one request asks for too much
 │   ├── StillInUse           what was to be removed holds something, or belongs somewhere
 │   └── FileRefused          a file cannot be changed as was asked
 │       ├── FileExists       there is a file already
 │       ├── FileTooLarge     it has more bytes than is allowed
 │       └── ShaMismatch      it is not the one the caller last saw
+├── DeliveryFailed           a receiver of webhooks could not be told, and may be told later
+│   └── DeliveryHopeless     it can never be told so
+│       ├── AddressRefused   its address is not one that may be called
+│       └── UrlRefused       nothing can be sent to such an address
 ├── PushRefused              the rules of a branch forbid the change
 ├── TooManyGuesses           too many wrong passwords were given
 ├── Taken                    what was to be made exists already
+│   ├── DependencyTaken      the issue waits for that one already
 │   ├── EmailTaken           somebody has that e-mail address
 │   ├── NameTaken            somebody has that name
 │   ├── PullTaken            an open pull request is for the same branches
@@ -50,6 +64,9 @@ HostingError
 ├── Missing                  what was asked for does not exist
 │   ├── GoneMeanwhile        it was there a moment ago
 │   ├── NoSuchComment        the repository has no such comment
+│   ├── NoSuchDelivery       the hook has no such delivery
+│   ├── NoSuchHook           there is no such hook here
+│   ├── NoSuchDependency     the issue does not wait for that one
 │   ├── NoSuchIssue          the repository has no issue of that number
 │   ├── NoSuchLabel          there is no such label
 │   ├── NoSuchMilestone      the repository has no such milestone
@@ -71,13 +88,19 @@ HostingError
 from holdfast.errors import HoldfastError
 
 __all__ = [
+    "AddressRefused",
     "BodyDamaged",
     "BodyTooLarge",
     "ColorRefused",
     "DatabaseError",
     "DatabaseTooNew",
+    "DeliveryFailed",
+    "DeliveryHopeless",
+    "DependencyCycle",
+    "DependencyTaken",
     "EmailRefused",
     "EmailTaken",
+    "EventRefused",
     "FileExists",
     "FileRefused",
     "FileTooLarge",
@@ -90,6 +113,8 @@ __all__ = [
     "GitUnsupported",
     "GoneMeanwhile",
     "HostingError",
+    "KeyMissing",
+    "KeyUnusable",
     "LastAdmin",
     "LastOwner",
     "LfsError",
@@ -100,7 +125,10 @@ __all__ = [
     "NameRefused",
     "NameTaken",
     "NoSuchComment",
+    "NoSuchDelivery",
+    "NoSuchDependency",
     "NoSuchFolder",
+    "NoSuchHook",
     "NoSuchIssue",
     "NoSuchLabel",
     "NoSuchLfsObject",
@@ -114,6 +142,7 @@ __all__ = [
     "NoSuchToken",
     "NoSuchUser",
     "NotHere",
+    "NotWaiting",
     "Outdated",
     "OwnersStay",
     "PasswordRefused",
@@ -128,15 +157,20 @@ __all__ = [
     "RefRefused",
     "Refused",
     "RepositoryTaken",
+    "SealBroken",
+    "SealError",
     "ShaMismatch",
     "SnapshotDamaged",
     "SnapshotError",
     "SnapshotRefused",
+    "StillBlocked",
     "StillInUse",
     "Taken",
     "TeamTaken",
     "TokenNameTaken",
+    "TooManyAtOnce",
     "TooManyGuesses",
+    "UrlRefused",
 ]
 
 
@@ -152,8 +186,36 @@ class DatabaseTooNew(DatabaseError):
     """The database was written by a newer Holdfast than this one."""
 
 
+class SealError(HostingError):
+    """A secret at rest cannot be sealed or opened; the message says why, and never what it is."""
+
+
+class KeyMissing(SealError):
+    """There is no key for the secrets in the database."""
+
+
+class KeyUnusable(SealError):
+    """The key for the secrets in the database cannot be made, read or used."""
+
+
+class SealBroken(SealError):
+    """A secret was sealed with another key, or is damaged."""
+
+
+class DependencyCycle(HostingError):
+    """Issues would wait for each other in a circle; `path` are their ids, the first again at the end."""
+
+    def __init__(self, path: tuple[int, ...]) -> None:
+        super().__init__("these issues would wait for each other in a circle")
+        self.path = path
+
+
 class Outdated(HostingError):
     """What was to be changed has changed meanwhile; read it again first."""
+
+
+class StillBlocked(HostingError):
+    """An issue cannot be closed while one it depends on is open."""
 
 
 class GitError(HostingError):
@@ -242,6 +304,10 @@ class EmailRefused(Refused):
     """That is no e-mail address."""
 
 
+class EventRefused(Refused):
+    """No hook can be told of that; the message names what hooks can be told of."""
+
+
 class LastAdmin(Refused):
     """Nobody would be left to look after the service."""
 
@@ -256,6 +322,10 @@ class NameRefused(Refused):
 
 class NotHere(Refused):
     """What was asked for names something that is not there; the message says what."""
+
+
+class NotWaiting(Refused):
+    """A delivery has ended already."""
 
 
 class OwnersStay(Refused):
@@ -274,6 +344,10 @@ class StillInUse(Refused):
     """What was to be removed holds something, or belongs somewhere; the message says what."""
 
 
+class TooManyAtOnce(Refused):
+    """One request asks for more than is done at once."""
+
+
 class FileRefused(Refused):
     """A file cannot be changed as was asked; the message says why."""
 
@@ -290,6 +364,22 @@ class ShaMismatch(FileRefused):
     """A file is not the one the caller last saw; the message says which it is."""
 
 
+class DeliveryFailed(HostingError):
+    """A receiver of webhooks could not be told what happened; it may be told later."""
+
+
+class DeliveryHopeless(DeliveryFailed):
+    """A receiver of webhooks can never be told in this way, however often it is tried."""
+
+
+class AddressRefused(DeliveryHopeless):
+    """The address of a receiver is not one that webhooks may be sent to."""
+
+
+class UrlRefused(DeliveryHopeless):
+    """A webhook's address is none that anything can be sent to."""
+
+
 class PushRefused(HostingError):
     """The rules of a branch forbid the change; the message is the rule's."""
 
@@ -304,6 +394,10 @@ class TooManyGuesses(HostingError):
 
 class Taken(HostingError):
     """What was to be made exists already."""
+
+
+class DependencyTaken(Taken):
+    """The issue depends on that one already."""
 
 
 class EmailTaken(Taken):
@@ -348,6 +442,18 @@ class GoneMeanwhile(Missing):
 
 class NoSuchComment(Missing):
     """The repository has no such comment."""
+
+
+class NoSuchDelivery(Missing):
+    """The hook has no such delivery."""
+
+
+class NoSuchHook(Missing):
+    """There is no such hook here."""
+
+
+class NoSuchDependency(Missing):
+    """The issue does not depend on that one."""
 
 
 class NoSuchIssue(Missing):

@@ -2,14 +2,27 @@
 
 A `*` and a `?` stop at a separator, `**` does not; without separators all of them cross everything. There is no
 library for this dialect, which is what people have written into their branch protections for years.
+
+A pattern becomes an automaton with a state for each sign of it, and a name is read once, sign by sign, whatever
+the pattern: regular expressions would try every way to spread a name over many stars, which takes years.
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from holdfast.hosting.errors import PatternRefused
 
-__all__ = ["compile_glob", "is_plain"]
+__all__ = ["Glob", "compile_glob", "is_plain"]
+
+LONGEST: Final = 1000
+DEEPEST: Final = 10
+# Steps already worked out are kept until there are this many.
+KEPT_STEPS: Final = 4096
+
+Accepts = Callable[[str], bool]
 
 
 def is_plain(pattern: str) -> bool:
@@ -17,54 +30,158 @@ def is_plain(pattern: str) -> bool:
     return not re.search(r"[*?\[\]{}\\]", pattern)
 
 
-@lru_cache(maxsize=4096)
-def compile_glob(pattern: str, separators: str = "") -> re.Pattern[str]:
-    """Turn a pattern into a regular expression that a whole name must match."""
-    inner = f"[^{re.escape(separators)}]" if separators else "."
-    made: list[str] = []
-    depth = index = 0
-    while index < len(pattern):
-        sign = pattern[index]
-        index += 1
-        if sign == "*":
-            if pattern[index : index + 1] == "*":
-                index += 1
-                made.append(".*")
+@lru_cache(maxsize=1024)
+def compile_glob(pattern: str, separators: str = "") -> "Glob":
+    """Turn a pattern into what whole names can be held against."""
+    if len(pattern) > LONGEST:
+        raise PatternRefused(f"a pattern must have at most {LONGEST} characters")
+    return Glob(pattern, separators)
+
+
+@dataclass(slots=True)
+class Part:
+    """A piece of a pattern: the states it may begin and end with, as bits, and whether it matches nothing too."""
+
+    first: int = 0
+    last: int = 0
+    is_empty: bool = True
+
+
+class Glob:
+    """A pattern that names can be held against."""
+
+    def __init__(self, pattern: str, separators: str) -> None:
+        self._pattern = pattern
+        self._separators = frozenset(separators)
+        self._accepts: list[Accepts] = []
+        self._follow: list[int] = []
+        self._index = 0
+        whole = self._alternatives(0)[0]
+        self._start = 1 << len(self._accepts)
+        self._follow.append(whole.first)
+        self._ends = whole.last | (self._start if whole.is_empty else 0)
+        self._steps: dict[tuple[int, str], int] = {}
+
+    def matches(self, name: str) -> bool:
+        """Tell whether the whole of a name matches."""
+        at, steps = self._start, self._steps
+        for sign in name:
+            known = steps.get((at, sign))
+            if known is None:
+                known = self._step(at, sign)
+                if len(steps) >= KEPT_STEPS:
+                    steps.clear()
+                steps[at, sign] = known
+            at = known
+            if not at:
+                return False
+        return bool(at & self._ends)
+
+    def _step(self, at: int, sign: str) -> int:
+        """Work out which states a sign leads to."""
+        reached = 0
+        for number in bits(at):
+            reached |= self._follow[number]
+        return sum(1 << number for number in bits(reached) if self._accepts[number](sign))
+
+    def _state(self, accepts: Accepts, *, repeats: bool = False) -> Part:
+        """Add a state that one sign, or any number of signs, leads to."""
+        bit = 1 << len(self._accepts)
+        self._accepts.append(accepts)
+        self._follow.append(bit if repeats else 0)
+        return Part(bit, bit, repeats)
+
+    def _then(self, before: Part, after: Part) -> None:
+        """Let a part follow another, which becomes both."""
+        for number in bits(before.last):
+            self._follow[number] |= after.first
+        before.first |= after.first if before.is_empty else 0
+        before.last = after.last | (before.last if after.is_empty else 0)
+        before.is_empty = before.is_empty and after.is_empty
+
+    def _alternatives(self, depth: int) -> list[Part]:
+        """Read the alternatives up to the brace that ends them, or the only one up to the end."""
+        if depth > DEEPEST:
+            raise PatternRefused(f"the pattern {self._pattern} has braces inside braces more than {DEEPEST} deep")
+        found = [Part()]
+        while self._index < len(self._pattern):
+            sign = self._pattern[self._index]
+            self._index += 1
+            if depth and sign == "}":
+                return found
+            if depth and sign == ",":
+                found.append(Part())
+            elif sign == "{":
+                self._then(found[-1], either(self._alternatives(depth + 1)))
             else:
-                made.append(f"{inner}*")
-        elif sign == "?":
-            made.append(inner)
-        elif sign == "[":
-            end = pattern.find("]", index + 1)
-            if end < 0:
-                raise PatternRefused(f"the pattern {pattern} opens a [ that nothing closes")
-            negated = pattern[index] == "!"
-            content = pattern[index + negated : end]
-            made.append(f"[{'^' if negated else ''}{character_class(content, pattern)}]")
-            index = end + 1
-        elif sign == "{":
-            depth += 1
-            made.append("(?:")
-        elif sign == "}" and depth:
-            depth -= 1
-            made.append(")")
-        elif sign == "," and depth:
-            made.append("|")
-        elif sign == "\\":
-            if index == len(pattern):
+                self._then(found[-1], self._single(sign))
+        if depth:
+            raise PatternRefused(f"the pattern {self._pattern} opens a {{ that nothing closes")
+        return found
+
+    def _single(self, sign: str) -> Part:
+        """Read one sign of a pattern, with what belongs to it."""
+        pattern = self._pattern
+        if sign == "*":
+            if pattern[self._index : self._index + 1] == "*":
+                self._index += 1
+                return self._state(anything, repeats=True)
+            return self._state(self._inner, repeats=True)
+        if sign == "?":
+            return self._state(self._inner)
+        if sign == "[":
+            return self._state(self._character_class())
+        if sign == "\\":
+            if self._index == len(pattern):
                 raise PatternRefused(f"the pattern {pattern} ends with a backslash")
-            made.append(re.escape(pattern[index]))
-            index += 1
-        else:
-            made.append(re.escape(sign))
-    if depth:
-        raise PatternRefused(f"the pattern {pattern} opens a {{ that nothing closes")
-    return re.compile("".join(made), re.DOTALL)
+            sign = pattern[self._index]
+            self._index += 1
+        return self._state(sign.__eq__)
+
+    def _inner(self, sign: str) -> bool:
+        """Accept what does not separate."""
+        return sign not in self._separators
+
+    def _character_class(self) -> Accepts:
+        """Read what stands between brackets; a range must run upwards."""
+        pattern, begin = self._pattern, self._index
+        negated = pattern[begin : begin + 1] == "!"
+        begin += negated
+        end = pattern.find("]", begin + 1)
+        if end < 0:
+            raise PatternRefused(f"the pattern {pattern} opens a [ that nothing closes")
+        self._index = end + 1
+        content = pattern[begin:end]
+        ranges: list[tuple[str, str]] = []
+        while content:
+            wide = len(content) > 2 and content[1] == "-"
+            first, last = content[0], content[2 if wide else 0]
+            if first > last:
+                raise PatternRefused(f"the pattern {pattern} has a range that runs backwards")
+            ranges.append((first, last))
+            content = content[3 if wide else 1 :]
+        return lambda sign: negated != any(first <= sign <= last for first, last in ranges)
 
 
-def character_class(content: str, pattern: str) -> str:
-    """Write what stands between brackets; a range must run upwards."""
-    for first, last in re.findall(r"(.)-(.)", content):
-        if first > last:
-            raise PatternRefused(f"the pattern {pattern} has a range that runs backwards")
-    return re.sub(r"([\\\]\[^])", r"\\\1", content)
+def either(parts: list[Part]) -> Part:
+    """Make one part of alternatives."""
+    made = Part(is_empty=any(part.is_empty for part in parts))
+    for part in parts:
+        made.first |= part.first
+        made.last |= part.last
+    return made
+
+
+def anything(_sign: str) -> bool:
+    """Accept every sign."""
+    return True
+
+
+def bits(number: int) -> list[int]:
+    """List the positions of the bits that are set."""
+    found = []
+    while number:
+        lowest = number & -number
+        found.append(lowest.bit_length() - 1)
+        number ^= lowest
+    return found

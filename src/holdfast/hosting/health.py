@@ -1,7 +1,8 @@
-"""Whether the service can do its work: the database, its shape, and the data folder."""
+"""Whether the service can do its work: the database, its shape, the data folder, and what waits to be sent."""
 
 import os
 import tempfile
+import time
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,9 +10,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import migrate
+from holdfast.hosting.metrics import Gauge
+from holdfast.hosting.store import migrate, outbox
 
-__all__ = ["problems"]
+__all__ = ["gauges", "problems"]
 
 
 @lru_cache(maxsize=1)
@@ -34,6 +36,16 @@ def problems(host: Host) -> dict[str, str]:
     if problem:
         found["data"] = problem
     return found
+
+
+def gauges(host: Host) -> tuple[Gauge, ...]:
+    """Look at what is to be watched: how much waits for the receivers of webhooks, and for how long already."""
+    queue = outbox.queue(host.database)
+    waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
+    return (
+        Gauge("holdfast_deliveries_waiting", "Deliveries to webhooks that wait", queue.length),
+        Gauge("holdfast_deliveries_oldest_seconds", "For how long the oldest of them has waited", waited),
+    )
 
 
 def folder_problem(folder: Path) -> str:

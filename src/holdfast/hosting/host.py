@@ -12,6 +12,7 @@ from holdfast.hosting.git.lfs.store import LfsStore
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.sealing import KEY_FILE, Sealer
 from holdfast.hosting.turns import Turns
 from holdfast.settings import Settings
 
@@ -41,6 +42,8 @@ class Host:
     database: Database
     folders: Folders
     lfs: LfsStore
+    sealer: Sealer
+    """Seals the secrets the database keeps."""
     pushed: set[int] = field(default_factory=set)
     """The repositories that were pushed to, until a moment later their size and history index are made new."""
     turns: Turns = field(default_factory=Turns)
@@ -52,7 +55,13 @@ class Host:
     def open(cls, settings: Settings) -> Self:
         """Open what the settings name; its database must have been migrated before."""
         folders = Folders(settings.data / "repositories")
-        return cls(settings, connect(settings), folders, lfs_store(settings))
+        sealer = Sealer(settings.data / KEY_FILE, settings.secret_key)
+        return cls(settings, connect(settings), folders, lfs_store(settings), sealer)
+
+    @property
+    def root(self) -> str:
+        """The address of the service for those who did not ask it, and so named none."""
+        return self.settings.root_url or f"http://localhost:{self.settings.port}"
 
     def point_head(self, repository_id: int, branch: str) -> None:
         """Make a branch the one clones start on."""

@@ -5,13 +5,23 @@ The library decides which way it works when it is first imported, from `PROMETHE
 here imports it before something is counted.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from prometheus_client import Histogram
 
-__all__ = ["CONTENT_TYPE", "count_git_command", "count_lfs_bytes", "count_request", "exposition"]
+__all__ = [
+    "CONTENT_TYPE",
+    "Gauge",
+    "count_delivery",
+    "count_git_command",
+    "count_lfs_bytes",
+    "count_request",
+    "exposition",
+]
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
@@ -41,6 +51,22 @@ class Instruments:
         self.lfs: Counter = Counter(
             "holdfast_lfs_bytes", "Bytes of large files", ["direction"], registry=self.registry
         )
+        self.deliveries: Histogram = Histogram(
+            "holdfast_delivery_seconds",
+            "Tries to deliver to webhooks, by what came of them and how long they took",
+            ["outcome"],
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """Something that is looked at when somebody asks, rather than counted."""
+
+    name: str
+    description: str
+    value: float
 
 
 @lru_cache(maxsize=1)
@@ -72,8 +98,29 @@ def count_lfs_bytes(direction: Literal["up", "down"], size: int) -> None:
     instruments().lfs.labels(direction).inc(size)
 
 
-def exposition() -> bytes:
-    """Write everything that was counted, in all worker processes of this service."""
+def count_delivery(outcome: str, seconds: float) -> None:
+    """Count a try to deliver; `outcome` is `delivered`, `retried`, `failed` or `cancelled`."""
+    instruments().deliveries.labels(outcome).observe(seconds)
+
+
+def looked_at(gauges: Sequence[Gauge]) -> bytes:
+    """Write what was looked at for this answer."""
+    from prometheus_client import CollectorRegistry, generate_latest  # noqa: PLC0415  # see above
+    from prometheus_client import Gauge as Instrument  # noqa: PLC0415
+
+    registry = CollectorRegistry()
+    for gauge in gauges:
+        Instrument(gauge.name, gauge.description, registry=registry).set(gauge.value)
+    return generate_latest(registry)
+
+
+def exposition(gauges: Sequence[Gauge] = ()) -> bytes:
+    """Write everything that was counted, in all processes of this service, and what was looked at just now."""
+    return counted() + looked_at(gauges)
+
+
+def counted() -> bytes:
+    """Write everything that was counted."""
     from prometheus_client import CollectorRegistry, generate_latest, values  # noqa: PLC0415  # see above
     from prometheus_client.multiprocess import MultiProcessCollector  # noqa: PLC0415
 

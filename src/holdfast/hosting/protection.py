@@ -38,7 +38,7 @@ def matches(pattern: str, branch: str) -> bool:
     """Tell whether a rule is for a branch; a plain name is, in whatever case."""
     if is_plain(pattern):
         return pattern.casefold() == branch.casefold()
-    return compile_glob(pattern, "/").fullmatch(branch) is not None
+    return compile_glob(pattern, "/").matches(branch)
 
 
 def listed(user: Account, teams: frozenset[int], users: tuple[int, ...], allowed_teams: tuple[int, ...]) -> bool:
@@ -70,13 +70,13 @@ def file_patterns(text: str) -> list[str]:
 def first_match(text: str, paths: Iterable[str]) -> str | None:
     """Return the first path that one of a rule's patterns matches."""
     patterns = [compile_glob(pattern, "./") for pattern in file_patterns(text)]
-    return next((path for path in paths if any(pattern.fullmatch(path.lower()) for pattern in patterns)), None)
+    return next((path for path in paths if any(pattern.matches(path.lower()) for pattern in patterns)), None)
 
 
 def all_match(text: str, paths: Iterable[str]) -> bool:
     """Tell whether every path is matched by one of a rule's patterns, of which there must be one."""
     patterns = [compile_glob(pattern, "./") for pattern in file_patterns(text)]
-    return bool(patterns) and all(any(pattern.fullmatch(path.lower()) for pattern in patterns) for path in paths)
+    return bool(patterns) and all(any(pattern.matches(path.lower()) for pattern in patterns) for path in paths)
 
 
 def may_commit(protection: Protection, user: Account, teams: frozenset[int], path: str) -> str | None:

@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.hosting.errors import Refused
+from holdfast.hosting.events.payloads import Doomed, before_deleting
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import ObjectFormat, object_formats
 from holdfast.hosting.git.refs import check_ref_name
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.identity import commit_email, commit_name
-from holdfast.hosting.store import events
+from holdfast.hosting.store import dependencies, hooks
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repository_events import note_creation, note_deletion
 
 __all__ = ["NewRepository", "create", "remove"]
 
@@ -66,27 +68,18 @@ def create(
                 message="Initial commit",
                 branch=wanted.default_branch,
             )
-        events.record(
-            connection,
-            "repository",
-            owner_id=owner.id,
-            repository_id=number,
-            actor_id=actor.id,
-            details={"action": "created"},
-        )
+        hooks.copy_defaults(connection, number)
+        note_creation(connection, number, owner, actor)
     return store.repository_by_id(host.database, number)
 
 
 def remove(host: Host, repository: store.Repository, actor: Account) -> None:
     """Delete a repository: nobody can find it any more, then its bytes go."""
+    settle = before_deleting(host, Doomed(repository_id=repository.id))
     with host.database.write() as connection:
-        events.record(
-            connection,
-            "repository",
-            owner_id=repository.owner.id,
-            repository_id=None,
-            actor_id=actor.id,
-            details={"action": "deleted", "repository": repository.id, "name": repository.full_name},
-        )
+        dependencies.leave_graph(connection, [repository.id], actor)
+        store.lock_row(connection, repository)
+        note_deletion(connection, repository, actor)
+        settle(connection)
         store.remove_row(connection, repository)
     host.folders.delete(repository.id)

@@ -14,9 +14,19 @@ from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
 from holdfast.hosting.host import Host
 from holdfast.hosting.quiet import removing
+from holdfast.hosting.store import outbox
 from holdfast.hosting.store.tables import lfs_links, login_failures, sessions
 
-__all__ = ["Cleaned", "Collected", "clean", "collect", "collect_needed", "lfs_objects", "needs_collecting"]
+__all__ = [
+    "Cleaned",
+    "Collected",
+    "clean",
+    "collect",
+    "collect_needed",
+    "forget_deliveries",
+    "lfs_objects",
+    "needs_collecting",
+]
 
 # A large file is sent before the commit that names it; somebody may take days between the two.
 LFS_GRACE: Final = 7 * 86_400
@@ -54,6 +64,12 @@ def clean(host: Host, *, now: float | None = None) -> Cleaned:
         forgotten = connection.execute(old).rowcount
     host.folders.sweep(now=now)
     return Cleaned(ended, forgotten, remove_unlinked(host, before=moment - LFS_GRACE))
+
+
+def forget_deliveries(host: Host, *, now: float | None = None) -> int:
+    """Remove what webhooks were told longer ago than it is kept, and events nobody is still to be told of."""
+    moment = int(time.time() if now is None else now)
+    return outbox.forget(host.database, before=moment - host.settings.webhook_history_days * 86_400)
 
 
 def lfs_objects(root: Path) -> Iterable[tuple[str, Path]]:

@@ -1,10 +1,11 @@
 """The application: the API of the host, and the pages."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from importlib import resources
 from pathlib import Path
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
@@ -15,6 +16,7 @@ from holdfast.hosting import api
 from holdfast.hosting.api.git_http import GitHttp
 from holdfast.hosting.api.serving import PREFIX
 from holdfast.hosting.chores import doing_chores
+from holdfast.hosting.events.delivering import delivering
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
 from holdfast.settings import Settings
@@ -50,14 +52,31 @@ class Fork:
         await chosen(scope, messages, send)
 
 
-def build(settings: Settings) -> ASGIApp:
-    """Build the application for these settings. Its database must have been migrated before."""
+@asynccontextmanager
+async def sending(host: Host, *, wanted: bool) -> AsyncIterator[None]:
+    """Send webhooks meanwhile, where that is wanted."""
+    if not wanted:
+        yield
+        return
+    stack = ExitStack()
+    await to_thread.run_sync(stack.enter_context, delivering(host))
+    try:
+        yield
+    finally:
+        await to_thread.run_sync(stack.close)
+
+
+def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
+    """Build the application for these settings. Its database must have been migrated before.
+
+    `delivers` makes it send webhooks as well, in a thread; `holdfast serve` has a process for that.
+    """
     host = Host.open(settings)
     authenticator = api.Authenticator()
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with doing_chores(host):
+        async with doing_chores(host), sending(host, wanted=delivers):
             yield
             await receive.finish()
         host.close()

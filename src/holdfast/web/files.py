@@ -15,7 +15,6 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.raw import found_in, media, raw
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.serving import Api
-from holdfast.hosting.api.shapes.git import git_time
 from holdfast.hosting.api.sniffing import TEXT, media_type
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs, trees
@@ -25,6 +24,7 @@ from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.host import Host
+from holdfast.hosting.shapes.git import git_time
 from holdfast.web.guard import HEADERS
 from holdfast.web.pages import Pages
 

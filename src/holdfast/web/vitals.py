@@ -2,16 +2,19 @@
 
 import hmac
 import ipaddress
+import sqlite3
 import time
 from typing import Final
 
 import anyio
 from anyio import to_thread
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import health, metrics
+from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.host import Host
 
 __all__ = ["Vitals"]
@@ -51,7 +54,15 @@ class Vitals:
             return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
         if not self._may_measure(scope):
             return PlainTextResponse("The metrics are shown to this machine, or for the metrics token.\n", 403)
-        return Response(await to_thread.run_sync(metrics.exposition), media_type=metrics.CONTENT_TYPE)
+        return Response(await to_thread.run_sync(self._measure), media_type=metrics.CONTENT_TYPE)
+
+    def _measure(self) -> bytes:
+        """Write what was counted; without a database it is still told."""
+        try:
+            gauges = health.gauges(self._host)
+        except (SQLAlchemyError, DatabaseError, sqlite3.Error):
+            gauges = ()
+        return metrics.exposition(gauges)
 
     async def _look(self) -> dict[str, str]:
         """Find out what is wrong; a database that does not answer in time is."""

@@ -59,8 +59,18 @@ def look(client: httpx.Client) -> None:
         assert total(client, f"{repository}/issues?state=all") == len(issues)
         assert total(client, f"{repository}/issues?state=closed") == sum(bool(issue.closed_by) for issue in issues)
         assert total(client, f"{repository}/issues/comments") == sum(len(issue.talk) for issue in issues)
+    graph = client.get("/repos/tidewater/harbour/issues/2/dependencies/graph").json()
+    assert [(node["repository"], node["number"]) for node in graph["nodes"]] == [
+        ("tidewater/harbour", 2),
+        ("tidewater/almanac", 4),
+        ("tidewater/almanac", 1),
+    ]
+    assert total(client, "/repos/tidewater/harbour/issues?ready=false") == 4
     assert total(client, "/repos/tidewater/harbour/milestones?state=all") == len(tracker.MILESTONES)
     assert total(client, "/repos/tidewater/harbour/tags") == 9
+    (hook,) = client.get("/orgs/tidewater/hooks").json()
+    assert (hook["active"], hook["events"][0]) == (True, "push")
+    assert total(client, f"/orgs/tidewater/hooks/{hook['id']}/deliveries") == 2
     newest = client.get("/repos/tidewater/harbour/commits?limit=1").json()[0]
     assert newest["author"]["login"] in {person.name for person in EVERYBODY}
 

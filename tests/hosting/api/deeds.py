@@ -92,6 +92,11 @@ def is_live(who: InRepository) -> int | None:
     return 423 if who.archived else None
 
 
+def links_here(who: InRepository) -> int | None:
+    """Ask for writing issues where dependencies can be changed; otherwise something is not there."""
+    return 404 if who.archived or who.issues < 2 else None
+
+
 SEE: Asked = (sees,)
 KNOWN: Asked = (sees, is_known)
 READ_CODE: Asked = (sees, reads_code)
@@ -103,12 +108,36 @@ TAKE_PART: Asked = (sees, finds_issues, is_known, is_live)
 WRITE_ISSUE: Asked = (sees, finds_issues, is_known, is_live, writes_issues)
 MANAGE_ISSUES: Asked = (sees, finds_issues, is_known, writes_issues, is_live)
 DELETE_ISSUE: Asked = (sees, finds_issues, is_known, administers, is_live)
+LINK_ISSUES: Asked = (sees, finds_issues, is_known, links_here)
 READ_PULLS: Asked = (sees, finds_pulls)
 OPEN_PULL: Asked = (sees, finds_pulls, is_known, is_live)
 WRITE_PULL: Asked = (sees, finds_pulls, is_known, is_live, writes_pulls)
 ADMINISTER: Asked = (sees, is_known, administers)
 ADMINISTER_LIVE: Asked = (sees, is_known, administers, is_live)
 OWN: Asked = (sees, is_known, owns)
+
+
+def about_hooks(path: str, asked: Asked | AskedThere | str, let: int | None = None) -> dict[str, Deed]:
+    """List what can be done with the webhooks of some home; `let` is for one whose hooks are somebody else's."""
+    hook = {"id": "<hook>"}
+    delivery = {**hook, "delivery": "<delivery>"}
+    nothing = {"id": "999999"}
+    config = {"url": "https://taken.example", "content_type": "json"}
+    return {
+        f"GET {path}": Deed(asked),
+        f"POST {path}": Deed(asked, body={"type": "gitea", "config": config}),
+        f"GET {path}/{{id}}": Deed(asked, hook, let=let),
+        f"PATCH {path}/{{id}}": Deed(asked, hook, {"config": config}),
+        f"DELETE {path}/{{id}}": Deed(asked, hook, harmless=nothing),
+        f"POST {path}/{{id}}/tests": Deed(asked, hook, harmless=nothing),
+        f"POST {path}/{{id}}/resume": Deed(asked, hook, harmless=nothing),
+        f"POST {path}/{{id}}/redeliver": Deed(asked, hook, {"since": "2020-01-01T00:00:00Z"}),
+        f"GET {path}/{{id}}/deliveries": Deed(asked, hook, let=let),
+        f"GET {path}/{{id}}/deliveries/{{delivery}}": Deed(asked, delivery, let=let),
+        f"DELETE {path}/{{id}}/deliveries/{{delivery}}": Deed(asked, delivery, harmless=nothing),
+        f"POST {path}/{{id}}/deliveries/{{delivery}}/redeliver": Deed(asked, delivery, harmless=nothing),
+    }
+
 
 ISSUE = {"index": "<issue>"}
 FILE, NEW_FILE = {"filepath": "README.md"}, {"filepath": "taken.txt"}
@@ -139,6 +168,7 @@ ABOUT_REPOSITORIES = {
     "DELETE /repos/{owner}/{repo}/topics/{topic}": Deed(
         ADMINISTER_LIVE, {"topic": "play"}, harmless={"topic": "no-such-topic"}
     ),
+    **about_hooks("/repos/{owner}/{repo}/hooks", ADMINISTER),
     # Branches, their protection, tags, commits and what is in them.
     "GET /repos/{owner}/{repo}/branches": Deed(READ_CODE),
     "GET /repos/{owner}/{repo}/branches/{branch...}": Deed(READ_CODE, {"branch": "main"}),
@@ -213,6 +243,15 @@ ABOUT_REPOSITORIES = {
     ),
     "POST /repos/{owner}/{repo}/issues/{index}/assignees": Deed(WRITE_ISSUE, ISSUE, {"assignees": ["writer"]}),
     "DELETE /repos/{owner}/{repo}/issues/{index}/assignees": Deed(WRITE_ISSUE, ISSUE, {"assignees": ["owner"]}),
+    # What they depend on.
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies": Deed(READ_ISSUES, ISSUE),
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies/graph": Deed(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/dependencies": Deed(LINK_ISSUES, ISSUE, {"index": 1}),
+    "PUT /repos/{owner}/{repo}/issues/{index}/dependencies": Deed(LINK_ISSUES, ISSUE, {"dependencies": []}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/dependencies": Deed(LINK_ISSUES, ISSUE, {"index": 1}),
+    "GET /repos/{owner}/{repo}/issues/{index}/blocks": Deed(READ_ISSUES, ISSUE),
+    "POST /repos/{owner}/{repo}/issues/{index}/blocks": Deed(LINK_ISSUES, ISSUE, {"index": 1}),
+    "DELETE /repos/{owner}/{repo}/issues/{index}/blocks": Deed(LINK_ISSUES, ISSUE, {"index": 1}),
     # Labels and milestones.
     "GET /repos/{owner}/{repo}/issues/{index}/labels": Deed(READ_ISSUES, ISSUE),
     "POST /repos/{owner}/{repo}/issues/{index}/labels": Deed(WRITE_ISSUE, ISSUE, {"labels": ["bug"]}),
@@ -329,6 +368,7 @@ ABOUT_ORGANIZATIONS = {
     "DELETE /teams/{id}/repos/{org}/{repo}": Deed(
         GIVE_TO_TEAM, {**TEAM, "repo": "open"}, harmless={"repo": "no-such-repository"}
     ),
+    **about_hooks("/orgs/{org}/hooks", OWN_IT),
     # Labels all repositories share.
     "GET /orgs/{org}/labels": Deed(SEE_IT),
     "POST /orgs/{org}/labels": Deed(OWN_IT, body={"name": "taken", "color": "#000000"}),
@@ -367,6 +407,8 @@ ELSEWHERE = {
     "GET /users/{username}/tokens": Deed("password", USER),
     "POST /users/{username}/tokens": Deed("password", USER, {"name": "taken", "scopes": ["all"]}),
     "DELETE /users/{username}/tokens/{token}": Deed("password", {**USER, "token": "token 0"}),
+    **about_hooks("/user/hooks", "known", let=404),
+    **about_hooks("/admin/hooks", "admin"),
     "GET /admin/users": Deed("admin"),
     "POST /admin/users": Deed(
         "admin", body={"username": "taken", "email": "taken@example.org", "password": "taken-taken-taken"}

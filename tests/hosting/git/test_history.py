@@ -15,6 +15,7 @@ from holdfast.hosting.git.history import (
     ids,
     last_commit,
     merge_base,
+    only_on_branch,
     refresh_commit_graph,
     span,
 )
@@ -178,3 +179,21 @@ def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
         parent = f"parent {made}\n"
     repo = open_repository(folder)
     assert ids(repo, span(repo, made)) == tuple(told(folder, made))
+
+
+def test_what_is_only_on_one_branch(folder: Path) -> None:
+    """Newest first; a branch whose name begins like another's is another one."""
+    first = commit(folder, {b"a": b"1"}, when=START)
+    second = commit(folder, {b"a": b"2"}, when=START + 2)
+    third = commit(folder, {b"a": b"3"}, when=START + 3)
+    git(folder, "update-ref", "refs/heads/fix", first)
+    repo = open_repository(folder)
+    assert only_on_branch(repo, "main", third, limit=10) == (third, second)
+    assert only_on_branch(repo, "main", third, limit=1) == (third,)
+    git(folder, "update-ref", "refs/heads/main-2", second)
+    assert only_on_branch(repo, "main", third, limit=10) == (third,)
+    assert only_on_branch(repo, "fix", first, limit=10) == ()
+    git(folder, "update-ref", "-d", "refs/heads/main")
+    assert only_on_branch(repo, "main", third, limit=10) == (third,)
+    with pytest.raises(NoSuchObject):
+        only_on_branch(repo, "main", "0" * 40, limit=1)

@@ -4,23 +4,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from holdfast.hosting import repositories
 from holdfast.hosting.host import Host
 from holdfast.hosting.snapshot.make import make
-from holdfast.hosting.store import accounts, organizations, tokens
+from holdfast.hosting.store import accounts, hooks, organizations, tokens
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import deliveries
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
 
 @pytest.fixture
 def host(settings: Settings, database: Database) -> Iterator[Host]:
-    """Open a host with people, an organization, three repositories, a fork among them, and a large file."""
+    """Open a host with people, an organization, a webhook, three repositories, one a fork, and a large file."""
     opened = Host.open(settings)
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
     acme = organizations.create_organization(database, ada, "acme")
     tokens.create_token(database, ada, "ci \u2603", ("read:user",))
+    home = hooks.Home("owner", acme.id)
+    columns = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "repository"}
+    hooks.add_hook(database, home, {**columns, "secret": opened.sealer.seal("hunter2"), "is_active": True})
     wanted = repositories.NewRepository
     files = {"README.md": b"# One\n", "a/b.txt": b"b\n"}
     one = repositories.create(opened, ada, ada, wanted(name="one", description="caf\u00e9"), files)
@@ -30,6 +35,9 @@ def host(settings: Settings, database: Database) -> Iterator[Host]:
     with database.write() as connection:
         # A row that points to one with a higher number, which cannot be there first.
         connection.exec_driver_sql(f"UPDATE repositories SET fork_of = {two.id} WHERE id = {one.id}")
+    with database.write() as connection:
+        # Answers are bytes, whatever they are.
+        connection.execute(update(deliveries).values(answer=b"\x00\xff no text"))
     large = settings.data / "lfs" / "ab" / "cd" / ("abcd" + "0" * 60)
     large.parent.mkdir(parents=True)
     large.write_bytes(b"large")

@@ -83,6 +83,16 @@ def test_no_changed_byte_of_what_is_kept_goes_unseen(
     assert found == {"files/a": b"abc", "files/b": b""}
 
 
+def test_a_word_that_is_no_text_is_damage(tmp_path: Path) -> None:
+    """A byte in the version of the head that no text can have is told like any other damage."""
+    target = written(tmp_path)
+    content = bytearray(target.read_bytes())
+    content[content.index(b'"version":"') + len(b'"version":"')] = 0xFF
+    target.write_bytes(content)
+    with pytest.raises(SnapshotDamaged):
+        verify(target)
+
+
 def test_the_damaged_file_is_named(tmp_path: Path) -> None:
     """So that a person knows what is lost."""
     target = written(tmp_path)

@@ -21,6 +21,8 @@ from holdfast.hosting.snapshot.make import make
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.sealing import KEY_FILE
+from holdfast.hosting.store.tables import deliveries
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -256,4 +258,17 @@ def test_a_repository_pushed_to_after_the_snapshot_is_consistent(host: Host, bac
     restore(other, target)
     restored = Host.open(other)
     assert list(examine(restored)) == []
+    restored.close()
+
+
+def test_the_key_is_restored_with_what_it_sealed(host: Host, backup: Path, other: Settings) -> None:
+    """Webhooks go on signing with their secrets, and nobody else can read the key."""
+    restore(other, backup)
+    restored = Host.open(other)
+    with restored.database.read() as connection:
+        (sealed,) = connection.execute(text("SELECT secret FROM hooks")).scalars()
+        answers = set(connection.execute(select(deliveries.c.answer)).scalars())
+    assert restored.sealer.open(sealed) == "hunter2"
+    assert answers == {b"\x00\xff no text"}
+    assert (other.data / KEY_FILE).stat().st_mode & 0o777 == 0o600
     restored.close()

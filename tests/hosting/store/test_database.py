@@ -9,7 +9,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hosting.errors import DatabaseError
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.database import Database, Within
 from holdfast.secret import Secret
 
 
@@ -133,3 +134,20 @@ def test_those_who_wait_for_a_lock_do_not_starve_those_who_have_it(postgres_url:
         thread.join(30)
     assert sorted(done) == list(range(20))
     database.close()
+
+
+def test_what_a_transaction_has_done_is_seen_inside_it(database: Database) -> None:
+    """By every way to read, and by nobody else until it is over."""
+    admin = accounts.find_user(database, "admin")
+    with database.write() as connection:
+        connection.execute(text("UPDATE users SET full_name = 'Ada'"))
+        inside = Within(database, connection)
+        for reading in (inside.read, inside.snapshot, inside.write):
+            with reading() as found:
+                assert found.execute(text("SELECT full_name FROM users")).scalar_one() == "Ada"
+        seen = accounts.find_account(inside, admin.id)
+        assert (seen.full_name, seen.is_admin) == ("Ada", True)
+        assert accounts.find_account(database, admin.id).full_name == admin.full_name
+        inside.close()
+        assert not connection.closed
+    assert accounts.find_account(database, admin.id).full_name == "Ada"

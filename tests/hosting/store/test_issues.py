@@ -190,8 +190,8 @@ def test_every_change_is_recorded_for_others(database: Database, ada: Account) -
     ]
     assert all((details["issue_id"], details["number"]) == (issue.id, 1) for _, details in found)
     assert (found[1][1]["old_title"], found[1][1]["old_body"]) == ("one", "two")
-    assert found[3][1]["added_label_ids"] == [label.id]
-    assert (found[12][1]["comment"]["body"], found[13][1]["was"]["title"]) == ("b", "uno")
+    assert [one["name"] for one in found[3][1]["added_labels"]] == ["bug"]
+    assert (found[12][1]["comment"]["body"], found[13][1]["was"]["title"]) == ("c", "uno")
 
 
 def test_pull_requests_have_events_of_their_own(database: Database, ada: Account) -> None:

@@ -117,12 +117,14 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Remove a user; what they wrote stays, without its author."""
+    from holdfast.hosting.events.payloads import Doomed, before_deleting
     from holdfast.hosting.store.accounts import find_user
     from holdfast.hosting.store.administration import delete_user
 
     with host(context, config) as opened:
         user = find_user(opened.database, name)
-        gone = delete_user(opened.database, user, actor=user, purge=purge)
+        first = before_deleting(opened, Doomed(owner_id=user.id))
+        gone = delete_user(opened.database, user, actor=user, purge=purge, first=first)
         for number in gone:
             opened.folders.delete(number)
     more = f", and {len(gone)} repositories with them" if gone else ""

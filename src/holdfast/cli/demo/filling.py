@@ -1,7 +1,7 @@
 """Makes the demo content, one step after the other, through the addresses everybody else uses too.
 
-A step is a function of the `Stage`. What other parts of the service have to show, such as dependencies between
-issues or a webhook with deliveries, becomes one more step at the end of `STEPS`.
+A step is a function of the `Stage`. What other parts of the service have to show becomes one more step at the end
+of `STEPS`.
 """
 
 import secrets
@@ -25,6 +25,7 @@ from holdfast.secret import Secret
 __all__ = ["ORGANIZATION", "STEPS", "Stage", "fill"]
 
 ORGANIZATION: Final = "tidewater"
+BOARD: Final = "http://127.0.0.1:8474/board"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +158,40 @@ def add_issue(stage: Stage, path: str, issue: tracker.Issue, milestones: dict[st
         ask("PATCH", f"{path}/{number}", {"state": "closed"}, person=issue.closed_by.name)
 
 
+def add_dependencies(stage: Stage) -> None:
+    """Let some issues wait for others, also for those of the other repository."""
+    for (name, number), (other, blocker) in tracker.DEPENDENCIES:
+        path = f"/repos/{ORGANIZATION}/{name}/issues/{number}/dependencies"
+        wanted = {"owner": ORGANIZATION, "name": other, "index": blocker}
+        stage.client.ask("POST", path, wanted, person=MAREN.name)
+
+
+def add_webhook(stage: Stage) -> None:
+    """Make a webhook and try it out: nothing may be sent to this machine, so its history shows a refusal."""
+    path = f"/orgs/{ORGANIZATION}/hooks"
+    wanted = {
+        "type": "gitea",
+        "name": "The board by the ferry office",
+        "config": {"url": BOARD, "content_type": "json", "secret": secrets.token_urlsafe(16)},
+        "events": ["push", "issues"],
+        "branch_filter": "{main,release/*}",
+        "active": True,
+    }
+    number = stage.client.ask("POST", path, wanted, person=MAREN.name)["id"]
+    for name in ("almanac", "harbour"):
+        stage.client.ask("POST", f"{path}/{number}/tests?repository={name}", person=MAREN.name)
+
+
 def moment(when: int) -> str:
     """Write a moment the way the API reads it."""
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-STEPS: Final[tuple[Callable[[Stage], None], ...]] = (add_people, add_organization, push_histories, add_issues)
+STEPS: Final[tuple[Callable[[Stage], None], ...]] = (
+    add_people,
+    add_organization,
+    push_histories,
+    add_issues,
+    add_dependencies,
+    add_webhook,
+)

@@ -5,7 +5,7 @@ from typing import Final
 
 from holdfast.cli.demo.people import IFE, JONAH, MAREN, TOMAS, YUKI, Person
 
-__all__ = ["ALMANAC", "HARBOUR", "LABELS", "MILESTONES", "Issue", "Label", "Milestone"]
+__all__ = ["ALMANAC", "DEPENDENCIES", "HARBOUR", "LABELS", "MILESTONES", "Issue", "Label", "Milestone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,4 +274,14 @@ ALMANAC: Final = (
         ("question",),
     ),
     Issue(JONAH, "Mackerel in August: confirmed", "Eleven before breakfast.", closed_by=JONAH),
+)
+# An issue and one it waits for, each by its repository and number; one of the blockers is closed already.
+DEPENDENCIES: Final = (
+    (("harbour", 2), ("almanac", 4)),
+    (("almanac", 4), ("almanac", 1)),
+    (("harbour", 14), ("harbour", 4)),
+    (("harbour", 14), ("harbour", 8)),
+    (("harbour", 14), ("harbour", 12)),
+    (("harbour", 6), ("harbour", 11)),
+    (("harbour", 11), ("harbour", 10)),
 )

@@ -12,9 +12,10 @@ from holdfast.hosting.api.guards import Subject, of_user, person, site_admin
 from holdfast.hosting.api.organizations import name_taken
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.api.shapes.organizations import Link, Visibility
-from holdfast.hosting.api.shapes.users import User, user
 from holdfast.hosting.errors import EmailTaken, NameTaken, PasswordRefused
+from holdfast.hosting.events.payloads import Doomed, before_deleting
+from holdfast.hosting.shapes.organizations import Link, Visibility
+from holdfast.hosting.shapes.users import User, user
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import administration as store
 from holdfast.secret import Secret
@@ -160,5 +161,7 @@ def delete_user(call: Call, subject: Subject, query: DeleteUserQuery) -> None:
     """Remove somebody's account; what they wrote stays, without its author."""
     if subject.account.id == call.user.id:
         raise Refusal(422, "administrators cannot delete themselves")
-    for number in store.delete_user(call.host.database, subject.account, actor=call.user, purge=query.purge):
+    first = before_deleting(call.host, Doomed(owner_id=subject.account.id))
+    gone = store.delete_user(call.host.database, subject.account, actor=call.user, purge=query.purge, first=first)
+    for number in gone:
         call.host.folders.delete(number)

@@ -14,7 +14,6 @@ from holdfast.hosting.api.file_serving import disposition
 from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.git import repository_api
 from holdfast.hosting.errors import GitFailed, PathRefused
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -22,6 +21,7 @@ from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.shapes.git import repository_api
 
 __all__ = ["get_archive", "get_bundle", "get_tarball", "get_zipball"]
 

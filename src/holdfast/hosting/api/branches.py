@@ -14,14 +14,15 @@ from holdfast.hosting.api.guards import Place, in_repository, not_archived, read
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.git import PayloadCommit, payload_commit, people_of
 from holdfast.hosting.errors import RefExists
 from holdfast.hosting.git import history, moves, refs
 from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.shapes.git import PayloadCommit, payload_commit, people_of
 from holdfast.hosting.store import protections, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.protections import Protection
 from holdfast.hosting.store.renames import note_rename
+from holdfast.hosting.store.repository_events import note_changes
 from holdfast.hosting.store.updates import Move
 
 __all__ = ["create_branch", "delete_branch", "list_branches", "rename_branch", "show_branch", "update_branch"]
@@ -202,7 +203,9 @@ def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoO
     with call.host.database.write() as connection:
         note_rename(connection, repository, branch, body.name)
         if branch == repository.default_branch:
-            repositories.change_repository(connection, repository, default_branch=body.name)
+            columns = {"default_branch": body.name}
+            repositories.change_repository(connection, repository, **columns)
+            note_changes(connection, repository, call.user, columns)
 
 
 @endpoint(

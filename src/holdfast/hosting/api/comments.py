@@ -13,8 +13,9 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_edit, the_issue
 from holdfast.hosting.api.paging import Listed, Page, page_or_all, paging_headers
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.comments import Comment, comment_list, one_comment
-from holdfast.hosting.api.shapes.times import seconds
+from holdfast.hosting.events.payloads import Doomed, before_deleting
+from holdfast.hosting.shapes.comments import Comment, comment_list, one_comment
+from holdfast.hosting.shapes.times import seconds
 from holdfast.hosting.store import comments, issues
 
 __all__ = [
@@ -120,4 +121,5 @@ def delete_comment(call: Call, place: Place, id: int) -> None:  # noqa: A002
     """Delete a comment."""
     comment, issue = the_comment(call, place, id)
     ask_to_edit(call, place, issue, comment.author_id)
-    comments.delete_comment(call.host.database, place.repository, issue, comment, actor=call.user)
+    first = before_deleting(call.host, Doomed(comment_id=comment.id))
+    comments.delete_comment(call.host.database, place.repository, issue, comment, actor=call.user, first=first)

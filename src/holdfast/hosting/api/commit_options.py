@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.dates import due
 from holdfast.hosting.api.decoding import RefName
 from holdfast.hosting.api.guards import Place, editable, in_repository, reads, signed_in
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.times import due
 from holdfast.hosting.committing import CommitRequest
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git.commits import Signature

@@ -71,7 +71,7 @@ class Endpoint:
     largest_body: int | Callable[[Settings], int]
     slow: bool
     also: dict[int, Any]
-    """Other successful statuses, and what they answer with."""
+    """Other successful statuses, and errors of a shape of their own, and what they answer with."""
     body: type[msgspec.Struct] | None
     query: type[msgspec.Struct] | None
     paged: bool
@@ -82,11 +82,8 @@ class Endpoint:
     """The handler's parameters that guards provide."""
     uploads: bool
     """Whether the body is a file's bytes, which are put into a file of ours as they come."""
-
-    @property
-    def name(self) -> str:
-        """A name nothing else has."""
-        return self.run.__name__
+    name: str
+    """A name nothing else has."""
 
     @property
     def writes(self) -> bool:
@@ -130,8 +127,12 @@ def endpoint(
     largest_body: int | Callable[[Settings], int] = LARGEST_BODY,
     slow: bool = False,
     also: dict[int, Any] | None = None,
+    name: str | None = None,
 ) -> Callable[[Callable[..., object]], Endpoint]:
-    """Declare the function below it as an endpoint. `slow` keeps one that reads much off the event loop."""
+    """Declare the function below it as an endpoint. `slow` keeps one that reads much off the event loop.
+
+    A function that serves several endpoints needs a `name` for each.
+    """
     method, path = route.split(" ")
     in_path = [name for name, _ in PARAMETER.findall(path)]
 
@@ -142,15 +143,15 @@ def endpoint(
         page_name = next((name for name, kind in hints.items() if kind is Page), None)
         given = {kind for guard in guards if (kind := provides(guard)) is not None}
         parameters, wants = {}, {}
-        for name, kind in hints.items():
-            if kind in {Call, Upload} or name == page_name:
+        for parameter, kind in hints.items():
+            if kind in {Call, Upload} or parameter == page_name:
                 continue
-            if name in in_path:
-                parameters[name] = kind
+            if parameter in in_path:
+                parameters[parameter] = kind
             elif kind in given:
-                wants[name] = kind
+                wants[parameter] = kind
             else:
-                raise TypeError(f"{run.__name__}: nothing provides {name}")
+                raise TypeError(f"{run.__name__}: nothing provides {parameter}")
         success = status if status is not None else (204 if answers is type(None) else 200)
         return Endpoint(
             method,
@@ -171,6 +172,7 @@ def endpoint(
             parameters=parameters,
             wants=wants,
             uploads=Upload in hints.values(),
+            name=name or run.__name__,
         )
 
     return declare

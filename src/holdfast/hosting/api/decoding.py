@@ -81,9 +81,13 @@ def without_nulls(value: object) -> object:
 def decode_body(
     kind: type[T], content: bytes, content_type: str | None, method: str, query: Mapping[str, str]
 ) -> T:
-    """Decode a body by its content type."""
+    """Decode a body by its content type.
+
+    One for a struct with a class variable `plain_json` is JSON also where its client calls it plain text.
+    """
     declared = (content_type or "").lower()
-    if "json" in declared or (not declared and method in {"PATCH", "DELETE"} and content):
+    is_plain = getattr(kind, "plain_json", False) and declared.startswith("text/plain")
+    if "json" in declared or is_plain or (not declared and method in {"PATCH", "DELETE"} and content):
         return from_json(kind, content)
     if "form-urlencoded" in declared:
         return from_form(kind, parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))

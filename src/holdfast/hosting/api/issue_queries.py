@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.times import seconds
+from holdfast.hosting.shapes.times import seconds
 from holdfast.hosting.store.issue_lists import Filter
 
 __all__ = ["ListQuery", "State", "closed", "filter_of", "order_of", "words"]
@@ -50,6 +50,7 @@ class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
     before: datetime | None = None
     sort: Sort = "newest"
     direction: Literal["asc", "desc"] = "desc"
+    ready: bool | None = None
 
 
 def closed(state: State) -> bool | None:
@@ -93,4 +94,5 @@ def filter_of(
         author=author,
         assignee=assignee,
         mentioned=mentioned,
+        is_ready=query.ready,
     )

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.dates import due
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import (
     Place,
@@ -21,8 +22,9 @@ from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, se
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.shapes.issues import Issue, issue_list, one_issue
-from holdfast.hosting.api.shapes.times import Time, due, moment_or_none
+from holdfast.hosting.events.payloads import Doomed, before_deleting
+from holdfast.hosting.shapes.issues import Issue, issue_list, one_issue
+from holdfast.hosting.shapes.times import Time, moment_or_none
 from holdfast.hosting.store import issue_lists, issues
 
 __all__ = [
@@ -152,7 +154,9 @@ def edit_issue(call: Call, place: Place, index: int, body: EditIssueOption) -> I
 )
 def delete_issue(call: Call, place: Place, index: int) -> None:
     """Delete an issue for good."""
-    issues.delete_issue(call.host.database, place.repository, the_issue(call, place, index), call.user)
+    issue = the_issue(call, place, index)
+    first = before_deleting(call.host, Doomed(issue_id=issue.id))
+    issues.delete_issue(call.host.database, place.repository, issue, call.user, first=first)
 
 
 @endpoint(

@@ -14,11 +14,11 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.git_visit import Visit, body_of
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.times import Time, moment
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LfsUnavailable, LockTaken, NoSuchLock
 from holdfast.hosting.git.lfs.pointer import is_oid
 from holdfast.hosting.host import Host
 from holdfast.hosting.metrics import count_lfs_bytes
+from holdfast.hosting.shapes.times import Time, moment
 from holdfast.hosting.store import lfs as store
 
 __all__ = ["respond", "writes"]

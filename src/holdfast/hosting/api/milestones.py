@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.dates import due
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.guards import Place
@@ -14,8 +15,7 @@ from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.issue_queries import State, closed
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.issues import Milestone, milestone
-from holdfast.hosting.api.shapes.times import due
+from holdfast.hosting.shapes.issues import Milestone, milestone
 from holdfast.hosting.store import milestones
 
 __all__ = ["create_milestone", "delete_milestone", "edit_milestone", "list_milestones", "show_milestone"]

@@ -13,11 +13,11 @@ from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.paging import LAST_PAGE, Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.git import repository_api
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import is_id, shown
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.shapes.git import repository_api
 
 __all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]
 

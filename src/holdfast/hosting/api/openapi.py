@@ -151,6 +151,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
     if endpoint.query is not None:
         refused.add(422)
     refused |= {404, 429}
+    refused -= endpoint.also.keys()
     errors = {"anyOf": [by_type[APIError], by_type[BareError]]}
     for status in sorted(refused):
         found[str(status)] = {

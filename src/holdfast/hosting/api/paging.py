@@ -15,12 +15,16 @@ __all__ = [
     "page_of",
     "page_or_all",
     "paging_headers",
+    "unbounded_page",
 ]
 
 DEFAULT_SIZE: Final = 30
 LARGEST_SIZE: Final = 50
 # A page beyond this is beyond every list; the product with the size stays within 64 bits.
 LAST_PAGE: Final = 2**40
+# So many items no list has; the same holds for the product with any page.
+BEYOND: Final = 2**31
+FARTHEST: Final = 2**62
 # How much of a list goes into one answer for clients that do not know it has pages.
 ALL: Final = 5000
 
@@ -37,7 +41,7 @@ class Page:
     @property
     def skip(self) -> int:
         """How many items come before it."""
-        return (self.number - 1) * self.size
+        return min((self.number - 1) * self.size, FARTHEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Listed(Generic[T]):
 
     items: list[T]
     total: int
+    page: Page | None = None
+    """The page it is, where that was read otherwise than on other lists."""
 
 
 def whole_number(text: str | None) -> int:
@@ -65,6 +71,13 @@ def page_of(call: Call) -> Page:
     return Page(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
 
 
+def unbounded_page(call: Call) -> Page:
+    """Read which page was asked for where a page may be as large as one likes, but not of a single item."""
+    given = dict(call.pairs())
+    size = whole_number(given.get("limit") or given.get("per_page"))
+    return Page(page_of(call).number, DEFAULT_SIZE if size <= 1 else min(size, BEYOND))
+
+
 def page_or_all(call: Call, page: Page) -> Page:
     """Return the page asked for, or everything for lists whose clients do not ask for pages."""
     asked = any(name in {"page", "limit", "per_page"} for name, _ in call.pairs())
@@ -73,12 +86,14 @@ def page_or_all(call: Call, page: Page) -> Page:
 
 def link_header(call: Call, page: Page, total: int) -> str:
     """Write the `Link` header; empty when everything is on one page."""
-    if page.size > LARGEST_SIZE:
-        # What `page_or_all` gives: nobody can ask for such a page, so the rest comes in the largest ones.
+    if page == Page(1, ALL):
+        # What `page_or_all` gives where no page was asked for: the rest comes in the largest ones.
         if total <= page.size:
             return ""
         page = Page(page.size // LARGEST_SIZE, LARGEST_SIZE)
     last = max(-(-total // page.size), 1)
+    if last == 1:
+        return ""
     current = min(page.number, last)
     targets: list[tuple[int, str]] = []
     if current < last:

@@ -14,9 +14,9 @@ from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.pulls import PullRequest, one_pull, pull_list
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.shapes.pulls import PullRequest, one_pull, pull_list
 from holdfast.hosting.store import issue_lists, issues
 
 __all__ = ["create_pull", "edit_pull", "list_pulls", "show_pull"]
@@ -91,7 +91,7 @@ def list_pulls(call: Call, place: Place, query: PullQuery, page: Page) -> Listed
     found, total = issue_lists.list_issues(
         call.host.database, conditions, wanted, sort=order_of(query), skip=page.skip, limit=page.size
     )
-    return Listed(pull_list(call, place, found), total)
+    return Listed(pull_list(call, place.repository, place.access, found), total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/pulls", scope="repository", guards=WRITING, status=201, refuses=(409, 423))
@@ -99,13 +99,13 @@ def create_pull(call: Call, place: Place, body: CreatePullRequestOption) -> Pull
     """Open a pull request; it can be talked about and closed, but it cannot be merged here."""
     wanted = new_issue(call, place, body, branches=branches_of(call, place, body.head, body.base))
     made = issues.open_issue(call.host.database, place.repository, call.user, wanted)
-    return one_pull(call, place, made)
+    return one_pull(call, place.repository, place.access, made)
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}", scope="repository", guards=READING, slow=True)
 def show_pull(call: Call, place: Place, index: int) -> PullRequest:
     """Show a pull request."""
-    return one_pull(call, place, the_pull(call, place, index))
+    return one_pull(call, place.repository, place.access, the_pull(call, place, index))
 
 
 @endpoint(
@@ -123,4 +123,4 @@ def edit_pull(call: Call, place: Place, index: int, body: EditPullRequestOption)
         tip(git_of(call, place), place, body.base)
     changes = changes_of(call, place, issue, body, body.base or None)
     changed = issues.change_issue(call.host.database, place.repository, issue, call.user, changes)
-    return one_pull(call, place, changed)
+    return one_pull(call, place.repository, place.access, changed)

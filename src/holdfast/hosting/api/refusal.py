@@ -27,15 +27,25 @@ class BareError(msgspec.Struct, frozen=True):
 
 
 class Refusal(Exception):
-    """Ends a request with an error status; `message` is for the client and must not quote secrets."""
+    """Ends a request with an error status; `message` is for the client and must not quote secrets.
+
+    A `bare` one has no address in its answer; of one that is `words` the answer is the message and nothing else.
+    """
 
     def __init__(
-        self, status: int, message: str = "", *, bare: bool = False, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        message: str = "",
+        *,
+        bare: bool = False,
+        words: bool = False,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message or (NOT_FOUND if status == 404 else "")
         self.bare = bare
+        self.words = words
         self.headers = headers or {}
 
 
@@ -51,7 +61,9 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.PathRefused, 422),
     (errors.PushRefused, 403),
     (errors.Taken, 409),
+    (errors.DependencyCycle, 409),
     (errors.Outdated, 409),
+    (errors.StillBlocked, 412),
     (errors.Refused, 422),
 )
 

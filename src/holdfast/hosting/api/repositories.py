@@ -27,14 +27,15 @@ from holdfast.hosting.api.guards import (
 )
 from holdfast.hosting.api.paging import Listed, Page, paging_headers
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.repositories import InternalTracker, Repository, repository, repository_list
 from holdfast.hosting.errors import NameRefused, NoSuchUser
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.store import accounts, events, organizations
+from holdfast.hosting.shapes.repositories import InternalTracker, Repository, repository, repository_list
+from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Declared
+from holdfast.hosting.store.repository_events import note_changes, note_rename, note_transfer
 from holdfast.hosting.store.tables import collaborators
 from holdfast.hosting.store.tables import repositories as table
 
@@ -253,6 +254,7 @@ def edit(call: Call, place: Place, body: EditRepoOption) -> Repository:
         if name and name != kept.name:
             rename(connection, kept, name, call.user)
         store.change_repository(connection, kept, **columns)
+        note_changes(connection, kept, call.user, columns)
     kept = store.repository_by_id(call.host.database, kept.id)
     return repository(call, kept, seen(call, kept))
 
@@ -297,14 +299,7 @@ def rename(connection: Connection, kept: store.Repository, name: str, actor: Acc
         store.rename_repository(connection, kept, name)
     except NameRefused as error:
         raise Refusal(422, f"[Name]: {error}") from None
-    events.record(
-        connection,
-        "repository",
-        owner_id=kept.owner.id,
-        repository_id=kept.id,
-        actor_id=actor.id,
-        details={"action": "renamed", "from": kept.name},
-    )
+    note_rename(connection, kept, actor)
 
 
 @endpoint(
@@ -331,6 +326,7 @@ def transfer(call: Call, place: Place, body: TransferRepoOption) -> Repository:
         raise Refusal(403, "you may give a repository only to an owner you may make repositories for")
     with database.write() as connection:
         store.transfer_repository(connection, place.repository, owner)
+        note_transfer(connection, place.repository, owner, call.user)
     kept = store.repository_by_id(database, place.repository.id)
     return repository(call, kept, seen(call, kept))
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from holdfast.hosting.api import (
     admin,
+    admin_hooks,
     archives,
     assignees,
     branches,
@@ -13,6 +14,8 @@ from holdfast.hosting.api import (
     commits,
     contents,
     contents_write,
+    dependencies,
+    dependency_graph,
     editorconfig,
     file_contents,
     issue_labels,
@@ -22,17 +25,20 @@ from holdfast.hosting.api import (
     members,
     milestones,
     objects,
+    org_hooks,
     organizations,
     protections,
     pulls,
     raw,
     raw_upload,
     repositories,
+    repository_hooks,
     tags,
     teams,
     timeline,
     tokens,
     topics,
+    user_hooks,
     users,
     version,
 )
@@ -46,6 +52,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(commits, tags, objects),
     *(contents, file_contents, raw, archives, editorconfig),
     *(contents_write, raw_upload),
+    *(org_hooks, repository_hooks, user_hooks, admin_hooks),
+    *(dependencies, dependency_graph),
     *(issue_search, issues, comments, timeline, issue_labels, assignees, labels, milestones, pulls),
 )
 

@@ -155,7 +155,7 @@ class Api:
             )
         result = endpoint.run(call, **arguments)
         if isinstance(result, Listed) and page is not None:
-            call.answer_headers |= paging_headers(call, page, result.total)
+            call.answer_headers |= paging_headers(call, result.page or page, result.total)
             return result.items
         return result
 
@@ -185,9 +185,11 @@ class Api:
         if page is not None:
             await send_raw(call.scope, receive, send, page, more)
             return
-        error = (
-            BareError(refusal.message) if refusal.bare else APIError(refusal.message, f"{call.root}/api/swagger")
-        )
+        error: APIError | BareError | str = APIError(refusal.message, f"{call.root}/api/swagger")
+        if refusal.words:
+            error = refusal.message
+        elif refusal.bare:
+            error = BareError(refusal.message)
         await send_json(call.scope, send, refusal.status, error, more)
 
     def _cross_origin(self, scope: Scope) -> dict[str, str]:

@@ -15,7 +15,11 @@ from holdfast.hosting.api.guards import Place, in_repository, not_archived, read
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.git import (
+from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.identity import commit_email, commit_name
+from holdfast.hosting.shapes.git import (
     CommitMeta,
     CommitUser,
     Verification,
@@ -24,10 +28,6 @@ from holdfast.hosting.api.shapes.git import (
     repository_api,
     repository_page,
 )
-from holdfast.hosting.git import moves, refs
-from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
-from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.identity import commit_email, commit_name
 from holdfast.hosting.store.updates import Move
 
 __all__ = ["create_tag", "delete_tag", "list_tags", "show_annotated_tag", "show_tag"]

@@ -28,10 +28,10 @@ from holdfast.hosting.api.guards import (
 from holdfast.hosting.api.paging import Listed, Page, paging_headers
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.repositories import page_of_repositories
-from holdfast.hosting.api.shapes.organizations import Team, team
-from holdfast.hosting.api.shapes.repositories import Repository, repository
-from holdfast.hosting.api.shapes.users import User, user
 from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
+from holdfast.hosting.shapes.organizations import Team, team
+from holdfast.hosting.shapes.repositories import Repository, repository
+from holdfast.hosting.shapes.users import User, user
 from holdfast.hosting.store import accounts, members, repositories
 from holdfast.hosting.store import teams as store
 

@@ -12,8 +12,8 @@ from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.guards import Subject, of_user, signed_in, with_password
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.times import Time, moment
 from holdfast.hosting.errors import TokenNameTaken
+from holdfast.hosting.shapes.times import Time, moment
 from holdfast.hosting.store import tokens
 
 __all__ = ["create_token", "delete_current_token", "delete_token", "list_tokens", "show_current_token"]

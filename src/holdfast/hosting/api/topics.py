@@ -10,6 +10,7 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place, administers, in_repository, not_archived
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.repository_events import note_changes
 
 __all__ = ["add_topic", "list_topics", "remove_topic", "set_topics"]
 
@@ -45,7 +46,9 @@ def keep(call: Call, place: Place, topics: list[str]) -> None:
     if len(wanted) > MOST:
         raise Refusal(422, f"[Topics]: a repository has at most {MOST} topics")
     with call.host.database.write() as connection:
-        store.change_repository(connection, place.repository, topics=msgspec.json.encode(wanted).decode())
+        columns = {"topics": msgspec.json.encode(wanted).decode()}
+        store.change_repository(connection, place.repository, **columns)
+        note_changes(connection, place.repository, call.user, columns)
 
 
 @endpoint("GET /repos/{owner}/{repo}/topics", scope="repository", guards=(in_repository,))

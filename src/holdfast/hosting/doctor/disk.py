@@ -19,6 +19,7 @@ from holdfast.hosting.git.lfs.store import place
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
+from holdfast.hosting.store.sealing import KEY_FILE
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
 __all__ = ["Kept", "large_files", "permissions", "repository", "rows_and_folders"]
@@ -44,8 +45,9 @@ class Kept:
 
 
 def permissions(host: Host) -> Iterator[Finding]:
-    """Check that nobody else on the machine can read the data folder or the database."""
-    for path in (host.settings.data, host.settings.data / "holdfast.sqlite3"):
+    """Check that nobody else on the machine can read the data folder, the database or the key."""
+    data = host.settings.data
+    for path in (data, data / "holdfast.sqlite3", data / KEY_FILE):
         if path.exists() and path.stat().st_mode & 0o077:
 
             def close(path: Path = path) -> None:

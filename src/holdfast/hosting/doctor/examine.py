@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from holdfast.hosting.doctor import disk, rows
+from holdfast.hosting.doctor import disk, rows, secrets
 from holdfast.hosting.doctor.finding import Finding
 from holdfast.hosting.host import Host
 
@@ -30,6 +30,7 @@ def examine(
     yield from rows.pending(host, now=now)
     yield from rows.counters(host)
     yield from rows.redirects(host)
+    yield from secrets.sealed(host)
     kept, found = disk.rows_and_folders(host, now=now)
     yield from found
     for item in kept:

@@ -26,6 +26,7 @@ __all__ = [
     "ids",
     "last_commit",
     "merge_base",
+    "only_on_branch",
     "refresh_commit_graph",
     "span",
 ]
@@ -117,6 +118,15 @@ def last_commit(repo: Repo, start: str, path: str | bytes) -> str | None:
     """Return the newest commit that touched a path."""
     found = ids(repo, span(repo, start, path=path), limit=1)
     return found[0] if found else None
+
+
+def only_on_branch(repo: Repo, branch: str | bytes, start: str, *, limit: int) -> tuple[str, ...]:
+    """Return the newest commits that lead to a commit and to no branch but one, as things are now."""
+    repo.require(start, "commit")
+    # No name of a branch has a letter that a pattern would take for more than itself.
+    but_one = (f"--exclude={argument(raw(branch))}", "--branches")
+    told = answer(repo.folder, "rev-list", f"--max-count={limit}", start, "--not", *but_one, "--")
+    return tuple(told.decode().split())
 
 
 def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:

@@ -309,7 +309,7 @@ def decoded(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
     """Decode one of the JSON members."""
     try:
         return msgspec.json.decode(content, type=kind)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise damaged from None
 
 

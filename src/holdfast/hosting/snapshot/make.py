@@ -12,6 +12,7 @@ import msgspec
 
 from holdfast.hosting.data import open_database
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
+from holdfast.hosting.events import only_one
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.quiet import LOCK, keeping
 from holdfast.hosting.snapshot import rows
@@ -26,7 +27,7 @@ SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
 DATABASE: Final = "holdfast.sqlite3"
 # At the top of the data folder: what a backup has in another form, and what only running processes need.
 LEFT_OUT: Final = frozenset(
-    {"repositories", "tmp", ".restoring", LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"}
+    {"repositories", "tmp", ".restoring", LOCK, only_one.LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"}
 )
 SQLITE: Final = b"SQLite format 3\0"
 

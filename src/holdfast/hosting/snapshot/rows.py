@@ -1,12 +1,13 @@
 """The tables, written so that either database can read them: a file for each, a row a line."""
 
+import base64
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
 import msgspec
-from sqlalchemy import Column, Connection, MetaData, Table, bindparam, func, select, text, update
+from sqlalchemy import Column, Connection, LargeBinary, MetaData, Table, bindparam, func, select, text, update
 
 from holdfast.hosting.errors import SnapshotDamaged
 from holdfast.hosting.store.database import Database
@@ -17,6 +18,7 @@ __all__ = ["dump", "is_blank", "load", "read_sequences", "wipe", "write_sequence
 LEFT_OUT: Final = frozenset({"alembic_version", "leases"})
 AT_ONCE: Final = 500
 Value = str | int | float | bool | None
+Row = dict[str, Value | bytes]
 Numbers = dict[str, int]
 
 
@@ -100,18 +102,23 @@ def columns_of(table: Table, file: IO[bytes]) -> list[Column[Any]]:
         raise SnapshotDamaged(f"the table {table.name} has columns that this revision does not know") from None
 
 
-def rows_of(file: IO[bytes], columns: list[Column[Any]], table: Table) -> Iterator[dict[str, Value]]:
+def rows_of(file: IO[bytes], columns: list[Column[Any]], table: Table) -> Iterator[Row]:
     """Go through the rows of a file."""
     names = [column.name for column in columns]
+    # JSON has no bytes: they stand in it as a text, in base64.
+    binary = [column.name for column in columns if isinstance(column.type, LargeBinary)]
     decode = msgspec.json.Decoder(list[Value]).decode
     for line in file:
         try:
-            yield dict(zip(names, decode(line), strict=True))
+            row: Row = dict(zip(names, decode(line), strict=True))
+            for name in binary:
+                row[name] = base64.b64decode(str(row[name]), validate=True)
+            yield row
         except (msgspec.DecodeError, ValueError):
             raise SnapshotDamaged(f"the table {table.name} has a row that cannot be read") from None
 
 
-def batches(rows: Iterator[dict[str, Value]]) -> Iterator[list[dict[str, Value]]]:
+def batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
     """Take many rows at once."""
     while batch := list(islice(rows, AT_ONCE)):
         yield batch

@@ -1,15 +1,20 @@
 """What administrators do to people's accounts: make, change and remove them; one administrator always stays."""
 
 import time
+from collections.abc import Callable
 
 from sqlalchemy import Connection, delete, func, select, update
 
 from holdfast.hosting.errors import EmailTaken, LastAdmin, LastOwner, NoSuchUser, StillInUse
-from holdfast.hosting.store import accounts, events
+from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.dependencies import leave_graph
 from holdfast.hosting.store.members import OWNER
+from holdfast.hosting.store.repositories import repositories_by_id
+from holdfast.hosting.store.repository_events import note_deletion
 from holdfast.hosting.store.tables import members, repositories, sessions, team_members, teams, users
+from holdfast.hosting.store.tracker import hold_graph
 from holdfast.secret import Secret
 
 __all__ = ["change_user", "delete_user", "register"]
@@ -73,12 +78,21 @@ def admins_remain(connection: Connection) -> None:
         raise LastAdmin("the last administrator must stay one; make somebody else an administrator first")
 
 
-def delete_user(database: Database, user: Account, *, actor: Account, purge: bool = False) -> tuple[int, ...]:
+def delete_user(
+    database: Database,
+    user: Account,
+    *,
+    actor: Account,
+    purge: bool = False,
+    first: Callable[[Connection], None] | None = None,
+) -> tuple[int, ...]:
     """Remove a user, and return the ids of the repositories that went with them, whose folders are the caller's.
 
     Only with `purge` do repositories go and memberships end. What the user wrote stays, without its author.
+    `first` is what has to be done in the same transaction while all of it is still there.
     """
     with database.write() as connection:
+        hold_graph(connection)
         if user.is_admin:
             lock_admins(connection)
         # Organizations before people: whoever joins a team locks in this order too.
@@ -92,23 +106,22 @@ def delete_user(database: Database, user: Account, *, actor: Account, purge: boo
         locked = connection.execute(select(users.c.id).where(users.c.id == user.id).with_for_update())
         if locked.one_or_none() is None:
             raise NoSuchUser("that user is gone")
-        owned = connection.execute(
-            select(repositories.c.id, repositories.c.name).where(repositories.c.owner_id == user.id)
-        ).all()
+        its_repositories = select(repositories.c.id).where(repositories.c.owner_id == user.id)
+        owned = repositories_by_id(connection, connection.execute(its_repositories).scalars().all())
         if not purge:
             refuse_if_needed(user, len(owned), len(organizations))
-        for row in owned:
-            details = {"action": "deleted", "repository": row.id, "name": f"{user.name}/{row.name}"}
-            events.record(
-                connection, "repository", owner_id=None, repository_id=None, actor_id=actor.id, details=details
-            )
+        leave_graph(connection, list(owned), actor)
+        for repository in owned.values():
+            note_deletion(connection, repository, actor, with_owner=True)
+        if first is not None:
+            first(connection)
         connection.execute(delete(users).where(users.c.id == user.id))
         if user.is_admin:
             admins_remain(connection)
         without = ownerless(connection, [row.id for row in organizations])
         if without is not None:
             raise LastOwner(f"{user.name} is the last owner of {without}; make somebody else an owner first")
-    return tuple(row.id for row in owned)
+    return tuple(owned)
 
 
 def refuse_if_needed(user: Account, owned: int, organizations: int) -> None:

@@ -1,10 +1,11 @@
 """Comments, and everything else that happened to an issue: its timeline."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
@@ -39,6 +40,8 @@ class Happening(msgspec.Struct, frozen=True):
     milestone_id: int | None = None
     old_due_at: int = 0
     due_at: int = 0
+    dependent_issue_id: int | None = None
+    """The other issue of a relation that was made or removed; it may be gone, or not for everybody to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +196,22 @@ def edit_comment(
 
 
 def delete_comment(
-    database: Database, repository: Repository, issue: Issue, comment: Comment, *, actor: Account
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    comment: Comment,
+    *,
+    actor: Account,
+    first: Callable[[Connection], None] | None = None,
 ) -> None:
-    """Delete a comment."""
+    """Delete a comment; `first` is what has to be done in the same transaction while it is still there."""
     with changing(database, repository, actor) as change:
-        gone = change.connection.execute(delete(comments).where(comments.c.id == comment.id))
-        if gone.rowcount == 0:
+        if first is not None:
+            first(change.connection)
+        statement = delete(comments).where(comments.c.id == comment.id).returning(*COLUMNS)
+        row = change.connection.execute(statement).one_or_none()
+        if row is None:
             raise no_comment(comment.id)
         recount(change, issue, -1)
         # Nobody can look the comment up any more.
-        change.tell(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(comment))
+        change.tell(issue, "comment", "deleted", comment_id=comment.id, comment=asdict(Comment(*row)))

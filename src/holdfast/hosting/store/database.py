@@ -16,10 +16,10 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from holdfast.hosting.errors import DatabaseError
-from holdfast.hosting.store.statement import Bind, Link, Statement
+from holdfast.hosting.store.statement import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
 
-__all__ = ["Database"]
+__all__ = ["Database", "Within"]
 
 BUSY_MS: Final = 10_000
 # The first byte keeps them apart from locks of other kinds.
@@ -34,7 +34,8 @@ class Database:
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._local = threading.local()
-        self._bare: list[sqlite3.Connection] = []
+        self._is_silent = False
+        self._bare: list[Bare] = []
         # Connections that hold locks come from a pool of their own: whoever waits for a lock must not keep those
         # who have one from the connections they need to finish.
         self._locking = engine if self.is_sqlite else create_engine(engine.url, pool_size=5, max_overflow=-1)
@@ -62,6 +63,13 @@ class Database:
         except (NoSuchModuleError, ModuleNotFoundError) as error:
             raise DatabaseError("PostgreSQL needs an extra: pip install 'holdfast[postgres]'") from error
         return cls(engine)
+
+    def be_silent(self) -> None:
+        """Record events from now on without telling anybody, as where webhooks are switched off."""
+        self.engine.update_execution_options(holdfast_silent=True)
+        self._is_silent = True
+        for connection in self._bare:
+            connection.is_silent = True
 
     @property
     def name(self) -> str:
@@ -129,7 +137,8 @@ class Database:
         """Run one statement of a hot path on the bare driver, outside any transaction."""
         if self.is_sqlite:
             cursor = self._bare_connection().execute(statement.text("sqlite"), statement.binds("sqlite", binds))
-            return [statement.typed(row) for row in cursor.fetchall()]
+            found = cursor.fetchall()
+            return [statement.typed(row) for row in found] if statement.has_flags else found
         with self._connect(self._reading) as connection:
             result = connection.exec_driver_sql(statement.text("postgresql"), statement.binds("postgresql", binds))
             return [tuple(row) for row in result]
@@ -146,12 +155,14 @@ class Database:
         while self._bare:
             self._bare.pop().close()
 
-    def _bare_connection(self) -> sqlite3.Connection:
+    def _bare_connection(self) -> Bare:
         """Return this thread's own connection: SQLite's cost nothing to keep, and none is shared."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        connection: Bare | None = getattr(self._local, "connection", None)
         if connection is None:
             # Closed by whichever thread closes the database, hence not tied to this one.
-            connection = sqlite3.connect(str(self.engine.url.database), check_same_thread=False)
+            path = str(self.engine.url.database)
+            connection = sqlite3.connect(path, check_same_thread=False, factory=Bare)
+            connection.is_silent = self._is_silent
             prepare_sqlite(connection, None)
             self._local.connection = connection
             self._bare.append(connection)
@@ -167,6 +178,39 @@ class Database:
             raise DatabaseError(f"{self.name} {problem}") from error
         with connection:
             yield connection
+
+
+class Within(Database):
+    """A database as it is inside a transaction that is going on: all is read there, with what it has changed."""
+
+    def __init__(self, database: Database, connection: Connection) -> None:
+        self.engine = database.engine
+        self.is_sqlite = database.is_sqlite
+        self._connection = connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Run statements in the transaction."""
+        yield self._connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Run statements in the transaction."""
+        yield self._connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Run statements in the transaction, which takes effect or not as a whole."""
+        yield self._connection
+
+    def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
+        """Run one statement of a hot path in the transaction."""
+        dialect = "sqlite" if self.is_sqlite else "postgresql"
+        result = self._connection.exec_driver_sql(statement.text(dialect), statement.binds(dialect, binds))
+        return [statement.typed(tuple(row)) if self.is_sqlite else tuple(row) for row in result]
+
+    def close(self) -> None:
+        """Leave the connection to whoever opened it."""
 
 
 def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:

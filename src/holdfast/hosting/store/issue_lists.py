@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, and_, case, exists, false, func, or_, sele
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.dependencies import HAS_OPEN_BLOCKER
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
 from holdfast.hosting.store.tables import (
     comments,
@@ -69,6 +70,8 @@ class Filter:
     assignee: str = ""
     """A name, or `none` or `*` as for milestones."""
     mentioned: str = ""
+    is_ready: bool | None = None
+    """Whether it is open and waits for none that is."""
 
 
 def user_id(name: str) -> ColumnElement[int]:
@@ -166,6 +169,9 @@ def conditions_of(wanted: Filter) -> list[ColumnElement[bool]]:
         found.append(is_assigned(wanted.assignee))
     if wanted.mentioned:
         found.append(mentions(wanted.mentioned))
+    if wanted.is_ready is not None:
+        ready = and_(~issues.c.is_closed, ~HAS_OPEN_BLOCKER)
+        found.append(ready if wanted.is_ready else ~ready)
     return found
 
 

@@ -2,18 +2,39 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
 
 from holdfast.hosting.store.accounts import COLUMNS as ACCOUNT
+from holdfast.hosting.store.accounts import WIDTH as ACCOUNT_WIDTH
 from holdfast.hosting.store.accounts import Account, account_from, accounts_by_id
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.labels import COLUMNS as LABEL
 from holdfast.hosting.store.labels import Label
-from holdfast.hosting.store.milestones import Milestone, milestones_by_id
+from holdfast.hosting.store.milestones import WHOLE, Milestone, milestones_by_id
 from holdfast.hosting.store.repositories import Repository, repositories_by_id
-from holdfast.hosting.store.tables import issue_assignees, issue_labels, labels, users
+from holdfast.hosting.store.tables import (
+    issue_assignees,
+    issue_dependencies,
+    issue_labels,
+    issues,
+    labels,
+    milestones,
+    users,
+)
 from holdfast.hosting.store.tracker import Issue
 
 __all__ = ["IssueParts", "TimelineParts", "issue_parts", "timeline_parts"]
@@ -24,12 +45,16 @@ class IssueParts:
     """What belongs to some issues."""
 
     repositories: dict[int, Repository]
-    authors: dict[int, Account]
-    milestones: dict[int, Milestone]
+    authors: dict[int, Account] = field(default_factory=dict)
+    milestones: dict[int, Milestone] = field(default_factory=dict)
     labels: dict[int, list[Label]] = field(default_factory=dict)
     """By the issue's id, in the order of their names."""
     assignees: dict[int, list[Account]] = field(default_factory=dict)
     """By the issue's id, in the order of their names."""
+    blockers: dict[int, int] = field(default_factory=dict)
+    """How many open issues it waits for, by the issue's id; none is left out."""
+    blocked: dict[int, int] = field(default_factory=dict)
+    """How many open issues wait for it, by the issue's id; none is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,49 +66,109 @@ class TimelineParts:
     milestones: dict[int, Milestone]
 
 
-def issue_parts(database: Database, listed: Sequence[Issue], known: Repository | None = None) -> IssueParts:
-    """Load what belongs to issues, in the same few queries however many there are."""
+# How many ids one query names; databases take some tens of thousands.
+AT_ONCE: Final = 5000
+# What every row begins with: its kind, the id it is filed under, and a count.
+FACTS: Final = 3
+wanted = (
+    select(issues.c.id, issues.c.author_id, issues.c.milestone_id)
+    .where(issues.c.id.in_(bindparam("ids", expanding=True)))
+    .cte("wanted")
+)
+IS_WANTED: Final = select(wanted.c.id)
+others = issues.alias("others")
+
+
+def belonging(
+    kind: str,
+    number: ColumnElement[int],
+    *,
+    label: ColumnElement[int] | None = None,
+    user: ColumnElement[int] | None = None,
+    milestone: ColumnElement[int] | None = None,
+    count: ColumnElement[int] | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """Return what one kind of thing adds to the rows: the id it is filed under, and its own or a count."""
+    nothing = cast(null(), issues.c.id.type)
+    return select(
+        literal(kind).label("kind"),
+        number.label("number"),
+        (literal(0) if count is None else count).label("count"),
+        *(
+            (nothing if one is None else one).label(name)
+            for one, name in ((label, "label_id"), (user, "user_id"), (milestone, "milestone_id"))
+        ),
+    )
+
+
+def open_others(kind: str, mine: ColumnElement[int], other: ColumnElement[int]) -> Select[*tuple[Any, ...]]:
+    """Count the open issues on the other side of an issue's relations."""
+    return (
+        belonging(kind, mine, count=func.count())
+        .join(others, others.c.id == other)
+        .where(mine.in_(IS_WANTED), ~others.c.is_closed)
+        .group_by(mine)
+    )
+
+
+# Everything that belongs to some issues comes in one query, a row for each thing. Authors and milestones, which
+# many issues share, come once.
+things = union_all(
+    belonging("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
+    belonging("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
+    belonging("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
+        issue_labels.c.issue_id.in_(IS_WANTED)
+    ),
+    belonging("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
+        issue_assignees.c.issue_id.in_(IS_WANTED)
+    ),
+    open_others("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id),
+    open_others("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id),
+).subquery("things")
+BELONGING: Final = (
+    select(things.c.kind, things.c.number, things.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
+    .select_from(
+        things.outerjoin(labels, labels.c.id == things.c.label_id)
+        .outerjoin(users, users.c.id == things.c.user_id)
+        .outerjoin(milestones, milestones.c.id == things.c.milestone_id)
+    )
+    .where(things.c.number.is_not(None))
+    .order_by(labels.c.name, labels.c.id, users.c.folded_name)
+)
+
+
+def issue_parts(database: Database, listed: Sequence[Issue], *known: Repository) -> IssueParts:
+    """Load what belongs to issues, in the same few queries however many there are.
+
+    The repositories that are known already are not looked up again.
+    """
+    parts = IssueParts({repository.id: repository for repository in known})
     ids = [issue.id for issue in listed]
     with database.read() as connection:
-        places = (
-            {known.id: known}
-            if known is not None
-            else repositories_by_id(connection, {issue.repository_id for issue in listed})
-        )
-        parts = IssueParts(
-            places,
-            accounts_by_id(connection, {issue.author_id for issue in listed if issue.author_id is not None}),
-            milestones_by_id(
-                connection, {issue.milestone_id for issue in listed if issue.milestone_id is not None}
-            ),
-        )
-        load_labels(connection, ids, parts)
-        load_assignees(connection, ids, parts)
+        missing = {issue.repository_id for issue in listed} - parts.repositories.keys()
+        parts.repositories.update(repositories_by_id(connection, missing))
+        for start in range(0, len(ids), AT_ONCE):
+            for row in connection.execute(BELONGING, {"ids": ids[start : start + AT_ONCE]}):
+                put(parts, tuple(row))
     return parts
 
 
-def load_labels(connection: Connection, ids: Sequence[int], parts: IssueParts) -> None:
-    """Fill in the labels of issues."""
-    statement = (
-        select(issue_labels.c.issue_id, *LABEL)
-        .join(labels, labels.c.id == issue_labels.c.label_id)
-        .where(issue_labels.c.issue_id.in_(ids))
-        .order_by(labels.c.name, labels.c.id)
-    )
-    for number, *columns in connection.execute(statement):
-        parts.labels.setdefault(number, []).append(Label(*columns))
-
-
-def load_assignees(connection: Connection, ids: Sequence[int], parts: IssueParts) -> None:
-    """Fill in who issues are assigned to."""
-    statement = (
-        select(issue_assignees.c.issue_id, *ACCOUNT)
-        .join(users, users.c.id == issue_assignees.c.user_id)
-        .where(issue_assignees.c.issue_id.in_(ids))
-        .order_by(users.c.folded_name)
-    )
-    for row in connection.execute(statement):
-        parts.assignees.setdefault(row[0], []).append(account_from(tuple(row), 1))
+def put(parts: IssueParts, row: tuple[Any, ...]) -> None:
+    """Put what one row tells where it belongs."""
+    kind, number, count = row[:FACTS]
+    label, account = FACTS, FACTS + len(LABEL)
+    if kind == "label":
+        parts.labels.setdefault(number, []).append(Label(*row[label:account]))
+    elif kind == "assignee":
+        parts.assignees.setdefault(number, []).append(account_from(row, account))
+    elif kind == "author":
+        parts.authors[number] = account_from(row, account)
+    elif kind == "milestone":
+        parts.milestones[number] = Milestone(*row[account + ACCOUNT_WIDTH :])
+    elif kind == "blockers":
+        parts.blockers[number] = count
+    else:
+        parts.blocked[number] = count
 
 
 def labels_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Label]:

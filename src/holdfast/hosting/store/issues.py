@@ -1,12 +1,13 @@
 """Issues and pull requests: opened, changed, closed and deleted, each with what others should see of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
 from holdfast.hosting.errors import NoSuchIssue, Outdated, PullTaken
+from holdfast.hosting.store import dependencies
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import assign_anew
 from holdfast.hosting.store.database import Database
@@ -26,7 +27,9 @@ __all__ = [
     "close",
     "delete_issue",
     "find_issue",
+    "find_issues",
     "lock_issue",
+    "no_issue",
     "open_issue",
     "reopen",
     "unlock_issue",
@@ -88,6 +91,19 @@ def find_issue(database: Database, repository: Repository, number: int) -> Issue
     if row is None:
         raise no_issue(repository, number)
     return Issue(*row)
+
+
+def find_issues(database: Database, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Issue]:
+    """Return the issues of these repositories and numbers, by both; one that is not there is left out."""
+    statement = select(*ISSUE).where(
+        tuple_(issues.c.repository_id, issues.c.number).in_(set(keys)),
+        # For pairs alone SQLite does not look into its index.
+        issues.c.repository_id.in_({repository_id for repository_id, _ in keys}),
+        issues.c.number.in_({number for _, number in keys}),
+    )
+    with database.read() as connection:
+        found = [Issue(*row) for row in connection.execute(statement)]
+    return {(one.repository_id, one.number): one for one in found}
 
 
 def no_issue(repository: Repository, number: int) -> NoSuchIssue:
@@ -175,7 +191,7 @@ def change_issue(
     database: Database, repository: Repository, issue: Issue, actor: Account, changes: Changes
 ) -> Issue:
     """Change an issue; everything asked for takes effect, or nothing."""
-    with changing(database, repository, actor) as change:
+    with changing(database, repository, actor, graph=changes.is_closed is True) as change:
         issue = read_again(change.connection, repository, issue)
         if changes.content_version not in {None, issue.content_version}:
             raise Outdated(
@@ -243,13 +259,19 @@ def note_milestone(change: Change, issue: Issue, old: int | None, new: int | Non
 
 
 def close(change: Change, issue: Issue) -> None:
-    """Close an issue: the one way one is ever closed, so what must hold before belongs here."""
+    """Close an issue: the one way one is ever closed, so what must hold before belongs here.
+
+    The change must hold the graph, unless the issue is so new that it is not in it.
+    """
     if issue.is_closed:
         return
+    dependencies.refuse_while_blocked(change, issue)
+    unblocked = dependencies.unblocked_without(change.connection, issue)
     set_columns(change, issue, is_closed=True, closed_at=change.now)
     count(change, issue, -1)
     change.note(issue, "close")
     change.tell(issue, "", "closed")
+    dependencies.tell_unblocked(change.connection, unblocked, change.actor, change.now)
 
 
 def reopen(change: Change, issue: Issue) -> None:
@@ -262,9 +284,19 @@ def reopen(change: Change, issue: Issue) -> None:
     change.tell(issue, "", "reopened")
 
 
-def delete_issue(database: Database, repository: Repository, issue: Issue, actor: Account) -> None:
-    """Delete an issue with its comments; its number is not used again."""
-    with changing(database, repository, actor) as change:
+def delete_issue(
+    database: Database,
+    repository: Repository,
+    issue: Issue,
+    actor: Account,
+    *,
+    first: Callable[[Connection], None] | None = None,
+) -> None:
+    """Delete an issue with its comments; its number is not used again.
+
+    `first` is what has to be done in the same transaction while all of it is still there.
+    """
+    with changing(database, repository, actor, graph=True) as change:
         issue = read_again(change.connection, repository, issue)
         assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
         change.tell(
@@ -276,6 +308,10 @@ def delete_issue(database: Database, repository: Repository, issue: Issue, actor
             labels=[asdict(label) for label in labels_on(change.connection, issue)],
             assignee_ids=list(change.connection.execute(assigned).scalars()),
         )
+        unblocked = dependencies.unblocked_without(change.connection, issue)
+        dependencies.tell_unblocked(change.connection, unblocked, actor, change.now)
+        if first is not None:
+            first(change.connection)
         change.connection.execute(delete(issues).where(issues.c.id == issue.id))
         if not issue.is_closed:
             count(change, issue, -1)

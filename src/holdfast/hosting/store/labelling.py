@@ -1,6 +1,7 @@
 """Puts labels on issues and takes them off; of an exclusive scope an issue has at most one."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -60,21 +61,30 @@ def remove_labels(
 def relabel(change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
     """Turn one set of labels into another, and say so on the timeline."""
     had, has = {label.id for label in before}, {label.id for label in after}
-    added = [label.id for label in after if label.id not in had]
-    removed = [label.id for label in before if label.id not in has]
+    added = [label for label in after if label.id not in had]
+    removed = [label for label in before if label.id not in has]
     if not added and not removed:
         return
     if removed:
         change.connection.execute(
-            delete(issue_labels).where(issue_labels.c.issue_id == issue.id, issue_labels.c.label_id.in_(removed))
+            delete(issue_labels).where(
+                issue_labels.c.issue_id == issue.id, issue_labels.c.label_id.in_([label.id for label in removed])
+            )
         )
     if added:
-        rows = [{"issue_id": issue.id, "label_id": number} for number in added]
+        rows = [{"issue_id": issue.id, "label_id": label.id} for label in added]
         change.connection.execute(insert(issue_labels), rows)
     # Clients tell the two apart by the body alone.
-    entries = [("", {"label_id": number}) for number in removed] + [
-        ("1", {"label_id": number}) for number in added
+    entries = [("", {"label_id": label.id}) for label in removed] + [
+        ("1", {"label_id": label.id}) for label in added
     ]
     change.note(issue, "label", entries)
     action = "label_updated" if has else "label_cleared"
-    change.tell(issue, "label", action, added_label_ids=added, removed_label_ids=removed)
+    # They may be gone when others are told.
+    change.tell(
+        issue,
+        "label",
+        action,
+        added_labels=[asdict(label) for label in added],
+        removed_labels=[asdict(label) for label in removed],
+    )

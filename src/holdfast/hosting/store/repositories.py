@@ -45,6 +45,8 @@ from holdfast.hosting.store.tables import (
 )
 
 __all__ = [
+    "ALLOWS_DEPENDENCIES",
+    "REPOSITORY",
     "Declared",
     "Grant",
     "Repository",
@@ -52,17 +54,21 @@ __all__ = [
     "belongs_to",
     "change_repository",
     "check_repository_name",
+    "find_repositories",
     "find_repository",
     "grants_in",
     "grants_of",
     "list_repositories",
+    "lock_row",
     "moved_to",
     "note_push",
+    "owned_by_name",
     "readable_by",
     "remove_row",
     "rename_repository",
     "repositories_by_id",
     "repository_by_id",
+    "repository_from",
     "transfer_repository",
 ]
 
@@ -143,6 +149,11 @@ class Repository:
         """Whether nothing may be written to it any more."""
         return self.archived_at > 0
 
+    @property
+    def allows_dependencies(self) -> bool:
+        """Whether its issues may wait for others; the switch is one of its issues, and missing without them."""
+        return self.has_dependencies or not self.has_issues
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -159,6 +170,8 @@ class Grant:
 
 REPOSITORY: Final = tuple(repositories.c[name] for name in Repository.__dataclass_fields__ if name != "owner")
 JOINED = select(*COLUMNS, *REPOSITORY).join_from(repositories, users, repositories.c.owner_id == users.c.id)
+# `Repository.allows_dependencies`, in SQL.
+ALLOWS_DEPENDENCIES: Final = or_(repositories.c.has_dependencies, ~repositories.c.has_issues)
 BY_NAME = Statement(
     JOINED.where(users.c.folded_name == bindparam("owner"), repositories.c.folded_name == bindparam("name"))
 )
@@ -233,6 +246,19 @@ def find_repository(database: Database, owner: str, name: str) -> Repository:
     return repository_from(row)
 
 
+def find_repositories(database: Database, names: Collection[tuple[str, str]]) -> dict[tuple[str, str], Repository]:
+    """Return the repositories of these owners and names, by both folded; one that is not there is left out."""
+    wanted = {(owner.casefold(), name.casefold()) for owner, name in names}
+    statement = JOINED.where(
+        users.c.folded_name.in_({owner for owner, _ in wanted}),
+        repositories.c.folded_name.in_({name for _, name in wanted}),
+    )
+    with database.read() as connection:
+        found = [repository_from(tuple(row)) for row in connection.execute(statement)]
+    by_name = {(one.owner.name.casefold(), one.name.casefold()): one for one in found}
+    return {key: one for key, one in by_name.items() if key in wanted}
+
+
 def repository_by_id(database: Database, number: int) -> Repository:
     """Return the repository of that id."""
     row = database.row(BY_ID, id=number)
@@ -262,19 +288,22 @@ def grants_of(database: Database, user: Account, repository: Repository) -> tupl
 
 
 def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -> dict[int, tuple[Grant, ...]]:
-    """Return the grants of a user in each of several repositories, in two queries however many there are."""
+    """Return the grants of a user in each of several repositories, in one query however many there are."""
     ids = [repository.id for repository in listed]
-    owners = {repository.owner.id for repository in listed if repository.owner.is_organization}
     found: dict[int, list[Grant]] = {number: [] for number in ids}
-    collaborations = select(collaborators.c.repository_id, collaborators.c.mode).where(
-        collaborators.c.user_id == user.id, collaborators.c.repository_id.in_(ids)
-    )
+    collaborations = select(
+        collaborators.c.repository_id,
+        collaborators.c.mode,
+        cast(null(), teams.c.id.type).label("team_id"),
+        true().label("covers"),
+        cast(null(), team_units.c.unit.type).label("unit"),
+    ).where(collaborators.c.user_id == user.id, collaborators.c.repository_id.in_(ids))
     in_teams = (
         select(
             repositories.c.id,
-            teams.c.id.label("team_id"),
-            func.coalesce(team_units.c.mode, teams.c.mode).label("mode"),
-            or_(teams.c.includes_all_repositories, team_repositories.c.team_id.is_not(None)).label("covers"),
+            func.coalesce(team_units.c.mode, teams.c.mode),
+            teams.c.id,
+            or_(teams.c.includes_all_repositories, team_repositories.c.team_id.is_not(None)),
             team_units.c.unit,
         )
         .select_from(
@@ -292,10 +321,8 @@ def grants_in(database: Database, user: Account, listed: Sequence[Repository]) -
         .where(repositories.c.id.in_(ids), team_members.c.user_id == user.id)
     )
     with database.read() as connection:
-        for row in connection.execute(collaborations):
-            found[row.repository_id].append(Grant(row.mode))
-        for row in connection.execute(in_teams) if owners else ():
-            found[row.id].append(Grant(row.mode, row.team_id, bool(row.covers), row.unit))
+        for number, mode, team_id, covers, unit in connection.execute(union_all(collaborations, in_teams)):
+            found[number].append(Grant(mode, team_id, bool(covers), unit))
     return {number: tuple(grants) for number, grants in found.items()}
 
 
@@ -395,6 +422,11 @@ def leave_owner(connection: Connection, repository: Repository, owner: Account) 
     )
 
 
+def lock_row(connection: Connection, repository: Repository) -> None:
+    """Keep everybody else from changing a repository's row, and from adding anything that belongs to it."""
+    connection.execute(select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update())
+
+
 def remove_row(connection: Connection, repository: Repository) -> None:
     """Remove a repository with its issues and everything else; the folder is the caller's."""
     connection.execute(delete(repositories).where(repositories.c.id == repository.id))
@@ -454,10 +486,16 @@ def belongs_to(user: Account) -> ColumnElement[bool]:
     )
 
 
+def owned_by_name(owner: str) -> ColumnElement[bool]:
+    """Return the condition under which a repository is an owner's, for statements over `JOINED`."""
+    return users.c.folded_name == owner.casefold()
+
+
 ORDERS: Final[dict[str, ColumnElement[Any]]] = {
     "alpha": repositories.c.folded_name,
     "created": repositories.c.created_at,
     "updated": repositories.c.updated_at,
+    "pushed": repositories.c.pushed_at,
     "size": repositories.c.size,
     "id": repositories.c.id,
 }

@@ -6,16 +6,26 @@ everything else, but turned into text once.
 """
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Boolean, CompoundSelect, Connection, Dialect, Select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Delete, Insert, Update
 
-__all__ = ["Bind", "Link", "Statement"]
+__all__ = ["Bare", "Bind", "Link", "Statement"]
 
 Bind = str | int | bool | None
-Link = Connection | sqlite3.Connection
+
+
+class Bare(sqlite3.Connection):
+    """A connection of the driver's own."""
+
+    is_silent = False
+    """Whether nobody is told of the events it records."""
+
+
+Link = Connection | Bare
 """A transaction: SQLAlchemy's, or on SQLite the driver's own, where a hot path writes."""
 DIALECTS: Final[dict[str, Dialect]] = {
     "sqlite": sqlite.dialect(paramstyle="named"),
@@ -39,6 +49,7 @@ class Statement:
         # SQLite has no type for true and false: its driver gives 1 and 0.
         columns = statement.exported_columns
         self._flags = [index for index, column in enumerate(columns) if isinstance(column.type, Boolean)]
+        self.has_flags = bool(self._flags)
 
     def text(self, dialect: str) -> str:
         """Return the SQL for one kind of database."""
@@ -51,8 +62,6 @@ class Statement:
 
     def typed(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Give a row of SQLite's the types its columns were declared with."""
-        if not self._flags:
-            return row
         values = list(row)
         for index in self._flags:
             values[index] = bool(values[index])
@@ -60,7 +69,7 @@ class Statement:
 
     def run(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run it in a transaction, and return the rows it finds or makes."""
-        if isinstance(link, sqlite3.Connection):
+        if isinstance(link, Bare):
             cursor = link.execute(self._texts["sqlite"], self.binds("sqlite", binds))
             return [self.typed(row) for row in cursor.fetchall()]
         dialect = link.dialect.name
@@ -69,3 +78,11 @@ class Statement:
             return []
         rows = [tuple(row) for row in result]
         return rows if dialect == "postgresql" else [self.typed(row) for row in rows]
+
+    def run_many(self, link: Link, rows: Sequence[dict[str, Bind]]) -> None:
+        """Run it in a transaction once for each row of values."""
+        if isinstance(link, Bare):
+            link.executemany(self._texts["sqlite"], [self.binds("sqlite", row) for row in rows])
+        else:
+            dialect = link.dialect.name
+            link.exec_driver_sql(self._texts[dialect], [self.binds(dialect, row) for row in rows])

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -27,8 +28,11 @@ __all__ = [
     "collaborators",
     "comments",
     "commit_keys",
+    "deliveries",
     "events",
+    "hooks",
     "issue_assignees",
+    "issue_dependencies",
     "issue_labels",
     "issues",
     "labels",
@@ -377,6 +381,16 @@ issue_assignees = Table(
     to("users", "user_id", primary=True, index=True),
 )
 
+# That an issue waits for another, its blocker; following blockers never leads back to where one began.
+issue_dependencies = Table(
+    "issue_dependencies",
+    metadata,
+    to("issues", "issue_id", primary=True),
+    to("issues", "blocker_id", primary=True, index=True),
+    to("users", "actor_id", optional=True, index=True),
+    number("created_at"),
+)
+
 # Everything on an issue's timeline; a plain comment is of kind `comment`, others say in `details` what happened.
 comments = Table(
     "comments",
@@ -454,6 +468,84 @@ events = Table(
     to("users", "actor_id", optional=True, index=True),
     words("details", "{}"),
     number("created_at"),
+    # What webhooks send of it, made when the first of them is about to; empty until then.
+    words("payload", ""),
+    sqlite_autoincrement=True,
+)
+
+# Who wants to be told of what happens: in a repository, in everything of an owner, or everywhere (`system`).
+# A `default` one is copied to each new repository and is told nothing itself.
+hooks = Table(
+    "hooks",
+    metadata,
+    key(),
+    words("scope"),
+    Column("repository_id", Id, ForeignKey("repositories.id", ondelete="CASCADE"), index=True),
+    Column("owner_id", Id, ForeignKey("users.id", ondelete="CASCADE"), index=True),
+    words("type"),
+    words("name", ""),
+    words("url"),
+    words("content_type"),
+    # Sealed with the key of the data folder.
+    words("secret", ""),
+    words("authorization", ""),
+    # What only some types have, such as a channel: an object of strings.
+    words("meta", "{}"),
+    # Their names in order, separated by commas.
+    words("events"),
+    words("branch_filter", ""),
+    flag("is_active"),
+    # Nothing is sent while it is paused; what happens meanwhile waits.
+    number("paused_at"),
+    words("pause_reason", ""),
+    # Which process sends what waits, and until when nobody else does (milliseconds since 1970).
+    words("holder", ""),
+    number("held_until"),
+    number("created_at"),
+    number("updated_at"),
+    Index(None, "scope"),
+    sqlite_autoincrement=True,
+)
+
+# What a hook is to be told, written together with the event; afterwards what became of it.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    key(),
+    words("uuid"),
+    to("hooks", "hook_id"),
+    to("events", "event_id", index=True),
+    # The event's kind once more, to search by.
+    words("kind"),
+    # waiting, delivered, failed, cancelled
+    words("state"),
+    Column("again_of", Id, ForeignKey("deliveries.id", ondelete="SET NULL"), index=True),
+    number("tries"),
+    # Milliseconds since 1970: not before which the next try is made.
+    number("due_at"),
+    number("created_at"),
+    number("ended_at"),
+    # The last try: what was sent and what came back. `body` is empty where it is the event's payload.
+    words("method", ""),
+    words("url", ""),
+    words("headers", "{}"),
+    words("body", ""),
+    number("status"),
+    words("answer_headers", "{}"),
+    Column("answer", LargeBinary, nullable=False, server_default=text("''")),
+    words("error", ""),
+    number("milliseconds"),
+    Index(None, "hook_id", "state", "id"),
+    # Only what waits is looked for again and again, and little of all there is does.
+    Index(
+        "ix_deliveries_waiting",
+        "hook_id",
+        "id",
+        sqlite_where=text("state = 'waiting'"),
+        postgresql_where=text("state = 'waiting'"),
+    ),
+    Index(None, "created_at"),
+    UniqueConstraint("uuid"),
     sqlite_autoincrement=True,
 )
 

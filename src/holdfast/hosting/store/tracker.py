@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, NoSuchRepository
@@ -22,9 +22,11 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues, repositories
 
-__all__ = ["ISSUE", "Change", "Issue", "changing"]
+__all__ = ["ISSUE", "Change", "Issue", "changing", "hold_graph"]
 
 Details = Mapping[str, object]
+# The first byte keeps it apart from locks of other kinds.
+GRAPH: Final = 0x47 << 56
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,15 @@ class Change:
 
     def note(self, issue: Issue, kind: str, entries: Sequence[tuple[str, Details]] = (("", {}),)) -> None:
         """Put entries on an issue's timeline, each a body and details; the issue counts as changed."""
+        self.note_on(kind, [(issue.id, body, details) for body, details in entries])
+
+    def note_on(self, kind: str, entries: Sequence[tuple[int, str, Details]]) -> None:
+        """Put entries on the timelines of several issues, each the issue's id, a body and details."""
         if not entries:
             return
         rows = [
             {
-                "issue_id": issue.id,
+                "issue_id": number,
                 "kind": kind,
                 "author_id": self.actor.id,
                 "body": body,
@@ -85,10 +91,11 @@ class Change:
                 "created_at": self.now,
                 "updated_at": self.now,
             }
-            for body, details in entries
+            for number, body, details in entries
         ]
         self.connection.execute(insert(comments), rows)
-        self.touch(issue)
+        changed = issues.c.id.in_({number for number, _, _ in entries})
+        self.connection.execute(update(issues).where(changed).values(updated_at=self.now))
 
     def touch(self, issue: Issue) -> None:
         """Mark an issue as changed now."""
@@ -109,12 +116,30 @@ class Change:
         )
 
 
+def hold_graph(connection: Connection) -> None:
+    """Let nobody else change which issue waits for which until the transaction ends.
+
+    The relations of all repositories are one graph: two changes in different repositories could close a circle
+    together, or each take the last blocker but one. Whoever needs this lock takes it before any other, so nobody
+    waits for it who is waited for. On SQLite a transaction that writes is alone anyway.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": GRAPH})
+
+
 @contextmanager
-def changing(database: Database, repository: Repository, actor: Account) -> Iterator[Change]:
-    """Open a transaction in which nobody else changes the issues of a repository."""
+def changing(
+    database: Database, repository: Repository, actor: Account, *, graph: bool = False
+) -> Iterator[Change]:
+    """Open a transaction in which nobody else changes the issues of a repository.
+
+    With `graph`, nobody changes meanwhile which issue waits for which either, whatever repository they are in.
+    """
     held = select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update(key_share=True)
     try:
         with database.write() as connection:
+            if graph:
+                hold_graph(connection)
             if connection.execute(held).one_or_none() is None:
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted meanwhile")
             yield Change(connection, repository, actor, int(time.time()))

@@ -204,6 +204,7 @@ func organization(client *gitea.Client) {
 	edited, _, err := client.GetOrg("burrow")
 	must(err, "show it")
 	check(edited.Description == "Below ground" && edited.Visibility == "limited", "edited %v", edited)
+	hooks(client, "burrow", "tunnels")
 	_, err = client.DeleteTeam(team.ID)
 	must(err, "delete the team")
 	_, err = client.DeleteRepo("burrow", "tunnels")
@@ -348,4 +349,104 @@ func issues(client *gitea.Client) {
 	refused(response, err, http.StatusNotFound, "an issue that is gone")
 	_, err = client.DeleteMilestone("gopher", "tracker", milestone.ID)
 	must(err, "delete the milestone")
+	dependencies(client)
+}
+
+// dependencies lets issues wait for each other; this client sends nothing but the other's number.
+func dependencies(client *gitea.Client) {
+	waiting, _, err := client.CreateIssueDependency("gopher", "tracker", 4, gitea.IssueMeta{Index: 5})
+	must(err, "let an issue wait")
+	check(waiting.Index == 4, "waiting %v", waiting)
+	_, _, err = client.CreateIssueBlocking("gopher", "tracker", 5, gitea.IssueMeta{Index: 1})
+	must(err, "let an issue block another")
+	blockers, response, err := client.ListIssueDependencies("gopher", "tracker", 4, gitea.ListIssueDependenciesOptions{})
+	must(err, "list what blocks an issue")
+	check(len(blockers) == 1 && blockers[0].Index == 5, "blockers %v", blockers)
+	check(response.Header.Get("X-Total-Count") == "1", "counted %s", response.Header.Get("X-Total-Count"))
+	blocked, _, err := client.ListIssueBlocks("gopher", "tracker", 5, gitea.ListIssueBlocksOptions{})
+	must(err, "list what an issue blocks")
+	check(len(blocked) == 2, "blocked %v", blocked)
+	_, response, err = client.CreateIssueDependency("gopher", "tracker", 5, gitea.IssueMeta{Index: 4})
+	refused(response, err, http.StatusConflict, "a circle")
+	_, response, err = client.EditIssue("gopher", "tracker", 4, gitea.EditIssueOption{
+		Title: "Wish 2", State: pointer(gitea.StateClosed),
+	})
+	refused(response, err, http.StatusPreconditionFailed, "closing while something blocks")
+	_, _, err = client.RemoveIssueDependency("gopher", "tracker", 4, gitea.IssueMeta{Index: 5})
+	must(err, "let an issue wait no more")
+	_, _, err = client.RemoveIssueBlocking("gopher", "tracker", 5, gitea.IssueMeta{Index: 1})
+	must(err, "let an issue block no more")
+	_, response, err = client.RemoveIssueBlocking("gopher", "tracker", 5, gitea.IssueMeta{Index: 1})
+	refused(response, err, http.StatusNotFound, "a relation that is gone")
+}
+
+// hooks makes, lists, shows, changes and removes webhooks wherever they can be at home.
+func hooks(client *gitea.Client, org, repo string) {
+	option := gitea.CreateHookOption{
+		Type:         gitea.HookTypeGitea,
+		Config:       map[string]string{"url": "https://ci.example.org/h", "content_type": "json", "secret": "carrot"},
+		Events:       []string{"push", "create"},
+		BranchFilter: "main",
+		Active:       true,
+	}
+	wrong := option
+	wrong.Config = map[string]string{"url": "burrow", "content_type": "json"}
+	list := gitea.ListHooksOptions{ListOptions: gitea.ListOptions{Page: 1, PageSize: 10}}
+	homes := []struct {
+		create func(gitea.CreateHookOption) (*gitea.Hook, *gitea.Response, error)
+		list   func() ([]*gitea.Hook, *gitea.Response, error)
+		show   func(int64) (*gitea.Hook, *gitea.Response, error)
+		edit   func(int64, gitea.EditHookOption) (*gitea.Response, error)
+		remove func(int64) (*gitea.Response, error)
+	}{
+		{
+			func(option gitea.CreateHookOption) (*gitea.Hook, *gitea.Response, error) {
+				return client.CreateOrgHook(org, option)
+			},
+			func() ([]*gitea.Hook, *gitea.Response, error) { return client.ListOrgHooks(org, list) },
+			func(id int64) (*gitea.Hook, *gitea.Response, error) { return client.GetOrgHook(org, id) },
+			func(id int64, option gitea.EditHookOption) (*gitea.Response, error) {
+				return client.EditOrgHook(org, id, option)
+			},
+			func(id int64) (*gitea.Response, error) { return client.DeleteOrgHook(org, id) },
+		},
+		{
+			func(option gitea.CreateHookOption) (*gitea.Hook, *gitea.Response, error) {
+				return client.CreateRepoHook(org, repo, option)
+			},
+			func() ([]*gitea.Hook, *gitea.Response, error) { return client.ListRepoHooks(org, repo, list) },
+			func(id int64) (*gitea.Hook, *gitea.Response, error) { return client.GetRepoHook(org, repo, id) },
+			func(id int64, option gitea.EditHookOption) (*gitea.Response, error) {
+				return client.EditRepoHook(org, repo, id, option)
+			},
+			func(id int64) (*gitea.Response, error) { return client.DeleteRepoHook(org, repo, id) },
+		},
+		{
+			client.CreateMyHook,
+			func() ([]*gitea.Hook, *gitea.Response, error) { return client.ListMyHooks(list) },
+			client.GetMyHook,
+			client.EditMyHook,
+			client.DeleteMyHook,
+		},
+	}
+	for _, home := range homes {
+		made, _, err := home.create(option)
+		must(err, "make a hook")
+		check(made.Active && made.BranchFilter == "main" && len(made.Events) == 2, "made %v", made)
+		check(made.Config["url"] == option.Config["url"] && made.Config["secret"] == "", "config %v", made.Config)
+		_, response, err := home.create(wrong)
+		refused(response, err, http.StatusUnprocessableEntity, "a hook without an address")
+		listed, _, err := home.list()
+		must(err, "list hooks")
+		check(len(listed) == 1 && listed[0].ID == made.ID, "hooks %v", listed)
+		_, err = home.edit(made.ID, gitea.EditHookOption{Active: pointer(false), BranchFilter: "side"})
+		must(err, "edit it")
+		shown, _, err := home.show(made.ID)
+		must(err, "show it")
+		check(!shown.Active && shown.BranchFilter == "side" && len(shown.Events) == 2, "shown %v", shown)
+		_, err = home.remove(made.ID)
+		must(err, "remove it")
+		_, response, err = home.show(made.ID)
+		refused(response, err, http.StatusNotFound, "a hook that is gone")
+	}
 }

@@ -99,6 +99,72 @@ assert.equal((await data(api.repos.issueListIssues("flock", "nest", { state: "cl
 assert.equal((await data(api.repos.issueListIssues("flock", "nest"))).length, 0);
 await refused(404, api.repos.issueGetIssue("flock", "nest", 99));
 
+// Webhooks, wherever they can be at home.
+const config = { url: "https://ci.example.org/h", content_type: "json", secret: "worm" };
+const homes = [
+  [["flock"], api.orgs.orgCreateHook, api.orgs.orgListHooks, api.orgs.orgGetHook, api.orgs.orgEditHook, api.orgs.orgDeleteHook],
+  [
+    ["flock", "nest"],
+    api.repos.repoCreateHook,
+    api.repos.repoListHooks,
+    api.repos.repoGetHook,
+    api.repos.repoEditHook,
+    api.repos.repoDeleteHook,
+  ],
+  [[], api.user.userCreateHook, api.user.userListHooks, api.user.userGetHook, api.user.userEditHook, api.user.userDeleteHook],
+  [
+    [],
+    api.admin.adminCreateHook,
+    api.admin.adminListHooks,
+    api.admin.adminGetHook,
+    api.admin.adminEditHook,
+    api.admin.adminDeleteHook,
+  ],
+];
+for (const [place, create, list, show, edit, remove] of homes) {
+  const hook = await data(create(...place, { type: "gitea", config, events: ["push"], name: "CI", active: true }));
+  assert.deepEqual([hook.type, hook.active, hook.authorization_header], ["gitea", true, ""]);
+  assert.equal(hook.config.secret, undefined);
+  await create(...place, { type: "discord", config });
+  const hooks = await list(...place, { page: 1, limit: 1 });
+  assert.deepEqual([hooks.data.length, hooks.headers.get("x-total-count")], [1, "2"]);
+  assert.deepEqual(await data(show(...place, hook.id)), hook);
+  const edited = await data(edit(...place, hook.id, { branch_filter: "main" }));
+  assert.deepEqual([edited.branch_filter, edited.name, edited.events], ["main", "CI", ["push"]]);
+  await refused(422, create(...place, { type: "gitea", config: { ...config, url: "nest" } }));
+  await refused(422, edit(...place, hook.id, { events: ["hatch"] }));
+  if (place.length === 2) {
+    await api.repos.repoTestHook(...place, hook.id, { ref: "main" });
+  }
+  for (const one of await data(list(...place))) {
+    await remove(...place, one.id);
+  }
+  await refused(404, show(...place, hook.id));
+}
+
+// What blocks what.
+const numbers = async (call) => (await data(call)).map((one) => one.number);
+const first = (await data(api.repos.issueCreateIssue("flock", "nest", { title: "Lay eggs" }))).number;
+const second = (await data(api.repos.issueCreateIssue("flock", "nest", { title: "Build" }))).number;
+const twigs = (await data(api.repos.issueCreateIssue(name, "egg-0", { title: "Twigs" }))).number;
+const meta = (index, owner = "flock", repo = "nest") => ({ index, owner, repo });
+const waiting = await data(api.repos.issueCreateIssueDependencies("flock", "nest", String(first), meta(second)));
+assert.equal(waiting.number, first);
+assert.equal(waiting.blocked_by_count, 1);
+await api.repos.issueCreateIssueBlocking(name, "egg-0", String(twigs), meta(second));
+assert.deepEqual(await numbers(api.repos.issueListIssueDependencies("flock", "nest", String(first))), [second]);
+assert.deepEqual(await numbers(api.repos.issueListIssueDependencies("flock", "nest", String(second))), [twigs]);
+assert.deepEqual(await numbers(api.repos.issueListBlocks(name, "egg-0", String(twigs))), [second]);
+await refused(409, api.repos.issueCreateIssueDependencies("flock", "nest", String(second), meta(first)));
+await refused(409, api.repos.issueCreateIssueDependencies(name, "egg-0", String(twigs), meta(first)));
+await refused(412, api.repos.issueEditIssue("flock", "nest", second, { state: "closed" }));
+await api.repos.issueEditIssue(name, "egg-0", twigs, { state: "closed" });
+await api.repos.issueEditIssue("flock", "nest", second, { state: "closed" });
+await api.repos.issueRemoveIssueDependencies("flock", "nest", String(first), meta(second));
+await api.repos.issueRemoveIssueBlocking(name, "egg-0", String(twigs), meta(second));
+assert.deepEqual(await numbers(api.repos.issueListIssueDependencies("flock", "nest", String(second))), []);
+await refused(404, api.repos.issueRemoveIssueDependencies("flock", "nest", String(first), meta(second)));
+
 // And away with it.
 await api.repos.repoDelete("flock", "nest");
 await api.orgs.orgDelete("flock");

@@ -69,11 +69,34 @@ const { data: closed } = await octokit.rest.issues.listForRepo({ ...place, state
 assert.deepEqual(closed.map((one) => one.number), [issue.number]);
 await refused(404, octokit.rest.issues.get({ ...place, issue_number: 99 }));
 
+// Webhooks; which type they are is more than this client knows by itself.
+const config = { url: "https://ci.example.org/h", content_type: "json", secret: "gust" };
+await refused(422, octokit.rest.repos.createWebhook({ ...place, config }));
+const { data: hook } = await octokit.rest.repos.createWebhook({ ...place, type: "gitea", config, events: ["push"] });
+assert.deepEqual([hook.type, hook.events, hook.config.secret], ["gitea", ["push"], undefined]);
+const there = { ...place, hook_id: hook.id };
+assert.deepEqual((await octokit.rest.repos.listWebhooks(place)).data, [hook]);
+assert.deepEqual((await octokit.rest.repos.getWebhook(there)).data, hook);
+assert.equal((await octokit.rest.repos.updateWebhook({ ...there, active: true })).data.active, true);
+assert.equal((await octokit.rest.repos.testPushWebhook(there)).status, 204);
+const { data: told } = await octokit.rest.repos.listWebhookDeliveries(there);
+assert.deepEqual(told.map((one) => one.event), ["push"]);
+const { data: one } = await octokit.rest.repos.getWebhookDelivery({ ...there, delivery_id: told[0].id });
+assert.equal(one.status, "waiting");
+assert.equal((await octokit.rest.repos.deleteWebhook(there)).status, 204);
+await refused(404, octokit.rest.repos.getWebhook(there));
+
 // Organizations, and away with everything.
 await octokit.request("POST /orgs", { username: "sky" });
 assert.equal((await octokit.rest.orgs.get({ org: "sky" })).data.login ?? "sky", "sky");
 await octokit.rest.repos.createInOrg({ org: "sky", name: "cloud" });
 assert.deepEqual((await octokit.rest.repos.listForOrg({ org: "sky" })).data.map((one) => one.name), ["cloud"]);
+const inOrg = { org: "sky", type: "gitea", name: "web", config };
+const { data: wide } = await octokit.rest.orgs.createWebhook(inOrg);
+assert.deepEqual((await octokit.rest.orgs.listWebhooks({ org: "sky" })).data, [wide]);
+await octokit.rest.orgs.updateWebhook({ org: "sky", hook_id: wide.id, active: true });
+assert.equal((await octokit.rest.orgs.getWebhook({ org: "sky", hook_id: wide.id })).data.active, true);
+await octokit.rest.orgs.deleteWebhook({ org: "sky", hook_id: wide.id });
 await octokit.rest.repos.delete({ owner: "sky", repo: "cloud" });
 await octokit.request("DELETE /orgs/sky");
 await octokit.rest.repos.delete(place);

@@ -96,6 +96,17 @@ def code(repo: Repository) -> None:
     assert commit.inner_commit["message"]
 
 
+def hooks(repo: Repository) -> None:
+    """Make, list and remove webhooks."""
+    made = repo.create_gitea_hook("https://ci.example.org/h", ["push", "create"])
+    assert (made["type"], made["active"], made["events"]) == ("gitea", True, ["create", "push"])
+    assert [hook["id"] for hook in repo.list_hooks()] == [made["id"]]
+    expect(Unprocessable, repo.create_gitea_hook, "ci.example.org", ["push"])
+    expect(Unprocessable, repo.create_gitea_hook, "https://ci.example.org", ["tide"])
+    repo.delete_hook(made["id"])
+    expect(NotFoundException, repo.delete_hook, made["id"])
+
+
 def issues(client: Gitea, repo: Repository, member: User) -> None:
     """Make issues, change them and page through them."""
     milestone = repo.create_milestone("High tide", "When the water is up")
@@ -116,6 +127,13 @@ def issues(client: Gitea, repo: Repository, member: User) -> None:
     assert [comment.body for comment in closed.get_comments()] == ["Plug it"]
     assert len(repo.get_issues()) == 32
     expect(NotFoundException, Issue.request, client, "squid", "reef", "999")
+    # The client has no methods of its own for what blocks an issue.
+    path = "/repos/squid/reef/issues"
+    client.requests_post(f"{path}/2/dependencies", {"index": 3, "owner": "squid", "repo": "reef"})
+    assert [found["number"] for found in client.requests_get(f"{path}/2/dependencies")] == [3]
+    assert [found["number"] for found in client.requests_get(f"{path}/3/blocks")] == [2]
+    expect(ConflictException, client.requests_post, f"{path}/3/blocks", {"index": 2})
+    assert Issue.request(client, "squid", "reef", "2").blocked_by_count == 1
 
 
 def main() -> None:
@@ -128,6 +146,7 @@ def main() -> None:
     repo = repository(client, squid)
     organization(client, squid, whale)
     code(repo)
+    hooks(repo)
     repo_and_whale(client, repo, whale)
     issues(client, repo, whale)
     repo.delete()

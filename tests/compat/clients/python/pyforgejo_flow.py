@@ -6,6 +6,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from pyforgejo import PyforgejoApi
 from pyforgejo.core.api_error import ApiError
@@ -115,6 +116,70 @@ def organization(api: PyforgejoApi) -> None:
         api.organization.org_get(org="forest")
 
 
+def hooks(api: PyforgejoApi, name: str) -> None:
+    """Make, list, show, change and remove webhooks wherever they can be at home."""
+    api.organization.org_create(username="meadow")
+    config = {"url": "https://ci.example.org/h", "content_type": "json", "secret": "sap"}
+    here = {"owner": name, "repo": "garden"}
+    homes: list[tuple[dict[str, Any], Any, Any, Any, Any, Any]] = [
+        (
+            {"org": "meadow"},
+            api.organization.org_create_hook,
+            api.organization.org_list_hooks,
+            api.organization.org_get_hook,
+            api.organization.org_edit_hook,
+            api.organization.org_delete_hook,
+        ),
+        (
+            here,
+            api.repository.repo_create_hook,
+            api.repository.repo_list_hooks,
+            api.repository.repo_get_hook,
+            api.repository.repo_edit_hook,
+            api.repository.repo_delete_hook,
+        ),
+        (
+            {},
+            api.user.create_hook,
+            api.user.list_hooks,
+            api.user.get_hook,
+            api.user.edit_hook,
+            api.user.delete_hook,
+        ),
+        (
+            {},
+            api.admin.create_hook,
+            api.admin.list_hooks,
+            api.admin.get_hook,
+            api.admin.edit_hook,
+            api.admin.delete_hook,
+        ),
+    ]
+    for place, create, listed, show, edit, delete in homes:
+        made = create(**place, type="gitea", config=config, events=["push", "issues"], branch_filter="main")
+        assert (made.type, made.active, made.branch_filter) == ("gitea", False, "main")
+        assert "issue_comment" in made.events
+        assert (made.config["url"], "secret" in made.config) == (config["url"], False)
+        assert made.created_at.year >= 2020
+        create(**place, type="slack", config={**config, "channel": "#grass"})
+        assert [len(listed(**place, page=page, limit=1)) for page in (1, 2, 3)] == [1, 1, 0]
+        assert show(**place, id=made.id) == made
+        changed = edit(**place, id=made.id, active=True)
+        assert (changed.active, changed.branch_filter, changed.events) == (True, "main", made.events)
+        for wrong in ({"type": "pigeon"}, {"config": {"url": "x"}}, {"events": ["rain"]}):
+            with refused(422):
+                create(**place, **{"type": "gitea", "config": config, **wrong})
+        if place == here:
+            api.repository.repo_test_hook(**here, id=made.id, ref="main")
+        for found in listed(**place):
+            delete(**place, id=found.id)
+        with refused(404):
+            delete(**place, id=made.id)
+        with refused(404):
+            show(**place, id=made.id)
+    api.organization.org_delete(org="meadow")
+
+
 def code(api: PyforgejoApi, name: str) -> None:
     """Look at branches, commits, trees, blobs and tags."""
     place = {"owner": name, "repo": "garden"}
@@ -176,6 +241,36 @@ def issues(api: PyforgejoApi, name: str) -> None:
     api.issue.delete_label(**place, id=label.id)
 
 
+def dependencies(api: PyforgejoApi, name: str) -> None:
+    """Let issues wait for each other, see it from both sides, and let go again."""
+    place = {"owner_": name, "repo_": "garden"}
+    where = {"owner": name, "repo": "garden"}
+    elsewhere = {"owner": name, "repo": "pot-0"}
+    [first, second] = [api.issue.create_issue(**where, title=title) for title in ("Sow", "Dig")]
+    third = api.issue.create_issue(**elsewhere, title="Buy seeds")
+    made = api.issue.create_issue_dependencies(**place, index_=first.number, index=second.number, **where)
+    assert (made.number, made.blocked_by_count, made.blocking_count) == (first.number, 1, 0)
+    api.issue.create_issue_blocking(owner_=name, repo_="pot-0", index_=third.number, index=first.number, **where)
+    blockers = api.issue.list_issue_dependencies(owner=name, repo="garden", index=first.number)
+    assert [found.title for found in blockers] == ["Dig", "Buy seeds"]
+    assert [found.repository.name for found in blockers] == ["garden", "pot-0"]
+    blocked = api.issue.list_blocks(owner=name, repo="garden", index=second.number)
+    assert [found.id for found in blocked] == [first.id]
+    with refused(409):
+        api.issue.create_issue_dependencies(**place, index_=second.number, index=first.number, **where)
+    with refused(409):
+        api.issue.create_issue_dependencies(**place, index_=first.number, index=second.number, **where)
+    with refused(412):
+        api.issue.edit_issue(**where, index=first.number, state="closed")
+    told = api.issue.get_comments_and_timeline(**where, index=first.number)
+    assert [entry.dependent_issue.title for entry in told] == ["Dig", "Buy seeds"]
+    api.issue.remove_issue_dependencies(**place, index_=first.number, index=second.number, **where)
+    api.issue.remove_issue_blocking(owner_=name, repo_="pot-0", index_=third.number, index=first.number, **where)
+    assert api.issue.list_issue_dependencies(owner=name, repo="garden", index=first.number) == []
+    with refused(404):
+        api.issue.remove_issue_dependencies(**place, index_=first.number, index=second.number, **where)
+
+
 def main() -> None:
     """Do everything once."""
     url, name, _password, token = sys.argv[1:]
@@ -184,8 +279,10 @@ def main() -> None:
     people(api)
     repository(api, name)
     organization(api)
+    hooks(api, name)
     code(api, name)
     issues(api, name)
+    dependencies(api, name)
     api.repository.repo_delete(owner=name, repo="garden")
     with refused(404):
         api.repository.repo_get(owner=name, repo="garden")

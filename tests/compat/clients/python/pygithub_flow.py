@@ -71,6 +71,29 @@ def code(repo: Repository) -> None:
     assert repo.get_tags().totalCount == 0
 
 
+def hooks(client: Github, repo: Repository) -> None:
+    """Find webhooks and their deliveries; the client cannot make one, since it knows no type."""
+    with refused(422):
+        repo.create_hook("web", {"url": "https://ci.example.org/h", "content_type": "json"})
+    config = {"url": "https://ci.example.org/h", "content_type": "json", "secret": "oil"}
+    path = f"/repos/{repo.full_name}/hooks"
+    for _ in range(3):
+        client.requester.requestJsonAndCheck(
+            "POST", path, input={"type": "gitea", "config": config, "active": True}
+        )
+    found = list(repo.get_hooks())
+    assert [hook.active for hook in found] == [True] * 3
+    hook = repo.get_hook(found[0].id)
+    assert (hook.events, hook.config["url"]) == (["push"], config["url"])
+    client.requester.requestJsonAndCheck("POST", f"{path}/{hook.id}/tests")
+    [told] = list(repo.get_hook_deliveries(hook.id))
+    assert (told.event, told.status) == ("push", "waiting")
+    assert repo.get_hook_delivery(hook.id, told.id).event == "push"
+    client.requester.requestJsonAndCheck("DELETE", f"{path}/{hook.id}")
+    with refused(404):
+        repo.get_hook(hook.id)
+
+
 def main() -> None:
     """Do everything once."""
     url, name, _password, token = sys.argv[1:]
@@ -91,6 +114,7 @@ def main() -> None:
     assert client.get_repo(f"{name}/engine").description == "What drives everything"
     code(repo)
     issues(repo)
+    hooks(client, repo)
     repo.delete()
     with refused(404):
         client.get_repo(f"{name}/engine")

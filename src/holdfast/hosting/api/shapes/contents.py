@@ -10,8 +10,6 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.shapes.git import git_time, repository_api, repository_page
-from holdfast.hosting.api.shapes.times import Time
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.lfs import pointer
@@ -19,6 +17,8 @@ from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.shapes.git import git_time, repository_api, repository_page
+from holdfast.hosting.shapes.times import Time
 
 __all__ = ["LARGEST_BLOB", "WHOLE", "ContentsResponse", "RefShown", "View", "Wanted", "contents_of", "ref_shown"]
 

@@ -6,7 +6,9 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
-from holdfast.hosting.api.shapes.git import (
+from holdfast.hosting.committing import Committed
+from holdfast.hosting.git.commits import Commit, Signature
+from holdfast.hosting.shapes.git import (
     CommitMeta,
     CommitUser,
     Verification,
@@ -16,9 +18,7 @@ from holdfast.hosting.api.shapes.git import (
     repository_page,
     verification,
 )
-from holdfast.hosting.api.shapes.times import NEVER, Time
-from holdfast.hosting.committing import Committed
-from holdfast.hosting.git.commits import Commit, Signature
+from holdfast.hosting.shapes.times import NEVER, Time
 
 __all__ = [
     "FileCommitResponse",

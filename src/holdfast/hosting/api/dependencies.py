@@ -1,0 +1,209 @@
+"""Issues that depend on others: what blocks an issue, and what it blocks.
+
+Of a relation, the target is the issue that waits and the blocker is what it waits for. Whoever changes one must be
+able to write the target and to read the blocker; whatever stands in the way, the answer is that something is not
+there.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+from msgspec import Meta
+from sqlalchemy import and_
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, in_repository, reads_issues, signed_in
+from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_all
+from holdfast.hosting.api.paging import Listed, Page, unbounded_page
+from holdfast.hosting.api.refusal import APIError, Refusal
+from holdfast.hosting.errors import DependencyCycle
+from holdfast.hosting.shapes.dependencies import full_name, reader, shown
+from holdfast.hosting.shapes.issues import Issue, one_issue
+from holdfast.hosting.store import dependencies, issue_lists, issues, seen_issues
+from holdfast.hosting.store.issue_lists import in_repository as is_in_repository
+
+__all__ = [
+    "add_block",
+    "add_dependency",
+    "list_blocks",
+    "list_dependencies",
+    "remove_block",
+    "remove_dependency",
+    "set_dependencies",
+]
+
+LINKING: Final = (in_repository, reads_issues, signed_in)
+# Where dependencies on other repositories are switched off, that is told as a text and nothing around it.
+ALSO: Final = {400: str | APIError}
+
+
+class DependenciesOption(msgspec.Struct, frozen=True):
+    """Everything an issue is to depend on; the list may also come alone."""
+
+    dependencies: Annotated[list[IssueMeta], Meta(max_length=1000)] = []
+    bare_list: ClassVar[str] = "dependencies"
+
+
+def ask_to_link(target: Located) -> None:
+    """Refuse to change what an issue waits for where nobody may, or the caller may not."""
+    repository = target.place.repository
+    if repository.is_archived or not repository.allows_dependencies:
+        raise Refusal(404)
+    if not may_write(target.place, target.issue):
+        raise Refusal(404)
+
+
+@contextmanager
+def showing_circle(call: Call) -> Iterator[None]:
+    """Answer a circle with the way around it; what the caller may not read on the way is not named."""
+    try:
+        yield
+    except DependencyCycle as error:
+        with call.host.database.read() as connection:
+            seen = seen_issues.seen_by_id(connection, set(error.path), reader(call))
+        names: list[str] = []
+        for number in error.path:
+            name = full_name(seen.get(number))
+            # How many of them follow each other is nobody's business either.
+            if not names or names[-1] != name or seen[number].is_readable:
+                names.append(name)
+        raise Refusal(409, f"circular dependency: {' -> '.join(names)}") from error
+
+
+def link(call: Call, target: Located, blocker: Located) -> None:
+    """Let one issue wait for another."""
+    ask_to_link(target)
+    with showing_circle(call):
+        dependencies.add_dependency(
+            call.host.database, target.place.repository, target.issue, blocker.issue, actor=call.user
+        )
+
+
+def unlink(call: Call, target: Located, blocker: Located) -> None:
+    """Let one issue wait for another no more."""
+    ask_to_link(target)
+    dependencies.remove_dependency(
+        call.host.database, target.place.repository, target.issue, blocker.issue, actor=call.user
+    )
+
+
+def shown_again(call: Call, place: Place, index: int) -> Issue:
+    """Show the issue of the path as it is now."""
+    return one_issue(call, place.repository, issues.find_issue(call.host.database, place.repository, index))
+
+
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
+def list_dependencies(call: Call, place: Place, index: int, page: Page) -> Listed[Issue]:
+    """List what blocks an issue; of those the caller may not read, only that they are there."""
+    if not place.repository.allows_dependencies:
+        raise Refusal(404)
+    issue = the_issue(call, place, index)
+    found, total = seen_issues.blockers_of(
+        call.host.database, issue, reader(call), skip=page.skip, limit=page.size
+    )
+    return Listed(shown(call, found, writes=may_write(place, issue)), total)
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/issues/{index}/dependencies",
+    scope="issue",
+    guards=LINKING,
+    status=201,
+    refuses=(409, 423),
+    also=ALSO,
+)
+def add_dependency(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+    """Let the issue be blocked by another."""
+    target = Located(the_issue(call, place, index), place)
+    link(call, target, locate(call, place, body))
+    return shown_again(call, place, index)
+
+
+@endpoint(
+    "PUT /repos/{owner}/{repo}/issues/{index}/dependencies",
+    scope="issue",
+    guards=LINKING,
+    refuses=(409, 423),
+    also=ALSO,
+)
+def set_dependencies(call: Call, place: Place, index: int, body: DependenciesOption) -> Issue:
+    """Let the issue be blocked by exactly these, all at once or not at all.
+
+    What the caller could not remove one by one stays: issues they may not read and, where dependencies on other
+    repositories are switched off, issues of others.
+    """
+    target = Located(the_issue(call, place, index), place)
+    wanted = locate_all(call, place, body.dependencies)
+    ask_to_link(target)
+    caller = call.caller
+    removable = issue_lists.visible_to(caller.user, public_only=caller.public_only)
+    if not call.host.settings.allow_cross_repository_dependencies:
+        removable = and_(removable, is_in_repository(place.repository, (False, True)))
+    with showing_circle(call):
+        dependencies.set_dependencies(
+            call.host.database,
+            place.repository,
+            target.issue,
+            [one.issue for one in wanted],
+            actor=call.user,
+            removable=removable,
+        )
+    return shown_again(call, place, index)
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/issues/{index}/dependencies",
+    scope="issue",
+    guards=LINKING,
+    status=201,
+    refuses=(409, 423),
+    also=ALSO,
+)
+def remove_dependency(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+    """Let the issue be blocked by another no more."""
+    target = Located(the_issue(call, place, index), place)
+    unlink(call, target, locate(call, place, body))
+    return shown_again(call, place, index)
+
+
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READING, slow=True)
+def list_blocks(call: Call, place: Place, index: int, page: Page) -> Listed[Issue]:
+    """List what an issue blocks; those the caller may not read are left out, so a page may be short."""
+    issue = the_issue(call, place, index)
+    page = unbounded_page(call)
+    found, total = seen_issues.blocked_by(call.host.database, issue, reader(call), skip=page.skip, limit=page.size)
+    return Listed(shown(call, [one for one in found if one.is_readable]), total, page)
+
+
+@endpoint(
+    "POST /repos/{owner}/{repo}/issues/{index}/blocks",
+    scope="issue",
+    guards=LINKING,
+    status=201,
+    refuses=(409,),
+    also=ALSO,
+)
+def add_block(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+    """Let the issue block another."""
+    blocker = Located(the_issue(call, place, index), place)
+    link(call, locate(call, place, body), blocker)
+    return shown_again(call, place, index)
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/issues/{index}/blocks",
+    scope="issue",
+    guards=LINKING,
+    status=201,
+    refuses=(409,),
+    also=ALSO,
+)
+def remove_block(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+    """Let the issue block another no more."""
+    blocker = Located(the_issue(call, place, index), place)
+    unlink(call, locate(call, place, body), blocker)
+    return shown_again(call, place, index)

@@ -1,0 +1,219 @@
+"""The endpoints of webhooks: the same for repositories, organizations, users and the whole service.
+
+A module for each of them says where its hooks are at home, and who may look after them; `hook_endpoints` declares
+the rest.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Endpoint, endpoint
+from holdfast.hosting.api.decoding import Required
+from holdfast.hosting.api.hook_options import (
+    CreateHookOption,
+    EditHookOption,
+    changed_columns,
+    is_system,
+    new_columns,
+)
+from holdfast.hosting.api.hook_trials import TrialQuery, try_push
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal, answering
+from holdfast.hosting.api.shapes import hooks as shapes
+from holdfast.hosting.api.times import read_time
+from holdfast.hosting.errors import NotWaiting
+from holdfast.hosting.events.names import KINDS
+from holdfast.hosting.store import deliveries
+from holdfast.hosting.store import hooks as store
+from holdfast.hosting.store.hooks import Home
+
+__all__ = ["hook_endpoints", "webhooks_enabled"]
+
+State = Literal["waiting", "delivered", "failed", "cancelled"]
+
+
+class DeliveryQuery(msgspec.Struct, frozen=True):
+    """Which deliveries to list."""
+
+    status: State | None = None
+    event: str = ""
+    since: str = ""
+    before: str = ""
+
+
+class RedeliverOption(msgspec.Struct, frozen=True):
+    """Which deliveries to make again: those of a time, all of them or some."""
+
+    since: Annotated[str, Required] = ""
+    before: str = ""
+    status: Literal["delivered", "failed", "cancelled"] | None = None
+    event: str = ""
+
+
+class Redelivered(msgspec.Struct, frozen=True):
+    """How many deliveries will be made again."""
+
+    count: int
+
+
+def webhooks_enabled(call: Call) -> None:
+    """Refuse where the settings say that there are no webhooks."""
+    if not call.host.settings.webhooks:
+        raise Refusal(403, "webhooks disabled by administrator")
+
+
+def list_hooks(call: Call, home: Home, page: Page) -> Listed[shapes.Hook]:
+    """List the webhooks, oldest first."""
+    found, total = store.hooks_of(call.host.database, home, skip=page.skip, limit=page.size)
+    return Listed([shapes.hook(kept) for kept in found], total)
+
+
+def show_hook(call: Call, home: Home, id: int) -> shapes.Hook:  # noqa: A002  # as it is called in the path
+    """Show a webhook."""
+    return shapes.hook(store.find_hook(call.host.database, home, id))
+
+
+def create_hook(call: Call, home: Home, body: CreateHookOption) -> shapes.Hook:
+    """Make a webhook."""
+    columns = new_columns(body, call.host.sealer)
+    system = is_system(body.config or {})
+    return shapes.hook(store.add_hook(call.host.database, home, columns, is_system=system))
+
+
+def edit_hook(call: Call, home: Home, id: int, body: EditHookOption) -> shapes.Hook:  # noqa: A002
+    """Change a webhook; what is not said stays as it is."""
+    database = call.host.database
+    kept = store.find_hook(database, home, id)
+    columns = changed_columns(kept, body, call.host.sealer)
+    return shapes.hook(store.change_hook(database, home, kept, columns))
+
+
+def delete_hook(call: Call, home: Home, id: int) -> None:  # noqa: A002
+    """Remove a webhook, and the history of its deliveries."""
+    database = call.host.database
+    store.remove_hook(database, store.find_hook(database, home, id))
+
+
+def try_hook(call: Call, home: Home, id: int, query: TrialQuery) -> None:  # noqa: A002
+    """Tell a webhook of a push that brought nothing, to see whether it arrives."""
+    kept = store.find_hook(call.host.database, home, id)
+    try_push(call, home, kept, query)
+
+
+def resume_hook(call: Call, home: Home, id: int) -> shapes.Hook:  # noqa: A002
+    """Let a paused webhook be told again of what has waited."""
+    database = call.host.database
+    return shapes.hook(store.resume_hook(database, home, store.find_hook(database, home, id)))
+
+
+def list_deliveries(
+    call: Call,
+    home: Home,
+    id: int,  # noqa: A002
+    query: DeliveryQuery,
+    page: Page,
+) -> Listed[shapes.Delivery]:
+    """List what a webhook was told and is to be told, newest first."""
+    database = call.host.database
+    kept = store.find_hook(database, home, id)
+    wanted = wanted_ones(query)
+    found, total = deliveries.deliveries_of(database, kept.id, wanted, skip=page.skip, limit=page.size)
+    return Listed([shapes.delivery(one) for one in found], total)
+
+
+def show_delivery(call: Call, home: Home, id: int, delivery: str) -> shapes.DeliveryDetails:  # noqa: A002
+    """Show a delivery by its number or its uuid, with what was sent and what came back."""
+    found = found_delivery(call, home, id, delivery)
+    payload = "" if found.body else deliveries.payload_of(call.host.database, found)
+    return shapes.details(found, payload)
+
+
+def cancel_delivery(call: Call, home: Home, id: int, delivery: str) -> None:  # noqa: A002
+    """Take back a delivery that waits, so that those behind it are not held up."""
+    found = found_delivery(call, home, id, delivery)
+    with answering(409, NotWaiting):
+        deliveries.cancel(call.host.database, found, f"cancelled by {call.user.name}")
+
+
+def redeliver(call: Call, home: Home, id: int, delivery: str) -> shapes.Delivery:  # noqa: A002
+    """Make a delivery again, after everything that waits already."""
+    found = found_delivery(call, home, id, delivery)
+    check_active(store.find_hook(call.host.database, home, id))
+    return shapes.delivery(deliveries.redeliver(call.host.database, found))
+
+
+def redeliver_all(call: Call, home: Home, id: int, body: RedeliverOption) -> Redelivered:  # noqa: A002
+    """Make the deliveries of a time again, each event once and in order."""
+    database = call.host.database
+    kept = store.find_hook(database, home, id)
+    wanted = wanted_ones(body)
+    check_active(kept)
+    return Redelivered(deliveries.redeliver_all(database, kept.id, wanted))
+
+
+def check_active(kept: store.Hook) -> None:
+    """Refuse to queue for a hook that nothing is sent to."""
+    if not kept.is_active:
+        raise Refusal(409, deliveries.INACTIVE)
+
+
+def found_delivery(call: Call, home: Home, number: int, key: str) -> deliveries.Delivery:
+    """Find a delivery of a hook."""
+    database = call.host.database
+    return deliveries.find_delivery(database, store.find_hook(database, home, number).id, key)
+
+
+def wanted_ones(asked: DeliveryQuery | RedeliverOption) -> deliveries.Wanted:
+    """Read which deliveries are asked for."""
+    if asked.event and asked.event not in KINDS:
+        raise Refusal(422, f"[Event]: unknown event {asked.event[:100]!r}")
+    return deliveries.Wanted(
+        state=asked.status,
+        kind=asked.event or None,
+        since=read_time(asked.since, "Since") if asked.since else None,
+        before=read_time(asked.before, "Before") if asked.before else None,
+    )
+
+
+def hook_endpoints(
+    word: str,
+    path: str,
+    *,
+    scope: str,
+    guards: tuple[Callable[[Call], object], ...],
+    lists: Callable[..., object] = list_hooks,
+) -> tuple[Endpoint, ...]:
+    """Declare the endpoints of the hooks of one kind of home; the last of the guards gives that."""
+    one, history = f"{path}/{{id}}", f"{path}/{{id}}/deliveries"
+    entry = f"{history}/{{delivery}}"
+    missing = (401, 403, 404)
+
+    def declare(run: Callable[..., object], route: str, name: str, **more: Any) -> Endpoint:
+        options = {"refuses": missing, **more}
+        return endpoint(route, scope=scope, guards=guards, tag=f"{word}_hooks", name=name, **options)(run)
+
+    return (
+        declare(lists, f"GET {path}", f"list_{word}_hooks"),
+        declare(create_hook, f"POST {path}", f"create_{word}_hook", status=201, refuses=(400, *missing, 422)),
+        declare(show_hook, f"GET {one}", f"show_{word}_hook"),
+        declare(edit_hook, f"PATCH {one}", f"edit_{word}_hook", refuses=(400, *missing, 422)),
+        declare(delete_hook, f"DELETE {one}", f"delete_{word}_hook"),
+        declare(try_hook, f"POST {one}/tests", f"test_{word}_hook"),
+        declare(resume_hook, f"POST {one}/resume", f"resume_{word}_hook"),
+        declare(
+            redeliver_all, f"POST {one}/redeliver", f"redeliver_{word}_hook", status=202, refuses=(*missing, 409)
+        ),
+        declare(list_deliveries, f"GET {history}", f"list_{word}_hook_deliveries", slow=True),
+        declare(show_delivery, f"GET {entry}", f"show_{word}_hook_delivery", slow=True),
+        declare(cancel_delivery, f"DELETE {entry}", f"cancel_{word}_hook_delivery", refuses=(*missing, 409)),
+        declare(
+            redeliver,
+            f"POST {entry}/redeliver",
+            f"redeliver_{word}_hook_delivery",
+            status=202,
+            refuses=(*missing, 409),
+        ),
+    )

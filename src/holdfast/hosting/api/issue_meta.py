@@ -1,0 +1,91 @@
+"""How a body names another issue, and how that one is found.
+
+A repository that is not there and one the caller may not see must not be told apart, by the answer or by the time
+it takes: the same questions are put to the database either way, and only then is decided.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Mode
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.issues import Issue, find_issues, no_issue
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["IssueMeta", "Located", "locate", "locate_all"]
+
+
+class IssueMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """Which issue is meant; without an owner and a name it is one of the same repository. `repo` is `name` too."""
+
+    index: int = 0
+    owner: str = ""
+    name: str = ""
+    repo: str = ""
+    # gitea-js does not say that it is JSON.
+    plain_json: ClassVar[bool] = True
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The owner and the name of its repository; both are empty when it is not said."""
+        return self.owner, self.name or self.repo
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An issue the caller may read, and where it is."""
+
+    issue: Issue
+    place: Place
+
+
+def locate(call: Call, place: Place, meta: IssueMeta) -> Located:
+    """Return the issue a body names."""
+    return locate_all(call, place, [meta])[0]
+
+
+def locate_all(call: Call, place: Place, metas: Sequence[IssueMeta]) -> list[Located]:
+    """Return the issues a body names, in the same few queries however many there are."""
+    here = {("", ""), (place.repository.owner.name, place.repository.name)}
+    elsewhere = {meta.names for meta in metas} - here
+    if elsewhere and not call.host.settings.allow_cross_repository_dependencies:
+        raise Refusal(400, "CrossRepositoryDependencies not enabled", words=True)
+    places = dict.fromkeys(here, place) | places_named(call, elsewhere)
+    wanted = [(found.repository.id if (found := places.get(meta.names)) else 0, meta.index) for meta in metas]
+    issues = find_issues(call.host.database, wanted)
+    located = []
+    for meta, key in zip(metas, wanted, strict=True):
+        named, issue = places.get(meta.names), issues.get(key)
+        if named is None or named.access.mode == Mode.NONE:
+            raise no_repository(*meta.names)
+        if issue is None or not named.access.may_read(access.issue_unit(is_pull=issue.is_pull)):
+            raise no_issue(named.repository, meta.index)
+        located.append(Located(issue, named))
+    return located
+
+
+def places_named(call: Call, names: set[tuple[str, str]]) -> dict[tuple[str, str], Place]:
+    """Return the repositories of these names that are there, and what the caller may do in each."""
+    if not names:
+        return {}
+    database = call.host.database
+    found = repositories.find_repositories(database, names)
+    grants = repositories.grants_in(database, call.user, list(found.values()))
+    by_name: dict[tuple[str, str], Place] = {}
+    for owner, name in names:
+        one: Repository | None = found.get((owner.casefold(), name.casefold()))
+        if one is not None:
+            by_name[owner, name] = Place(one, access.repository_access(call.caller, one, grants[one.id]))
+    return by_name
+
+
+def no_repository(owner: str, name: str) -> Refusal:
+    """Say that there is no such repository, in the words for one that there never was."""
+    return Refusal(404, f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")

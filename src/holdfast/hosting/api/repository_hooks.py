@@ -1,0 +1,47 @@
+"""Webhooks of a repository."""
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place, administers, in_repository
+from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
+from holdfast.hosting.store.hooks import Home
+
+__all__ = [
+    "cancel_repository_hook_delivery",
+    "create_repository_hook",
+    "delete_repository_hook",
+    "edit_repository_hook",
+    "list_repository_hook_deliveries",
+    "list_repository_hooks",
+    "redeliver_repository_hook",
+    "redeliver_repository_hook_delivery",
+    "resume_repository_hook",
+    "show_repository_hook",
+    "show_repository_hook_delivery",
+    "test_repository_hook",
+]
+
+
+def of_repository(call: Call) -> Home:
+    """Say that the hooks are the repository's."""
+    return Home("repository", call.give(Place).repository.id)
+
+
+(
+    list_repository_hooks,
+    create_repository_hook,
+    show_repository_hook,
+    edit_repository_hook,
+    delete_repository_hook,
+    test_repository_hook,
+    resume_repository_hook,
+    redeliver_repository_hook,
+    list_repository_hook_deliveries,
+    show_repository_hook_delivery,
+    cancel_repository_hook_delivery,
+    redeliver_repository_hook_delivery,
+) = hook_endpoints(
+    "repository",
+    "/repos/{owner}/{repo}/hooks",
+    scope="repository",
+    guards=(in_repository, administers, webhooks_enabled, of_repository),
+)

@@ -1,0 +1,137 @@
+"""Webhooks and their deliveries, as clients know them."""
+
+from functools import lru_cache
+
+import msgspec
+
+from holdfast.hosting.shapes.times import Time, moment, moment_or_none
+from holdfast.hosting.store.deliveries import Delivery as StoredDelivery
+from holdfast.hosting.store.hooks import Hook as StoredHook
+from holdfast.hosting.store.hooks import Shown
+from holdfast.secret import MASK
+
+__all__ = ["Delivery", "DeliveryDetails", "Hook", "Request", "Response", "delivery", "details", "hook"]
+
+
+class Hook(msgspec.Struct, frozen=True):
+    """A webhook; neither its secret nor what it authorizes itself with is ever shown."""
+
+    id: int
+    name: str
+    type: str
+    branch_filter: str
+    config: dict[str, str]
+    events: list[str]
+    authorization_header: str
+    active: bool
+    updated_at: Time
+    created_at: Time
+    paused_at: Time | None
+    pause_reason: str
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """What a hook is to be told of an event, and what has become of it."""
+
+    id: int
+    uuid: str
+    hook_id: int
+    event: str
+    status: str
+    again_of: int | None
+    tries: int
+    next_try_at: Time | None
+    created_at: Time
+    ended_at: Time | None
+    response_status: int | None
+    duration_ms: int
+    error: str
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What was sent at the last try; what authorizes it is masked."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: str
+
+
+class Response(msgspec.Struct, frozen=True):
+    """What came back: of the body, the beginning."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+class DeliveryDetails(Delivery, frozen=True):
+    """A delivery with what was sent and what came back; each is null before it happened."""
+
+    request: Request | None
+    response: Response | None
+
+
+@lru_cache(maxsize=4096)
+def hook(kept: StoredHook | Shown) -> Hook:
+    """Make the shape, once for as long as nothing of it changes; the keys of `config` are in order."""
+    config = {"content_type": kept.content_type, "url": kept.url}
+    if kept.scope in {"system", "default"}:
+        config = {
+            "content_type": kept.content_type,
+            "is_system_webhook": "true" if kept.scope == "system" else "false",
+            "url": kept.url,
+        }
+    if kept.type == "slack":
+        config = dict(sorted({**config, **read_object(kept.meta)}.items()))
+    return Hook(
+        id=kept.id,
+        name=kept.name,
+        type=kept.type,
+        branch_filter=kept.branch_filter,
+        config=config,
+        events=kept.events.split(","),
+        authorization_header="",
+        active=bool(kept.is_active),
+        updated_at=moment(kept.updated_at),
+        created_at=moment(kept.created_at),
+        paused_at=moment_or_none(kept.paused_at),
+        pause_reason=kept.pause_reason,
+    )
+
+
+read_object = msgspec.json.Decoder(dict[str, str]).decode
+
+
+def delivery(kept: StoredDelivery) -> Delivery:
+    """Make the shape without what was sent."""
+    return Delivery(
+        id=kept.id,
+        uuid=kept.uuid,
+        hook_id=kept.hook_id,
+        event=kept.kind,
+        status=kept.state,
+        again_of=kept.again_of,
+        tries=kept.tries,
+        next_try_at=moment(kept.due_at // 1000) if kept.state == "waiting" else None,
+        created_at=moment(kept.created_at),
+        ended_at=moment_or_none(kept.ended_at),
+        response_status=kept.status or None,
+        duration_ms=kept.milliseconds,
+        error=kept.error,
+    )
+
+
+def details(kept: StoredDelivery, payload: str) -> DeliveryDetails:
+    """Make the whole shape; `payload` is the body where that is what every hook is told."""
+    request = response = None
+    if kept.method:
+        sent = {
+            name: MASK if name.lower() == "authorization" else value
+            for name, value in read_object(kept.headers).items()
+        }
+        request = Request(kept.method, kept.url, sent, kept.body or payload)
+    if kept.status:
+        response = Response(kept.status, read_object(kept.answer_headers), kept.answer.decode("utf-8", "replace"))
+    facts = msgspec.structs.asdict(delivery(kept))
+    return DeliveryDetails(**facts, request=request, response=response)

@@ -1,0 +1,31 @@
+"""Checks of the secrets at rest: that the key which sealed them is still there."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import or_, select
+
+from holdfast.hosting.doctor.finding import Finding, Kind
+from holdfast.hosting.errors import SealBroken, SealError
+from holdfast.hosting.host import Host
+from holdfast.hosting.store.sealing import KEY_FILE
+from holdfast.hosting.store.tables import hooks
+
+__all__ = ["sealed"]
+
+
+def sealed(host: Host) -> Iterator[Finding]:
+    """Open every secret of a webhook; without a key at all, that is the one thing to say."""
+    statement = select(hooks.c.id, hooks.c.secret, hooks.c.authorization).where(
+        or_(hooks.c.secret != "", hooks.c.authorization != "")
+    )
+    with host.database.read() as connection:
+        rows = connection.execute(statement.order_by(hooks.c.id)).all()
+    for row in rows:
+        try:
+            host.sealer.open(row.secret)
+            host.sealer.open(row.authorization)
+        except SealBroken as error:
+            yield Finding(Kind.SEAL, f"webhook {row.id}", str(error))
+        except SealError as error:
+            yield Finding(Kind.KEY, str(host.settings.data / KEY_FILE), str(error))
+            return

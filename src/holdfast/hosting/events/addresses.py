@@ -1,0 +1,143 @@
+"""Which addresses webhooks may be sent to.
+
+Whoever makes a webhook names an address, and the service connects to it from where it stands: inside a network,
+beside other services, next to a cloud's metadata. By default, therefore, only addresses of the public internet are
+called. What is judged is the address a connection is made to, never only the name it was asked for by.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from holdfast.hosting.errors import AddressRefused
+from holdfast.hosting.globs import Glob, compile_glob
+
+__all__ = ["Address", "Allowed", "kind_of"]
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+PUBLIC: Final = "public"
+LOOPBACK: Final = "loopback"
+PRIVATE: Final = "private"
+# The first that holds an address says what it is. Python's own `is_global` differs between its versions.
+KINDS: Final[tuple[tuple[Network, str], ...]] = tuple(
+    (ipaddress.ip_network(network), kind)
+    for network, kind in (
+        ("0.0.0.0/8", "unspecified"),
+        ("10.0.0.0/8", PRIVATE),
+        ("100.64.0.0/10", "carrier-shared"),
+        ("127.0.0.0/8", LOOPBACK),
+        ("168.63.129.16/32", "cloud-internal"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", PRIVATE),
+        ("192.0.0.0/24", "reserved"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.31.196.0/24", "reserved"),
+        ("192.52.193.0/24", "reserved"),
+        ("192.88.99.0/24", "reserved"),
+        ("192.168.0.0/16", PRIVATE),
+        ("192.175.48.0/24", "reserved"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+        ("::/128", "unspecified"),
+        ("::1/128", LOOPBACK),
+        ("::ffff:0:0/96", "IPv4-in-IPv6"),
+        ("::ffff:0:0:0/96", "IPv4-in-IPv6"),
+        ("::/96", "IPv4-in-IPv6"),
+        ("64:ff9b::/96", "NAT64"),
+        ("64:ff9b:1::/48", "NAT64"),
+        ("100::/64", "discard-only"),
+        ("2001::/32", "Teredo"),
+        ("2001:db8::/32", "documentation"),
+        ("2001::/23", "reserved"),
+        ("2002::/16", "6to4"),
+        ("3fff::/20", "documentation"),
+        ("5f00::/16", "reserved"),
+        ("fc00::/7", PRIVATE),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+    )
+)
+# What has been given out as public so far; the rest of IPv6 is reserved.
+GLOBAL_IPV6: Final = ipaddress.IPv6Network("2000::/3")
+# The low 64 bits of an ISATAP address, which carry an IPv4 address.
+ISATAP: Final = (0x00005EFE, 0x02005EFE)
+
+
+def kind_of(address: Address) -> str:
+    """Say what kind of address it is: `public`, or the reason why it is none."""
+    if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
+        address = ipaddress.IPv6Address(int(address))
+    for network, kind in KINDS:
+        if address.version == network.version and address in network:
+            return kind
+    if isinstance(address, ipaddress.IPv6Address):
+        if address not in GLOBAL_IPV6:
+            return "reserved"
+        if (int(address) >> 32) & 0xFFFF_FFFF in ISATAP:
+            return "IPv4-in-IPv6"
+    return PUBLIC
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the setting `webhook_allowed_hosts` allows."""
+
+    kinds: frozenset[str]
+    everything: bool
+    networks: tuple[Network, ...]
+    hosts: tuple[Glob, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the setting: kinds of addresses, networks and patterns of host names, separated by commas."""
+        kinds, networks, hosts = set(), [], []
+        parts = [part.strip().lower() for part in text.split(",") if part.strip()]
+        for part in parts:
+            if part in {"external", PRIVATE, LOOPBACK}:
+                kinds.add(PUBLIC if part == "external" else part)
+                continue
+            try:
+                networks.append(ipaddress.ip_network(part, strict=False))
+            except ValueError:
+                hosts.append(compile_glob(part))
+        return cls(frozenset(kinds), "*" in parts, tuple(networks), tuple(hosts))
+
+    def allows(self, host: str, address: Address) -> bool:
+        """Tell whether a connection to an address may be made that was asked for by the name of a host."""
+        if self.everything:
+            return True
+        plain = ipaddress.ip_address(str(address).partition("%")[0])
+        return (
+            kind_of(plain) in self.kinds
+            or any(plain.version == network.version and plain in network for network in self.networks)
+            or any(pattern.matches(host) for pattern in self.hosts)
+        )
+
+    def choose(self, host: str, addresses: Sequence[Address]) -> list[Address]:
+        """Return those of a host's addresses that may be connected to; raise when there is none."""
+        chosen = [address for address in addresses if self.allows(host, address)]
+        if not chosen:
+            raise AddressRefused(refusal(host, addresses))
+        return chosen
+
+
+def refusal(host: str, addresses: Sequence[Address]) -> str:
+    """Say which addresses are not called, and which setting would allow them."""
+    seen = list(dict.fromkeys(addresses))
+    which = ", ".join(f"{address} ({kind_of(address)})" for address in seen[:4])
+    words = {kind_of(address) for address in seen} & {PRIVATE, LOOPBACK}
+    hints = [*sorted(words), str(seen[0]).partition("%")[0]]
+    if host.strip("[]") not in {str(address) for address in seen}:
+        hints.append(host)
+        which = f"{host}, which is {which}"
+    return (
+        f"webhooks may not be sent to {which}; "
+        f"the setting webhook_allowed_hosts would allow it with {' or '.join(hints)}"
+    )

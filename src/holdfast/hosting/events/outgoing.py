@@ -1,0 +1,16 @@
+"""What a webhook sends: one request, made but not sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["Outgoing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request to a receiver; `headers` has one value for each name."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes

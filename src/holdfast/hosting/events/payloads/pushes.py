@@ -1,0 +1,205 @@
+"""What is told when branches and tags come, move and go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+import structlog
+
+from holdfast.hosting.errors import GitError, NoSuchObject
+from holdfast.hosting.events.payloads.facts import Facts, Happened
+from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.changes import Changes, changed_files
+from holdfast.hosting.git.commits import Commit, find_commit
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.shapes.git import PayloadCommit, payload_commit, people_of, repository_page
+from holdfast.hosting.shapes.repositories import Repository
+from holdfast.hosting.shapes.users import User
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.updates import Move
+
+__all__ = ["CreatePayload", "DeletePayload", "PushPayload", "created", "deleted", "pushed"]
+
+log = structlog.get_logger(__name__)
+LISTED: Final = 5
+# How many commits of a new branch count as having come with it.
+OF_A_NEW_BRANCH: Final = 10
+BRANCHES: Final = "refs/heads/"
+PREFIXES: Final = (BRANCHES, "refs/tags/")
+NOTHING: Final = Changes(())
+
+
+class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """A branch or a tag has moved; commits are the newest ones, newest first."""
+
+    ref: str
+    before: str
+    after: str
+    compare_url: str
+    commits: list[PayloadCommit]
+    total_commits: int
+    head_commit: PayloadCommit | None
+    repository: Repository | None
+    pusher: User
+    sender: User
+
+
+class CreatePayload(msgspec.Struct, frozen=True, kw_only=True):
+    """There is a new branch or tag."""
+
+    sha: str
+    ref: str
+    ref_type: str
+    repository: Repository | None
+    sender: User
+
+
+class DeletePayload(msgspec.Struct, frozen=True, kw_only=True):
+    """A branch or tag is gone."""
+
+    ref: str
+    ref_type: str
+    pusher_type: str
+    repository: Repository | None
+    sender: User
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a push brought: some of its commits, how many there are, and where they begin."""
+
+    head: Commit | None = None
+    commits: Sequence[Commit] = ()
+    total: int = 0
+    base: str = ""
+    """What to compare with: an id, a branch, or nothing."""
+    changes: dict[str, Changes] = field(default_factory=dict)
+
+
+def short(ref: str) -> str:
+    """Return the name people know a ref by."""
+    return next((ref.removeprefix(prefix) for prefix in PREFIXES if ref.startswith(prefix)), ref)
+
+
+def created(happened: Happened) -> CreatePayload:
+    """Tell of a new branch or tag."""
+    facts = happened.facts
+    return CreatePayload(
+        sha=facts.after,
+        ref=short(facts.ref),
+        ref_type=facts.ref_type,
+        repository=happened.place,
+        sender=happened.sender,
+    )
+
+
+def deleted(happened: Happened) -> DeletePayload:
+    """Tell that a branch or tag is gone."""
+    facts = happened.facts
+    return DeletePayload(
+        ref=short(facts.ref),
+        ref_type=facts.ref_type,
+        pusher_type="user",
+        repository=happened.place,
+        sender=happened.sender,
+    )
+
+
+def pushed(happened: Happened) -> PushPayload:
+    """Tell what a push brought; of what git no longer has, only the ids."""
+    facts, viewer, kept = happened.facts, happened.viewer, happened.repository
+    brought = Brought()
+    if kept is not None:
+        try:
+            repo = open_repository(viewer.host.folders.existing(kept.id))
+            brought = brought_by(repo, facts, kept.default_branch)
+        except (GitError, OSError) as error:
+            log.warning("a push is told without its commits", repository=kept.full_name, why=str(error))
+    # The same commit twice is a test: it shows one commit as a push would, and what its signature says.
+    is_test = bool(facts.after) and facts.before == facts.after
+    shapes = {} if kept is None else shapes_of(happened, kept, brought, verified=is_test)
+    sender = happened.sender
+    return PushPayload(
+        ref=facts.ref,
+        before=facts.before,
+        after=facts.after,
+        compare_url=compare_url(happened, brought.base),
+        commits=[shapes[commit.id] for commit in brought.commits],
+        total_commits=brought.total,
+        head_commit=None if brought.head is None else shapes.get(brought.head.id),
+        repository=happened.place,
+        pusher=sender,
+        sender=sender,
+    )
+
+
+def compare_url(happened: Happened, base: str) -> str:
+    """Return the page that shows what came, or the service's own address when there is nothing to compare."""
+    if happened.repository is None or not base:
+        return happened.viewer.root
+    page = repository_page(happened.viewer, happened.repository)
+    return f"{page}/compare/{quote(base)}...{happened.facts.after}"
+
+
+def shapes_of(
+    happened: Happened, kept: store.Repository, brought: Brought, *, verified: bool
+) -> dict[str, PayloadCommit]:
+    """Make the shapes of the commits to be told, by their ids."""
+    every = [*brought.commits, *([] if brought.head is None else [brought.head])]
+    people = people_of(happened.viewer, every)
+    shapes = {}
+    for commit in every:
+        changes = brought.changes.get(commit.id, NOTHING)
+        shape = payload_commit(happened.viewer, kept, commit, people, changes)
+        shapes[commit.id] = shape if verified else msgspec.structs.replace(shape, verification=None)
+    return shapes
+
+
+def brought_by(repo: Repo, facts: Facts, default_branch: str) -> Brought:
+    """Work out what a push brought."""
+    move = Move(facts.ref, facts.before, facts.after)
+    if move.deletes:
+        return Brought()
+    head_id = refs.commit_of(repo, move.new)
+    head = None if head_id is None else find_commit(repo, head_id)
+    if head is None:
+        return Brought(base="" if move.creates else move.old)
+    ids: Sequence[str] = ()
+    total, base = 0, "" if move.creates else move.old
+    if move.old == move.new:
+        ids, total = [head.id], 1
+    elif move.ref.startswith(BRANCHES):
+        ids, total, base = new_commits(repo, move, head, default_branch)
+    commits = [found for found in (find_commit(repo, one) for one in ids[:LISTED]) if found is not None]
+    changes = {
+        commit.id: changes_of(repo, commit) for commit in {one.id: one for one in [*commits, head]}.values()
+    }
+    return Brought(head, commits, total, base, changes)
+
+
+def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tuple[Sequence[str], int, str]:
+    """Return the newest commits that came to a branch, how many there are, and what to compare them with."""
+    branch = move.ref.removeprefix(BRANCHES)
+    if not move.creates:
+        try:
+            span = history.span(repo, head.id, exclude=[move.old])
+            return history.ids(repo, span, limit=LISTED), history.count(repo, span), move.old
+        except NoSuchObject:
+            # What the branch was before it was pushed over is collected by now.
+            ids = history.only_on_branch(repo, branch, head.id, limit=OF_A_NEW_BRANCH)
+            return ids, len(ids), move.old
+    ids = history.only_on_branch(repo, branch, head.id, limit=OF_A_NEW_BRANCH)
+    oldest = find_commit(repo, ids[-1]) if ids else None
+    if oldest is not None and oldest.parents:
+        return ids, len(ids), oldest.parents[0]
+    return ids, len(ids), "" if branch == default_branch else default_branch
+
+
+def changes_of(repo: Repo, commit: Commit) -> Changes:
+    """Return which files a commit changed; none when what it changed cannot be read any more."""
+    try:
+        return changed_files(repo, commit)
+    except GitError:
+        return NOTHING

@@ -1,0 +1,167 @@
+"""Comments and the other entries of a timeline, as clients know them."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from holdfast.hosting.shapes.dependencies import shown_by_id
+from holdfast.hosting.shapes.issues import (
+    Attachment,
+    Issue,
+    Label,
+    Milestone,
+    issue_page,
+    label_in,
+    milestone,
+)
+from holdfast.hosting.shapes.times import Time, moment
+from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store import comments, issues
+from holdfast.hosting.store.issue_parts import TimelineParts, timeline_parts
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["Comment", "TimelineComment", "comment_list", "one_comment", "timeline"]
+
+
+class Comment(msgspec.Struct, frozen=True):
+    """A comment on an issue or a pull request."""
+
+    id: int
+    html_url: str
+    pull_request_url: str
+    issue_url: str
+    user: User | None
+    original_author: str
+    original_author_id: int
+    body: str
+    assets: list[Attachment]
+    created_at: Time
+    updated_at: Time
+
+
+class TimelineComment(msgspec.Struct, frozen=True):
+    """Something that happened to an issue; `type` says what, and which of the keys matter."""
+
+    id: int
+    type: str
+    html_url: str
+    pull_request_url: str
+    issue_url: str
+    user: User | None
+    body: str
+    created_at: Time
+    updated_at: Time
+    old_project_id: int
+    project_id: int
+    old_milestone: Milestone | None
+    milestone: Milestone | None
+    tracked_time: None
+    old_title: str
+    new_title: str
+    old_ref: str
+    new_ref: str
+    ref_issue: Issue | None
+    ref_comment: Comment | None
+    ref_action: str
+    ref_commit_sha: str
+    review_id: int
+    label: Label | None
+    assignee: User | None
+    assignee_team: None
+    removed_assignee: bool
+    resolve_doer: User | None
+    dependent_issue: Issue | None
+
+
+def comment_list(
+    viewer: Viewer, repository: Repository, kept: Sequence[tuple[comments.Comment, issues.Issue]]
+) -> list[Comment]:
+    """Make the shapes of a page of comments, each with the issue it is on."""
+    parts = timeline_parts(viewer.host.database, [comment for comment, _ in kept])
+    shapes = []
+    for comment, issue in kept:
+        page = issue_page(viewer, repository, issue)
+        shapes.append(
+            Comment(
+                id=comment.id,
+                html_url=f"{page}#issuecomment-{comment.id}",
+                pull_request_url=page if issue.is_pull else "",
+                issue_url="" if issue.is_pull else page,
+                user=user(viewer, parts.people.get(comment.author_id or 0)),
+                original_author="",
+                original_author_id=0,
+                body=comment.body,
+                assets=[],
+                created_at=moment(comment.created_at),
+                updated_at=moment(comment.updated_at),
+            )
+        )
+    return shapes
+
+
+def one_comment(viewer: Viewer, repository: Repository, issue: issues.Issue, comment: comments.Comment) -> Comment:
+    """Make the shape of one comment."""
+    return comment_list(viewer, repository, [(comment, issue)])[0]
+
+
+def timeline(
+    viewer: Viewer, repository: Repository, issue: issues.Issue, entries: Sequence[comments.Comment]
+) -> list[TimelineComment]:
+    """Make the shapes of a page of a timeline."""
+    parts = timeline_parts(viewer.host.database, entries)
+    named = {entry.happening.dependent_issue_id for entry in entries}
+    others = shown_by_id(viewer, {number for number in named if number is not None})
+    return [timeline_entry(viewer, repository, issue, entry, parts=parts, others=others) for entry in entries]
+
+
+def timeline_entry(
+    viewer: Viewer,
+    repository: Repository,
+    issue: issues.Issue,
+    entry: comments.Comment,
+    *,
+    parts: TimelineParts,
+    others: Mapping[int, Issue],
+) -> TimelineComment:
+    """Make the shape of one entry; `others` are the issues that relations lead to."""
+    page = issue_page(viewer, repository, issue)
+    told = entry.happening
+    old, new = parts.milestones.get(told.old_milestone_id or 0), parts.milestones.get(told.milestone_id or 0)
+    label = parts.labels.get(told.label_id or 0)
+    return TimelineComment(
+        id=entry.id,
+        type=entry.kind,
+        html_url=f"{page}#issuecomment-{entry.id}",
+        pull_request_url=page if issue.is_pull else "",
+        issue_url="" if issue.is_pull else page,
+        user=user(viewer, parts.people.get(entry.author_id or 0)),
+        body=deadline(told) if entry.kind.endswith("_deadline") else entry.body,
+        created_at=moment(entry.created_at),
+        updated_at=moment(entry.updated_at),
+        old_project_id=0,
+        project_id=0,
+        old_milestone=None if old is None else milestone(old),
+        milestone=None if new is None else milestone(new),
+        tracked_time=None,
+        old_title=told.old_title,
+        new_title=told.new_title,
+        old_ref=told.old_ref,
+        new_ref=told.new_ref,
+        ref_issue=None,
+        ref_comment=None,
+        ref_action="none",
+        ref_commit_sha="",
+        review_id=0,
+        label=None if label is None else label_in(viewer, label, repository),
+        assignee=None if told.assignee_id is None else user(viewer, parts.people.get(told.assignee_id)),
+        assignee_team=None,
+        removed_assignee=told.removed,
+        resolve_doer=None,
+        dependent_issue=others.get(told.dependent_issue_id or 0),
+    )
+
+
+def deadline(told: comments.Happening) -> str:
+    """Write the date something is due, after the date it was due before when there was one."""
+    return "|".join(moment(when)[:10] for when in (told.due_at, told.old_due_at) if when)

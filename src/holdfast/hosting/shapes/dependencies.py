@@ -1,0 +1,165 @@
+"""Issues that wait for others, as clients know them: in full, or only as much as somebody may know of one."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.shapes.issues import (
+    Issue,
+    PullRequestMeta,
+    RepositoryMeta,
+    issue,
+    issue_page,
+    state,
+)
+from holdfast.hosting.shapes.times import EPOCH
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store.issue_parts import issue_parts
+from holdfast.hosting.store.seen_issues import Reader, Seen, seen_by_id
+
+__all__ = [
+    "HIDDEN",
+    "DependencyEdge",
+    "DependencyGraph",
+    "DependencyNode",
+    "full_name",
+    "node",
+    "reader",
+    "shown",
+    "shown_by_id",
+]
+
+# Stands for an issue that somebody may know to be there, and nothing else of it.
+HIDDEN: Final = Issue(
+    id=0,
+    url="",
+    html_url="",
+    number=0,
+    user=None,
+    original_author="",
+    original_author_id=0,
+    title="HIDDEN",
+    body="",
+    ref="",
+    assets=[],
+    labels=None,
+    milestone=None,
+    projects=None,
+    assignee=None,
+    assignees=None,
+    state="open",
+    is_locked=False,
+    comments=0,
+    created_at=EPOCH,
+    updated_at=EPOCH,
+    closed_at=None,
+    due_date=None,
+    time_estimate=0,
+    pull_request=None,
+    repository=None,
+    pin_order=0,
+    content_version=0,
+    blocked_by_count=0,
+    blocking_count=0,
+)
+A_PULL: Final = PullRequestMeta(merged=False, merged_at=None, draft=False, html_url="")
+
+
+class DependencyNode(msgspec.Struct, frozen=True):
+    """An issue in a graph; `depth` counts steps towards what blocks the first one, negative away from it."""
+
+    key: int
+    hidden: bool
+    depth: int
+    repository: str
+    number: int
+    title: str
+    state: str
+    is_pull: bool
+    html_url: str
+
+
+class DependencyEdge(msgspec.Struct, frozen=True):
+    """That an issue waits for another, both by the keys of their nodes."""
+
+    issue: int
+    blocker: int
+
+
+class DependencyGraph(msgspec.Struct, frozen=True):
+    """What an issue waits for and what waits for it, near and far; the issue itself is the first node."""
+
+    nodes: list[DependencyNode]
+    edges: list[DependencyEdge]
+    truncated: bool
+
+
+def reader(viewer: Viewer) -> Reader:
+    """Return who it is that looks."""
+    return Reader(viewer.caller.user, viewer.caller.public_only)
+
+
+def reduced(seen: Seen) -> Issue:
+    """Make the shape for somebody who may know what their issue waits for, but not read it."""
+    place = seen.repository
+    return msgspec.structs.replace(
+        HIDDEN,
+        number=seen.issue.number,
+        title=seen.issue.title,
+        state=state(is_closed=seen.issue.is_closed),
+        pull_request=A_PULL if seen.issue.is_pull else None,
+        repository=RepositoryMeta(place.id, place.name, place.owner.name, place.full_name),
+    )
+
+
+def shown(viewer: Viewer, found: Sequence[Seen], *, writes: bool = False) -> list[Issue]:
+    """Make the shapes of issues; what cannot be read is hidden, or reduced for who `writes` what led there."""
+    readable = [one.issue for one in found if one.is_readable]
+    parts = issue_parts(viewer.host.database, readable, *(one.repository for one in found if one.is_readable))
+    return [
+        issue(viewer, one.issue, parts) if one.is_readable else reduced(one) if writes else HIDDEN for one in found
+    ]
+
+
+def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, Issue]:
+    """Make the shapes of issues by their ids; one that is gone is left out."""
+    if not ids:
+        return {}
+    with viewer.host.database.read() as connection:
+        found = seen_by_id(connection, ids, reader(viewer))
+    return dict(zip(found, shown(viewer, list(found.values())), strict=True))
+
+
+def full_name(seen: Seen | None) -> str:
+    """Write an issue as people do, when the reader may read it."""
+    readable = seen is not None and seen.is_readable
+    return f"{seen.repository.full_name}#{seen.issue.number}" if seen is not None and readable else HIDDEN.title
+
+
+def node(viewer: Viewer, seen: Seen, *, key: int, depth: int) -> DependencyNode:
+    """Make the shape of an issue in a graph."""
+    if not seen.is_readable:
+        return DependencyNode(
+            key=key,
+            hidden=True,
+            depth=depth,
+            repository="",
+            number=0,
+            title=HIDDEN.title,
+            state=HIDDEN.state,
+            is_pull=False,
+            html_url="",
+        )
+    kept = seen.issue
+    return DependencyNode(
+        key=key,
+        hidden=False,
+        depth=depth,
+        repository=seen.repository.full_name,
+        number=kept.number,
+        title=kept.title,
+        state=state(is_closed=kept.is_closed),
+        is_pull=kept.is_pull,
+        html_url=issue_page(viewer, seen.repository, kept),
+    )

@@ -1,0 +1,246 @@
+"""Commits, branches, tags, trees and blobs, as clients know them."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting.git.changes import Changes, Stats
+from holdfast.hosting.git.commits import Commit as GitCommit
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.shapes.times import NEVER, Time
+from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = [
+    "Commit",
+    "CommitMeta",
+    "CommitUser",
+    "PayloadCommit",
+    "Verification",
+    "commit_meta",
+    "commit_shape",
+    "git_time",
+    "payload_commit",
+    "people_of",
+    "repository_api",
+    "repository_page",
+    "verification",
+]
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class CommitUser(msgspec.Struct, frozen=True):
+    """Who made a commit, as it stands in the commit."""
+
+    name: str
+    email: str
+    date: str
+
+
+class CommitMeta(msgspec.Struct, frozen=True):
+    """A commit or tree somewhere else."""
+
+    url: str
+    sha: str
+    created: Time
+
+
+class Signer(msgspec.Struct, frozen=True):
+    """Who signed a commit."""
+
+    name: str
+    email: str
+    username: str
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """Whether a commit is signed; signatures are shown, not checked."""
+
+    verified: bool
+    reason: str
+    signature: str
+    signer: Signer | None
+    payload: str
+
+
+class RepoCommit(msgspec.Struct, frozen=True):
+    """What stands in a commit."""
+
+    url: str
+    author: CommitUser
+    committer: CommitUser
+    message: str
+    tree: CommitMeta
+    verification: Verification | None
+
+
+class AffectedFile(msgspec.Struct, frozen=True):
+    """A file a commit changed."""
+
+    filename: str
+    status: str
+
+
+class CommitStats(msgspec.Struct, frozen=True):
+    """How many lines a commit changed."""
+
+    total: int
+    additions: int
+    deletions: int
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A commit, and who on this server made it."""
+
+    url: str
+    sha: str
+    created: Time
+    html_url: str
+    commit: RepoCommit
+    author: User | None
+    committer: User | None
+    parents: list[CommitMeta]
+    files: list[AffectedFile] | UnsetType = UNSET
+    stats: CommitStats | UnsetType = UNSET
+
+
+class PayloadUser(msgspec.Struct, frozen=True):
+    """Who made a commit, and their name here."""
+
+    name: str
+    email: str
+    username: str
+
+
+class PayloadCommit(msgspec.Struct, frozen=True):
+    """The commit a branch points to."""
+
+    id: str
+    message: str
+    url: str
+    author: PayloadUser
+    committer: PayloadUser
+    verification: Verification | None
+    timestamp: str
+    added: list[str] | None
+    removed: list[str] | None
+    modified: list[str] | None
+
+
+def git_time(seconds: int, offset: int) -> str:
+    """Write a time of git's with the offset it was made at; one that no calendar has is the beginning of 1970."""
+    try:
+        moment = EPOCH + timedelta(seconds=seconds)
+        if offset == 0:
+            return moment.isoformat()[:19] + "Z"
+        return moment.astimezone(timezone(timedelta(minutes=offset))).isoformat()
+    except (OverflowError, ValueError):
+        return EPOCH.isoformat()[:19] + "Z"
+
+
+def repository_api(viewer: Viewer, repository: Repository) -> str:
+    """Return the address of a repository in the API."""
+    return f"{viewer.api}/repos/{quote(repository.owner.name)}/{quote(repository.name)}"
+
+
+def repository_page(viewer: Viewer, repository: Repository) -> str:
+    """Return the address of a repository's page."""
+    return f"{viewer.root}/{quote(repository.owner.name)}/{quote(repository.name)}"
+
+
+def people_of(viewer: Viewer, commits: Iterable[GitCommit]) -> dict[str, Account]:
+    """Find the accounts behind the e-mail addresses in some commits, all at once."""
+    emails = {signature.email for commit in commits for signature in (commit.author, commit.committer)}
+    return accounts.by_emails(viewer.host.database, emails)
+
+
+def commit_user(signature: Signature) -> CommitUser:
+    """Make the shape."""
+    return CommitUser(signature.name, signature.email, git_time(signature.time, signature.offset))
+
+
+def verification(commit: GitCommit) -> Verification:
+    """Tell that a commit is signed; by whom is not checked."""
+    reason = "gpg.error.no_gpg_keys_found" if commit.signature else "gpg.error.not_signed_commit"
+    return Verification(False, reason, commit.signature, None, commit.payload)
+
+
+def commit_meta(api: str, sha: str, kind: str = "commits", created: Time = NEVER) -> CommitMeta:
+    """Point to a commit or a tree."""
+    return CommitMeta(f"{api}/git/{kind}/{sha}", sha, created)
+
+
+def commit_shape(
+    viewer: Viewer,
+    repository: Repository,
+    commit: GitCommit,
+    people: dict[str, Account],
+    *,
+    changes: Changes | None = None,
+    stats: Stats | None = None,
+) -> Commit:
+    """Make the shape; files and lines are there when they were asked for."""
+    api = repository_api(viewer, repository)
+    created = git_time(commit.committer.time, commit.committer.offset)
+    author, committer = people.get(commit.author.email), people.get(commit.committer.email)
+    files: list[AffectedFile] | UnsetType = UNSET
+    if changes is not None:
+        files = [AffectedFile(change.path, change.status) for change in changes.files]
+    counted: CommitStats | UnsetType = UNSET
+    if stats is not None:
+        counted = CommitStats(stats.total, stats.additions, stats.deletions)
+    return Commit(
+        url=f"{api}/git/commits/{commit.id}",
+        sha=commit.id,
+        created=created,
+        html_url=f"{repository_page(viewer, repository)}/commit/{commit.id}",
+        commit=RepoCommit(
+            url=f"{api}/git/commits/{commit.id}",
+            author=commit_user(commit.author),
+            committer=commit_user(commit.committer),
+            message=commit.message,
+            tree=commit_meta(api, commit.tree, "trees", created),
+            verification=verification(commit),
+        ),
+        author=None if author is None else user(viewer, author),
+        committer=None if committer is None else user(viewer, committer),
+        parents=[commit_meta(api, parent) for parent in commit.parents],
+        files=files,
+        stats=counted,
+    )
+
+
+def payload_user(signature: Signature, people: dict[str, Account]) -> PayloadUser:
+    """Make the shape."""
+    account = people.get(signature.email)
+    return PayloadUser(signature.name, signature.email, "" if account is None else account.name)
+
+
+def payload_commit(
+    viewer: Viewer,
+    repository: Repository,
+    commit: GitCommit,
+    people: dict[str, Account],
+    changes: Changes | None = None,
+) -> PayloadCommit:
+    """Make the shape of a commit as it stands in branches and events."""
+    return PayloadCommit(
+        id=commit.id,
+        message=commit.message,
+        url=f"{repository_page(viewer, repository)}/commit/{commit.id}",
+        author=payload_user(commit.author, people),
+        committer=payload_user(commit.committer, people),
+        verification=verification(commit),
+        timestamp=git_time(commit.author.time, commit.author.offset),
+        added=None if changes is None else changes.paths("added"),
+        removed=None if changes is None else changes.paths("removed"),
+        modified=None if changes is None else changes.paths("modified"),
+    )

@@ -1,0 +1,83 @@
+"""Organizations and teams, as clients know them."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from holdfast.hosting.access import Mode, Unit
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.teams import Team as StoredTeam
+
+__all__ = ["Link", "Organization", "Team", "Visibility", "organization", "team"]
+
+# Who may know of an account; a client that leaves it empty does not care.
+Visibility = Literal["", "public", "limited", "private"]
+# An address people will follow: never a script.
+Link = Annotated[str, Meta(max_length=255, pattern=r"^(https?://[^\s]+)?$")]
+
+
+class Organization(msgspec.Struct, frozen=True):
+    """An organization."""
+
+    id: int
+    name: str
+    full_name: str
+    email: str
+    avatar_url: str
+    description: str
+    website: str
+    location: str
+    visibility: str
+    repo_admin_change_team_access: bool
+    username: str
+
+
+class Team(msgspec.Struct, frozen=True):
+    """A team of an organization."""
+
+    id: int
+    name: str
+    description: str
+    organization: Organization | None
+    includes_all_repositories: bool
+    permission: str
+    units: list[str]
+    units_map: dict[str, str]
+    can_create_org_repo: bool
+    visibility: str
+
+
+def organization(viewer: Viewer, account: Account) -> Organization:
+    """Make the shape."""
+    return Organization(
+        id=account.id,
+        name=account.name,
+        full_name=account.full_name,
+        email=account.email,
+        avatar_url=f"{viewer.root}/avatars/{account.id}",
+        description=account.description,
+        website=account.website,
+        location=account.location,
+        visibility=account.visibility,
+        repo_admin_change_team_access=account.repository_admins_change_teams,
+        username=account.name,
+    )
+
+
+def team(viewer: Viewer, kept: StoredTeam, account: Account) -> Team:
+    """Make the shape; a team without modes in units has its own mode in all of them."""
+    modes = kept.units or dict.fromkeys(Unit, kept.mode)
+    return Team(
+        id=kept.id,
+        name=kept.name,
+        description=kept.description,
+        organization=organization(viewer, account),
+        includes_all_repositories=kept.includes_all_repositories,
+        permission=Mode(kept.mode).word,
+        units=[str(unit) for unit, mode in modes.items() if mode > Mode.NONE],
+        units_map={str(unit): Mode(mode).word for unit, mode in modes.items()},
+        can_create_org_repo=kept.may_create_repositories,
+        visibility=kept.visibility,
+    )

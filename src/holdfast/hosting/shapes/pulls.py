@@ -1,0 +1,128 @@
+"""Pull requests, as clients know them."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from holdfast.hosting.access import Access
+from holdfast.hosting.shapes.issues import Issue, Label, Milestone, issue
+from holdfast.hosting.shapes.repositories import Repository, repository
+from holdfast.hosting.shapes.times import Time
+from holdfast.hosting.shapes.users import User
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store import issues
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.issue_parts import issue_parts
+
+__all__ = ["PRBranchInfo", "PullRequest", "one_pull", "pull_list", "pull_request"]
+
+
+class PRBranchInfo(msgspec.Struct, frozen=True):
+    """One of the two branches of a pull request."""
+
+    label: str
+    ref: str
+    sha: str
+    repo_id: int
+    repo: Repository | None
+
+
+class PullRequest(msgspec.Struct, frozen=True):
+    """A pull request; nothing merges one here, so it never counts as mergeable."""
+
+    id: int
+    url: str
+    number: int
+    user: User | None
+    title: str
+    body: str
+    labels: list[Label] | None
+    milestone: Milestone | None
+    assignee: User | None
+    assignees: list[User] | None
+    requested_reviewers: list[User]
+    requested_reviewers_teams: list[int]
+    state: str
+    draft: bool
+    is_locked: bool
+    comments: int
+    review_comments: int
+    additions: int
+    deletions: int
+    changed_files: int
+    html_url: str
+    diff_url: str
+    patch_url: str
+    mergeable: bool
+    merged: bool
+    merged_at: Time | None
+    merge_commit_sha: str | None
+    merged_by: User | None
+    allow_maintainer_edit: bool
+    base: PRBranchInfo
+    head: PRBranchInfo
+    merge_base: str
+    due_date: Time | None
+    created_at: Time
+    updated_at: Time
+    closed_at: Time | None
+    pin_order: int
+    content_version: int
+
+
+def pull_request(viewer: Viewer, home: Repository, kept: issues.Issue, whole: Issue) -> PullRequest:
+    """Make the shape from that of the issue the pull request is."""
+    return PullRequest(
+        id=kept.id,
+        url=f"{viewer.api}/repos/{home.full_name}/pulls/{kept.number}",
+        number=kept.number,
+        user=whole.user,
+        title=whole.title,
+        body=whole.body,
+        labels=whole.labels,
+        milestone=whole.milestone,
+        assignee=whole.assignee,
+        assignees=whole.assignees,
+        requested_reviewers=[],
+        requested_reviewers_teams=[],
+        state=whole.state,
+        draft=kept.is_draft,
+        is_locked=whole.is_locked,
+        comments=whole.comments,
+        review_comments=0,
+        additions=0,
+        deletions=0,
+        changed_files=0,
+        html_url=whole.html_url,
+        diff_url=f"{whole.html_url}.diff",
+        patch_url=f"{whole.html_url}.patch",
+        mergeable=False,
+        merged=kept.merged_at > 0,
+        merged_at=None if whole.pull_request is None else whole.pull_request.merged_at,
+        merge_commit_sha=None,
+        merged_by=None,
+        allow_maintainer_edit=False,
+        base=PRBranchInfo(kept.base_branch, kept.base_branch, kept.base_sha, home.id, home),
+        head=PRBranchInfo(kept.head_branch, kept.head_branch, kept.head_sha, home.id, home),
+        merge_base=kept.base_sha,
+        due_date=whole.due_date,
+        created_at=whole.created_at,
+        updated_at=whole.updated_at,
+        closed_at=whole.closed_at,
+        pin_order=whole.pin_order,
+        content_version=whole.content_version,
+    )
+
+
+def pull_list(
+    viewer: Viewer, kept_in: store.Repository, may: Access, kept: Sequence[issues.Issue]
+) -> list[PullRequest]:
+    """Make the shapes of a page of pull requests of one repository."""
+    parts = issue_parts(viewer.host.database, kept, kept_in)
+    home = repository(viewer, kept_in, may)
+    return [pull_request(viewer, home, one, issue(viewer, one, parts)) for one in kept]
+
+
+def one_pull(viewer: Viewer, kept_in: store.Repository, may: Access, kept: issues.Issue) -> PullRequest:
+    """Make the shape of one pull request."""
+    return pull_list(viewer, kept_in, may, [kept])[0]

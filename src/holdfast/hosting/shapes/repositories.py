@@ -1,0 +1,197 @@
+"""A repository, as clients know it."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Access, Unit
+from holdfast.hosting.shapes.times import EPOCH, Time, moment
+from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.repositories import Declared
+
+__all__ = ["InternalTracker", "Permission", "Repository", "permission", "repository", "repository_list"]
+
+
+class Permission(msgspec.Struct, frozen=True):
+    """What the caller may do."""
+
+    admin: bool
+    push: bool
+    pull: bool
+
+
+class InternalTracker(msgspec.Struct, frozen=True):
+    """How issues are tracked."""
+
+    enable_time_tracker: bool = True
+    allow_only_contributors_to_track_time: bool = True
+    enable_issue_dependencies: bool = True
+
+
+class Repository(msgspec.Struct, frozen=True):
+    """A repository."""
+
+    id: int
+    owner: User
+    name: str
+    full_name: str
+    description: str
+    empty: bool
+    private: bool
+    fork: bool
+    template: bool
+    mirror: bool
+    size: int
+    language: str
+    languages_url: str
+    html_url: str
+    url: str
+    link: str
+    ssh_url: str
+    clone_url: str
+    original_url: str
+    website: str
+    stars_count: int
+    forks_count: int
+    watchers_count: int
+    branch_count: int
+    open_issues_count: int
+    open_pr_counter: int
+    release_counter: int
+    default_branch: str
+    archived: bool
+    created_at: Time
+    updated_at: Time
+    archived_at: Time
+    permissions: Permission
+    has_code: bool
+    has_issues: bool
+    has_wiki: bool
+    has_pull_requests: bool
+    has_projects: bool
+    projects_mode: str
+    has_releases: bool
+    has_packages: bool
+    has_actions: bool
+    ignore_whitespace_conflicts: bool
+    allow_merge_commits: bool
+    allow_rebase: bool
+    allow_rebase_explicit: bool
+    allow_squash_merge: bool
+    allow_fast_forward_only_merge: bool
+    allow_merge_update: bool
+    allow_rebase_update: bool
+    allow_manual_merge: bool
+    autodetect_manual_merge: bool
+    default_delete_branch_after_merge: bool
+    default_merge_style: str
+    default_update_style: str
+    default_allow_maintainer_edit: bool
+    avatar_url: str
+    internal: bool
+    mirror_interval: str
+    object_format_name: str
+    mirror_updated: Time
+    topics: list[str]
+    licenses: list[str]
+    internal_tracker: InternalTracker | UnsetType = UNSET
+
+
+def permission(may: Access) -> Permission:
+    """Make the shape."""
+    return Permission(admin=may.is_admin, push=may.may_write(Unit.CODE), pull=may.may_read(Unit.CODE))
+
+
+def repository(viewer: Viewer, kept: store.Repository, may: Access) -> Repository:
+    """Make the shape."""
+    declared = msgspec.json.decode(kept.declared, type=Declared)
+    path = f"{quote(kept.owner.name)}/{quote(kept.name)}"
+    host = viewer.root.partition("://")[2].partition("/")[0].partition(":")[0]
+    tracker: InternalTracker | UnsetType = UNSET
+    if kept.has_issues:
+        tracker = InternalTracker(
+            declared.enable_time_tracker,
+            declared.allow_only_contributors_to_track_time,
+            kept.has_dependencies,
+        )
+    return Repository(
+        id=kept.id,
+        owner=user(viewer, kept.owner),
+        name=kept.name,
+        full_name=kept.full_name,
+        description=kept.description,
+        empty=kept.is_empty,
+        private=kept.is_private,
+        fork=kept.fork_of is not None,
+        template=kept.is_template,
+        mirror=kept.is_mirror,
+        size=kept.size // 1024,
+        language="",
+        languages_url=f"{viewer.api}/repos/{path}/languages",
+        html_url=f"{viewer.root}/{path}",
+        url=f"{viewer.api}/repos/{path}",
+        link="",
+        ssh_url=f"git@{host}:{path}.git",
+        clone_url=f"{viewer.root}/{path}.git",
+        original_url=declared.original_url,
+        website=kept.website,
+        stars_count=0,
+        forks_count=0,
+        watchers_count=0,
+        branch_count=kept.branch_count,
+        open_issues_count=kept.open_issues,
+        open_pr_counter=kept.open_pulls,
+        release_counter=0,
+        default_branch=kept.default_branch,
+        archived=kept.is_archived,
+        created_at=moment(kept.created_at),
+        updated_at=moment(kept.updated_at),
+        archived_at=moment(kept.archived_at) if kept.is_archived else EPOCH,
+        permissions=permission(may),
+        has_code=kept.has_code,
+        has_issues=kept.has_issues,
+        internal_tracker=tracker,
+        has_wiki=kept.has_wiki,
+        has_pull_requests=kept.has_pulls,
+        has_projects=kept.has_projects,
+        projects_mode=declared.projects_mode,
+        has_releases=kept.has_releases,
+        has_packages=kept.has_packages,
+        has_actions=kept.has_actions,
+        ignore_whitespace_conflicts=declared.ignore_whitespace_conflicts,
+        allow_merge_commits=declared.allow_merge_commits,
+        allow_rebase=declared.allow_rebase,
+        allow_rebase_explicit=declared.allow_rebase_explicit,
+        allow_squash_merge=declared.allow_squash_merge,
+        allow_fast_forward_only_merge=declared.allow_fast_forward_only_merge,
+        allow_merge_update=declared.allow_merge_update,
+        allow_rebase_update=declared.allow_rebase_update,
+        allow_manual_merge=declared.allow_manual_merge,
+        autodetect_manual_merge=declared.autodetect_manual_merge,
+        default_delete_branch_after_merge=declared.default_delete_branch_after_merge,
+        default_merge_style=declared.default_merge_style,
+        default_update_style=declared.default_update_style,
+        default_allow_maintainer_edit=declared.default_allow_maintainer_edit,
+        avatar_url="",
+        internal=not kept.is_private and kept.owner.visibility == "private",
+        mirror_interval=declared.mirror_interval,
+        object_format_name=kept.object_format,
+        mirror_updated=EPOCH,
+        topics=msgspec.json.decode(kept.topics, type=list[str]),
+        licenses=[],
+    )
+
+
+def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[Repository]:
+    """Make the shapes of a page of repositories, asking for all grants at once."""
+    asking = viewer.caller.user
+    grants = {} if asking is None or not listed else store.grants_in(viewer.host.database, asking, listed)
+    return [
+        repository(viewer, kept, access.repository_access(viewer.caller, kept, grants.get(kept.id, ())))
+        for kept in listed
+    ]

@@ -1,0 +1,116 @@
+"""A user, as much of one as the caller may see."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.access import Caller
+from holdfast.hosting.identity import noreply_address
+from holdfast.hosting.shapes.times import EPOCH, NEVER, Time, moment
+from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.store.accounts import Account
+
+__all__ = ["GHOST", "User", "shown_email", "user"]
+
+
+class User(msgspec.Struct, frozen=True):
+    """Somebody with an account; organizations take this shape where an owner is named."""
+
+    id: int
+    login: str
+    login_name: str
+    source_id: int
+    full_name: str
+    email: str
+    avatar_url: str
+    html_url: str
+    language: str
+    is_admin: bool
+    last_login: Time
+    created: Time
+    restricted: bool
+    active: bool
+    prohibit_login: bool
+    location: str
+    website: str
+    description: str
+    visibility: str
+    followers_count: int
+    following_count: int
+    starred_repos_count: int
+    username: str
+
+
+# Stands for whoever wrote something and has since been deleted.
+GHOST: Final = User(
+    id=-1,
+    login="Ghost",
+    login_name="",
+    source_id=0,
+    full_name="",
+    email="",
+    avatar_url="",
+    html_url="",
+    language="",
+    is_admin=False,
+    last_login=NEVER,
+    created=EPOCH,
+    restricted=False,
+    active=False,
+    prohibit_login=False,
+    location="",
+    website="",
+    description="",
+    visibility="public",
+    followers_count=0,
+    following_count=0,
+    starred_repos_count=0,
+    username="Ghost",
+)
+
+
+def shown_email(caller: Caller, account: Account) -> str:
+    """Return the e-mail address a caller may see."""
+    # Clients tell an organization from a person by its having no address.
+    if account.is_organization:
+        return account.email
+    asking = caller.user
+    if asking is not None and account.email:
+        if asking.id == account.id or asking.is_admin:
+            return account.email
+        if not account.hides_email:
+            return account.email
+    return noreply_address(account)
+
+
+def user(viewer: Viewer, account: Account | None) -> User:
+    """Make the shape; some fields are only for the user and for administrators."""
+    if account is None:
+        return GHOST
+    asking = viewer.caller.user
+    inside = asking is not None and (asking.id == account.id or asking.is_admin)
+    return User(
+        id=account.id,
+        login=account.name,
+        login_name="",
+        source_id=0,
+        full_name=account.full_name,
+        email=shown_email(viewer.caller, account),
+        avatar_url=f"{viewer.root}/avatars/{account.id}",
+        html_url=f"{viewer.root}/{account.name}",
+        language=account.language if inside else "",
+        is_admin=account.is_admin and inside,
+        last_login=moment(account.last_login_at) if inside else NEVER,
+        created=moment(account.created_at),
+        restricted=account.is_restricted,
+        active=account.is_active and inside,
+        prohibit_login=account.may_not_log_in,
+        location=account.location,
+        website=account.website,
+        description=account.description,
+        visibility=account.visibility,
+        followers_count=0,
+        following_count=0,
+        starred_repos_count=0,
+        username=account.name,
+    )

@@ -1,0 +1,28 @@
+"""Whom a shape is made for."""
+
+from typing import Protocol
+
+from holdfast.hosting.access import Caller
+from holdfast.hosting.host import Host
+
+__all__ = ["Viewer"]
+
+
+class Viewer(Protocol):
+    """Somebody who will read a shape: a caller of the API, or whoever receives what a webhook sends."""
+
+    @property
+    def host(self) -> Host:
+        """The service it comes from."""
+
+    @property
+    def caller(self) -> Caller:
+        """Who is asking, which decides what some fields show."""
+
+    @property
+    def root(self) -> str:
+        """The address of the service as the viewer knows it, without a slash at the end."""
+
+    @property
+    def api(self) -> str:
+        """The address of the API."""

@@ -1,0 +1,274 @@
+"""Deliveries as rows: what a hook is to be told, and what became of it."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, bindparam, exists, func, insert, literal, select, update
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import GoneMeanwhile, NoSuchDelivery, NotWaiting, TooManyAtOnce
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Link, Statement
+from holdfast.hosting.store.tables import deliveries, events, hooks
+
+__all__ = [
+    "DELIVERY",
+    "INACTIVE",
+    "Delivery",
+    "Wanted",
+    "add_waiting",
+    "cancel",
+    "cancel_waiting",
+    "deliveries_of",
+    "find_delivery",
+    "payload_of",
+    "redeliver",
+    "redeliver_all",
+    "retry_waiting",
+    "tell_one",
+]
+
+INACTIVE: Final = "the hook is not active; make it active first"
+# How many deliveries one request can ask for again.
+MOST_AGAIN: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One delivery; the fields are the columns of the table, in this order."""
+
+    id: int
+    uuid: str
+    hook_id: int
+    event_id: int
+    kind: str
+    state: str
+    """`waiting`, `delivered`, `failed` or `cancelled`."""
+    again_of: int | None
+    tries: int
+    due_at: int
+    """Milliseconds since 1970, as `milliseconds` is a length in them; the other times are in seconds."""
+    created_at: int
+    ended_at: int
+    method: str
+    url: str
+    headers: str
+    body: str
+    """Empty where it is the event's payload."""
+    status: int
+    """0 when there was no answer; then `error` says why."""
+    answer_headers: str
+    answer: bytes
+    error: str
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which deliveries of a hook are asked for; what is not said does not matter."""
+
+    state: str | None = None
+    kind: str | None = None
+    since: int | None = None
+    before: int | None = None
+
+    def conditions(self, hook_id: int) -> list[ColumnElement[bool]]:
+        """Return what must hold for a row."""
+        found = [deliveries.c.hook_id == hook_id]
+        if self.state is not None:
+            found.append(deliveries.c.state == self.state)
+        if self.kind is not None:
+            found.append(deliveries.c.kind == self.kind)
+        if self.since is not None:
+            found.append(deliveries.c.created_at >= self.since)
+        if self.before is not None:
+            found.append(deliveries.c.created_at < self.before)
+        return found
+
+
+DELIVERY: Final = tuple(deliveries.c[name] for name in Delivery.__dataclass_fields__)
+# A list shows none of what was sent and answered, which may be much.
+LEFT_OUT: Final = {"headers": "{}", "body": "", "answer_headers": "{}", "answer": b""}
+LISTED: Final = tuple(
+    literal(LEFT_OUT[column.name], column.type).label(column.name) if column.name in LEFT_OUT else column
+    for column in DELIVERY
+)
+ADD = insert(deliveries)
+NEW = ("uuid", "hook_id", "event_id", "kind", "state", "again_of", "due_at", "created_at")
+# Every commit that somebody listens to runs this; building a statement takes longer than running it.
+ADD_WAITING = Statement(insert(deliveries).values({name: bindparam(name) for name in NEW}))
+
+
+def waiting(hook_id: int, event_id: int, kind: str, *, now: int, again_of: int | None = None) -> dict[str, Any]:
+    """Return the row of a new delivery, which is due at once."""
+    return {
+        "uuid": str(uuid.uuid4()),
+        "hook_id": hook_id,
+        "event_id": event_id,
+        "kind": kind,
+        "state": "waiting",
+        "again_of": again_of,
+        "due_at": time.time_ns() // 1_000_000,
+        "created_at": now,
+    }
+
+
+def add_waiting(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
+    """Let some hooks be told of an event."""
+    ADD_WAITING.run_many(connection, [waiting(number, event_id, kind, now=now) for number in hook_ids])
+
+
+def deliveries_of(
+    database: Database, hook_id: int, wanted: Wanted, *, skip: int, limit: int
+) -> tuple[list[Delivery], int]:
+    """Return one page of a hook's deliveries, newest first and without what was sent, and how many there are."""
+    conditions = wanted.conditions(hook_id)
+    page = select(*LISTED).where(*conditions).order_by(deliveries.c.id.desc()).offset(skip).limit(limit)
+    with database.read() as connection:
+        rows = connection.execute(page).all()
+        total = connection.execute(select(func.count()).select_from(deliveries).where(*conditions)).scalar_one()
+    return [Delivery(*row) for row in rows], total
+
+
+def find_delivery(database: Database, hook_id: int, key: str) -> Delivery:
+    """Return a delivery of a hook by its number or its uuid."""
+    mine = select(*DELIVERY).where(deliveries.c.hook_id == hook_id)
+    if key.isascii() and key.isdigit() and len(key) < 19:
+        mine = mine.where(deliveries.c.id == int(key))
+    else:
+        mine = mine.where(deliveries.c.uuid == key.lower())
+    with database.read() as connection:
+        row = connection.execute(mine).one_or_none()
+    if row is None:
+        raise NoSuchDelivery("not found")
+    return Delivery(*row)
+
+
+def payload_of(database: Database, delivery: Delivery) -> str:
+    """Return what is sent of the delivery's event; empty while nothing has been made of it."""
+    with database.read() as connection:
+        made: str = (
+            connection.execute(
+                select(events.c.payload).where(events.c.id == delivery.event_id)
+            ).scalar_one_or_none()
+            or ""
+        )
+    return made
+
+
+@contextmanager
+def gone_meanwhile() -> Iterator[None]:
+    """Say that the hook, or what it was told, is not there any more, when that is why it failed."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise GoneMeanwhile("the hook or its delivery was deleted meanwhile") from error
+
+
+def redeliver(database: Database, delivery: Delivery) -> Delivery:
+    """Let a hook be told once more, after everything that waits already."""
+    row = waiting(delivery.hook_id, delivery.event_id, delivery.kind, now=int(time.time()), again_of=delivery.id)
+    with gone_meanwhile(), database.write() as connection:
+        made = connection.execute(ADD.returning(*DELIVERY), row).one()
+    return Delivery(*made)
+
+
+def redeliver_all(database: Database, hook_id: int, wanted: Wanted) -> int:
+    """Let a hook be told once more of each event it was told of, in their order; return how many there are.
+
+    An event that waits to be told anyway is not told twice.
+    """
+    still = deliveries.alias()
+    now = int(time.time())
+    statement = (
+        select(func.max(deliveries.c.id).label("id"), deliveries.c.event_id, deliveries.c.kind)
+        .where(
+            *wanted.conditions(hook_id),
+            deliveries.c.state != "waiting",
+            ~exists().where(
+                still.c.hook_id == hook_id,
+                still.c.state == "waiting",
+                still.c.event_id == deliveries.c.event_id,
+            ),
+        )
+        .group_by(deliveries.c.event_id, deliveries.c.kind)
+        .order_by(deliveries.c.event_id)
+        .limit(MOST_AGAIN + 1)
+    )
+    held = select(hooks.c.id).where(hooks.c.id == hook_id).with_for_update(key_share=True)
+    with gone_meanwhile(), database.write() as connection:
+        connection.execute(held)  # two who ask at once must not both find that nothing waits
+        found = connection.execute(statement).all()
+        if len(found) > MOST_AGAIN:
+            raise TooManyAtOnce(f"these are more than {MOST_AGAIN} deliveries; ask for a shorter time")
+        if found:
+            rows = [waiting(hook_id, row.event_id, row.kind, now=now, again_of=row.id) for row in found]
+            connection.execute(ADD, rows)
+    return len(found)
+
+
+def cancel(database: Database, delivery: Delivery, reason: str) -> None:
+    """Take back a delivery that has not been made yet."""
+    with database.write() as connection:
+        done = connection.execute(
+            update(deliveries)
+            .where(deliveries.c.id == delivery.id, deliveries.c.state == "waiting")
+            .values(state="cancelled", ended_at=int(time.time()), error=reason)
+        )
+        if not done.rowcount:
+            raise NotWaiting("only a delivery that waits can be cancelled")
+
+
+def cancel_waiting(connection: Connection, hook_id: int, reason: str, *, now: int) -> None:
+    """Take back everything a hook is still to be told."""
+    connection.execute(
+        update(deliveries)
+        .where(deliveries.c.hook_id == hook_id, deliveries.c.state == "waiting")
+        .values(state="cancelled", ended_at=now, error=reason)
+    )
+
+
+def retry_waiting(connection: Connection, hook_id: int) -> None:
+    """Make what waits for its next try due at once, and count its tries anew."""
+    connection.execute(
+        update(deliveries)
+        .where(deliveries.c.hook_id == hook_id, deliveries.c.state == "waiting", deliveries.c.tries > 0)
+        .values(tries=0, due_at=time.time_ns() // 1_000_000)
+    )
+
+
+def tell_one(
+    database: Database,
+    hook_id: int,
+    kind: str,
+    *,
+    is_active: bool,
+    owner_id: int,
+    repository_id: int,
+    actor_id: int,
+    details: dict[str, object],
+) -> None:
+    """Record an event that one hook alone is told of, whatever it asked for.
+
+    One that is not active is told nothing, and its history says so.
+    """
+    now = int(time.time())
+    row = {
+        "kind": kind,
+        "owner_id": owner_id,
+        "repository_id": repository_id,
+        "actor_id": actor_id,
+        "details": msgspec.json.encode(details).decode(),
+        "created_at": now,
+    }
+    with gone_meanwhile(), database.write() as connection:
+        made: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
+        delivery = waiting(hook_id, made, kind, now=now)
+        if not is_active:
+            delivery |= {"state": "cancelled", "ended_at": now, "error": INACTIVE}
+        connection.execute(ADD, delivery)

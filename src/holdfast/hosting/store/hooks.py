@@ -1,0 +1,230 @@
+"""Webhooks as rows: who wants to be told of what, where, and how."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import GoneMeanwhile, NoSuchHook
+from holdfast.hosting.store import deliveries
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import hooks
+
+__all__ = [
+    "HOOK",
+    "Home",
+    "Hook",
+    "Shown",
+    "add_hook",
+    "change_hook",
+    "copy_defaults",
+    "find_hook",
+    "hooks_of",
+    "remove_hook",
+    "resume_hook",
+]
+
+Value = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One webhook; the fields are the columns of the table, in this order."""
+
+    id: int
+    scope: str
+    """`repository`, `owner`, `system` or `default`."""
+    repository_id: int | None
+    owner_id: int | None
+    type: str
+    name: str
+    url: str
+    content_type: str
+    secret: str
+    """Sealed; empty when there is none."""
+    authorization: str
+    """Sealed; empty when there is none."""
+    meta: str
+    events: str
+    branch_filter: str
+    is_active: bool
+    paused_at: int
+    pause_reason: str
+    holder: str
+    held_until: int
+    created_at: int
+    updated_at: int
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What a list shows of a webhook: a struct, since lists are asked for often and hold many."""
+
+    id: int
+    scope: str
+    type: str
+    name: str
+    url: str
+    content_type: str
+    meta: str
+    events: str
+    branch_filter: str
+    is_active: int
+    """1 or 0: SQLite has nothing else, and to make each of a list true or false costs more than the rest."""
+    paused_at: int
+    pause_reason: str
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where hooks are at home: a repository or an owner by its number, or the service."""
+
+    kind: Literal["repository", "owner", "service"]
+    number: int = 0
+
+
+HOOK: Final = tuple(hooks.c[name] for name in Hook.__dataclass_fields__)
+SHOWN: Final = tuple(
+    cast(hooks.c.is_active, Integer) if name == "is_active" else hooks.c[name] for name in Shown.__struct_fields__
+)
+CONDITIONS: Final[dict[str, ColumnElement[bool]]] = {
+    "repository": hooks.c.repository_id == bindparam("number"),
+    "owner": hooks.c.owner_id == bindparam("number"),
+    "service": or_(hooks.c.scope == "system", hooks.c.scope == "default"),
+    "system": hooks.c.scope == "system",
+    "default": hooks.c.scope == "default",
+}
+PAGES: Final = {
+    name: Statement(
+        select(*SHOWN).where(condition).order_by(hooks.c.id).limit(bindparam("limit")).offset(bindparam("skip"))
+    )
+    for name, condition in CONDITIONS.items()
+}
+COUNTS: Final = {
+    name: Statement(select(func.count()).select_from(hooks).where(condition))
+    for name, condition in CONDITIONS.items()
+}
+ONE: Final = {
+    name: Statement(select(*HOOK).where(hooks.c.id == bindparam("id"), condition))
+    for name, condition in CONDITIONS.items()
+}
+
+
+def add_hook(database: Database, home: Home, columns: Mapping[str, Value], *, is_system: bool = False) -> Hook:
+    """Add a hook; one of the whole service is told of everything, or is a pattern for new repositories."""
+    scope = home.kind if home.kind != "service" else "system" if is_system else "default"
+    now = int(time.time())
+    row: dict[str, Any] = {"scope": scope, "created_at": now, "updated_at": now, **columns}
+    if home.kind != "service":
+        row[f"{home.kind}_id"] = home.number
+    try:
+        with database.write() as connection:
+            made = connection.execute(insert(hooks).returning(*HOOK), row).one()
+    except IntegrityError as error:
+        raise GoneMeanwhile("what the hook was to be made for was deleted meanwhile") from error
+    return Hook(*made)
+
+
+def hooks_of(
+    database: Database,
+    home: Home,
+    *,
+    skip: int,
+    limit: int,
+    scope: Literal["system", "default"] | None = None,
+) -> tuple[list[Shown], int]:
+    """Return one page of the hooks of a home, oldest first, and how many there are."""
+    name = scope or home.kind
+    rows = database.rows(PAGES[name], number=home.number, skip=skip, limit=limit)
+    if rows and len(rows) < limit:
+        total = skip + len(rows)
+    else:
+        total = database.rows(COUNTS[name], number=home.number)[0][0]
+    return [Shown(*row) for row in rows], total
+
+
+def find_hook(database: Database, home: Home, number: int) -> Hook:
+    """Return a hook of a home."""
+    row = database.row(ONE[home.kind], id=number, number=home.number)
+    if row is None:
+        raise NoSuchHook("not found")
+    return Hook(*row)
+
+
+def change_hook(database: Database, home: Home, hook: Hook, columns: Mapping[str, Value]) -> Hook:
+    """Change a hook, and return it as it is then.
+
+    What waits for one that becomes inactive is cancelled; another address makes a paused one try again.
+    """
+    stops = hook.is_active and columns.get("is_active") is False
+    moves = "url" in columns and columns["url"] != hook.url
+    now = int(time.time())
+    with database.write() as connection:
+        connection.execute(update(hooks).where(hooks.c.id == hook.id).values({**columns, "updated_at": now}))
+        if stops:
+            deliveries.cancel_waiting(connection, hook.id, "the hook was made inactive", now=now)
+        if stops or moves:
+            start_again(connection, hook.id)
+    return find_hook(database, home, hook.id)
+
+
+def resume_hook(database: Database, home: Home, hook: Hook) -> Hook:
+    """Let a paused hook be told again of what has waited, from the first try on."""
+    with database.write() as connection:
+        start_again(connection, hook.id)
+    return find_hook(database, home, hook.id)
+
+
+def start_again(connection: Connection, hook_id: int) -> None:
+    """End a pause, and count the tries of what waits anew."""
+    connection.execute(update(hooks).where(hooks.c.id == hook_id).values(paused_at=0, pause_reason=""))
+    deliveries.retry_waiting(connection, hook_id)
+
+
+def remove_hook(database: Database, hook: Hook) -> None:
+    """Remove a hook with its deliveries."""
+    with database.write() as connection:
+        connection.execute(delete(hooks).where(hooks.c.id == hook.id))
+
+
+# What a copy does not take over: what says whose it is, and what happened to the original.
+NOT_COPIED: Final = frozenset(
+    [
+        *("id", "scope", "repository_id", "owner_id", "created_at", "updated_at"),
+        *("paused_at", "pause_reason", "holder", "held_until"),
+    ]
+)
+COPIED: Final = tuple(column for column in HOOK if column.name not in NOT_COPIED)
+COPY_DEFAULTS = insert(hooks).from_select(
+    ["scope", "repository_id", "created_at", "updated_at", *(column.name for column in COPIED)],
+    select(
+        literal("repository"), *(bindparam(name, type_=BigInteger) for name in ("home", "made", "made")), *COPIED
+    )
+    .where(hooks.c.scope == "default")
+    .order_by(hooks.c.id),
+)
+
+
+def copy_defaults(connection: Connection, repository_id: int) -> None:
+    """Give a new repository its own copies of the hooks that are patterns for all."""
+    connection.execute(COPY_DEFAULTS, {"home": repository_id, "made": int(time.time())})

@@ -1,0 +1,109 @@
+"""What others are told when a repository is made, deleted, moved, or not what it was."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection
+
+from holdfast.hosting.store import events
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Declared, Repository
+
+__all__ = ["note_changes", "note_creation", "note_deletion", "note_rename", "note_transfer"]
+
+Value = str | bool | int
+# The names clients know columns by, where they are not the same.
+KEYS: Final = {
+    "has_dependencies": "enable_issue_dependencies",
+    "has_pulls": "has_pull_requests",
+    "is_template": "template",
+}
+
+
+def tell(
+    connection: Connection,
+    repository_id: int | None,
+    owner: Account | None,
+    actor: Account,
+    action: str,
+    **details: object,
+) -> None:
+    """Record an event about a repository itself."""
+    events.record(
+        connection,
+        "repository",
+        owner_id=None if owner is None else owner.id,
+        repository_id=repository_id,
+        actor_id=actor.id,
+        details={"action": action, **details},
+    )
+
+
+def note_creation(connection: Connection, repository_id: int, owner: Account, actor: Account) -> None:
+    """Say that there is a new repository."""
+    tell(connection, repository_id, owner, actor, "created")
+
+
+def note_deletion(
+    connection: Connection, repository: Repository, actor: Account, *, with_owner: bool = False
+) -> None:
+    """Say that a repository is about to be deleted, perhaps with its owner; nobody can look it up afterwards."""
+    owner = repository.owner
+    # The addresses of people are not kept longer than they are.
+    shown = owner if owner.is_organization else replace(owner, email="")
+    was = asdict(replace(repository, owner=shown))
+    facts = {"repository": repository.id, "name": repository.full_name, "was": was}
+    tell(connection, None, None if with_owner else owner, actor, "deleted", **facts)
+
+
+def note_rename(connection: Connection, repository: Repository, actor: Account) -> None:
+    """Say that a repository has another name than this."""
+    tell(connection, repository.id, repository.owner, actor, "renamed", changed={"name": repository.name})
+
+
+def note_transfer(connection: Connection, repository: Repository, owner: Account, actor: Account) -> None:
+    """Say that a repository has another owner than this; the new one is told."""
+    tell(connection, repository.id, owner, actor, "transferred", changed={"owner": repository.owner.name})
+
+
+def note_changes(
+    connection: Connection, repository: Repository, actor: Account, columns: Mapping[str, Value]
+) -> None:
+    """Say that some settings are not what they are in this repository; what is the same is not worth a word."""
+    changed = {
+        name: value
+        for name, value in columns.items()
+        if name in Repository.__dataclass_fields__ and getattr(repository, name) != value
+    }
+    if bool(changed.pop("archived_at", repository.archived_at)) != repository.is_archived:
+        tell(
+            connection,
+            repository.id,
+            repository.owner,
+            actor,
+            "unarchived" if repository.is_archived else "archived",
+        )
+    if "is_private" in changed:
+        action = "privatized" if changed.pop("is_private") else "publicized"
+        tell(connection, repository.id, repository.owner, actor, action)
+    if changed:
+        before = before_change(repository, changed)
+        tell(connection, repository.id, repository.owner, actor, "edited", changed=before)
+
+
+def before_change(repository: Repository, changed: Mapping[str, Value]) -> dict[str, object]:
+    """Return what settings were, by the names clients know."""
+    before: dict[str, object] = {}
+    for name, value in changed.items():
+        if name == "declared":
+            old = msgspec.json.decode(repository.declared, type=Declared)
+            new = msgspec.json.decode(str(value), type=Declared)
+            fields = Declared.__struct_fields__
+            before |= {key: getattr(old, key) for key in fields if getattr(old, key) != getattr(new, key)}
+        elif name == "topics":
+            before["topics"] = msgspec.json.decode(repository.topics, type=list[str])
+        else:
+            before[KEYS.get(name, name)] = getattr(repository, name)
+    return before

@@ -1,0 +1,35 @@
+"""Receivers written with the libraries other people wrote: they check our signatures, and are called back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.hosting.store import accounts, tokens
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
+from tests.compat.clients.conftest import Site
+from tests.compat.clients.runtimes import javascript, python
+from tests.conftest import run_service
+
+
+@pytest.fixture
+def calling(settings: Settings, database: Database, tmp_path: Path) -> Iterator[Site]:
+    """Run a service that sends webhooks, also to this machine."""
+    inwards = msgspec.structs.replace(settings, webhook_allowed_hosts="loopback")
+    for service in run_service(inwards, database, delivers=True):
+        _, value = tokens.create_token(database, accounts.find_user(database, "admin"), "clients", ("all",))
+        folder = tmp_path / "client"
+        folder.mkdir()
+        yield Site(service, value.reveal(), folder)
+
+
+def test_octokit_webhooks_trusts_us_and_nobody_else(calling: Site) -> None:
+    """What it is told is what happened; a wrong secret is turned away, and the history says so."""
+    calling.run(javascript("webhooks.js"))
+
+
+def test_gidgethub_trusts_us_and_nobody_else(calling: Site) -> None:
+    """What it is told is what happened; a wrong secret is turned away."""
+    calling.run(python("gidgethub_flow.py"))

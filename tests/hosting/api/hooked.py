@@ -1,0 +1,54 @@
+"""Webhooks for the tests about them."""
+
+import json
+
+import httpx
+from sqlalchemy import update
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import deliveries
+
+__all__ = ["CONFIG", "HOMES", "made", "tried", "with_answer"]
+
+CONFIG = {"url": "https://ci.example/h", "content_type": "json"}
+# Where hooks can be at home, with somebody who may look after them there.
+HOMES = {
+    "/orgs/guild/hooks": "ada",
+    "/repos/guild/ship/hooks": "ada",
+    "/user/hooks": "ada",
+    "/admin/hooks": "admin",
+}
+
+
+def made(client: httpx.Client, path: str, **body: object) -> dict[str, object]:
+    """Make a hook and return it."""
+    answer = client.post(path, json={"type": "gitea", "config": CONFIG, **body})
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def tried(client: httpx.Client, path: str, number: object, count: int = 1) -> list[int]:
+    """Try a hook out some times, and return the numbers of the deliveries, oldest first."""
+    for _ in range(count):
+        answer = client.post(f"{path}/{number}/tests", params={"repository": "guild/ship"})
+        assert answer.status_code == 204, answer.text
+    found = client.get(f"{path}/{number}/deliveries", params={"limit": count}).json()
+    return [one["id"] for one in reversed(found)]
+
+
+def with_answer(database: Database, number: int, **columns: object) -> None:
+    """Write down what a receiver said, as whoever sends deliveries does."""
+    answered = {
+        "state": "delivered",
+        "tries": 1,
+        "ended_at": 1_700_000_000,
+        "method": "POST",
+        "url": "https://ci.example/h",
+        "headers": json.dumps({"Authorization": "Bearer hunter2", "X-Gitea-Event": "push"}),
+        "status": 200,
+        "answer_headers": json.dumps({"Content-Type": "text/plain"}),
+        "answer": b"thank you",
+        "milliseconds": 12,
+    }
+    with database.write() as connection:
+        connection.execute(update(deliveries).where(deliveries.c.id == number).values({**answered, **columns}))

@@ -1,0 +1,543 @@
+"""What blocks an issue and what it blocks, through the API: who sees what, who may change what."""
+
+import itertools
+import threading
+from typing import Any
+
+import httpx
+import pytest
+
+from holdfast.hosting.store.accounts import find_user
+from holdfast.settings import Settings
+from tests.hosting.linked import (
+    SHIP,
+    counting_queries,
+    edges,
+    linked,
+    message,
+    numbers,
+    open_many,
+    relate,
+    removed,
+    with_issues,
+)
+from tests.hosting.places import (
+    READ,
+    WRITE,
+    let_in,
+    make_organization,
+    make_repository,
+    make_team,
+    opened,
+    told,
+)
+from tests.hosting.world import World
+
+HIDDEN = {
+    "id": 0,
+    "url": "",
+    "html_url": "",
+    "number": 0,
+    "user": None,
+    "original_author": "",
+    "original_author_id": 0,
+    "title": "HIDDEN",
+    "body": "",
+    "ref": "",
+    "assets": [],
+    "labels": None,
+    "milestone": None,
+    "projects": None,
+    "assignee": None,
+    "assignees": None,
+    "state": "open",
+    "is_locked": False,
+    "comments": 0,
+    "created_at": "1970-01-01T00:00:00Z",
+    "updated_at": "1970-01-01T00:00:00Z",
+    "closed_at": None,
+    "due_date": None,
+    "time_estimate": 0,
+    "pull_request": None,
+    "repository": None,
+    "pin_order": 0,
+    "content_version": 0,
+    "blocked_by_count": 0,
+    "blocking_count": 0,
+}
+
+
+@pytest.fixture
+def ada(ada: httpx.Client) -> httpx.Client:
+    """Let Ada open five issues."""
+    return with_issues(ada)
+
+
+def test_the_six_endpoints_agree_about_one_relation(ada: httpx.Client) -> None:
+    """Made and removed from either side, seen from both, and the answer is the issue of the path."""
+    made = linked(ada, f"{SHIP}/1", 2)
+    assert (made.status_code, made.json()["number"], made.json()["blocked_by_count"]) == (201, 1, 1)
+    assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]
+    assert numbers(ada.get(f"{SHIP}/2/blocks")) == [1]
+    assert numbers(ada.get(f"{SHIP}/2/dependencies")) == numbers(ada.get(f"{SHIP}/1/blocks")) == []
+    gone = removed(ada, f"{SHIP}/2/blocks", index=1, owner="ada", repo="ship")
+    assert (gone.status_code, gone.json()["number"]) == (201, 2)
+    assert numbers(ada.get(f"{SHIP}/1/dependencies")) == []
+    made = ada.post(f"{SHIP}/2/blocks", json={"index": 1, "owner": "ada", "name": "ship"})
+    assert (made.status_code, made.json()["number"], made.json()["blocking_count"]) == (201, 2, 1)
+    assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]
+    gone = removed(ada, f"{SHIP}/1/dependencies", index=2)
+    assert (gone.status_code, gone.json()["number"], gone.json()["blocked_by_count"]) == (201, 1, 0)
+
+
+def test_a_circle_is_refused_with_the_way_around_it(world: World, ada: httpx.Client) -> None:
+    """Whatever its length; nothing is changed."""
+    for length in range(1, 6):
+        if length > 1:
+            assert linked(ada, f"{SHIP}/{length - 1}", length).status_code == 201
+        way = " -> ".join(f"ada/ship#{number}" for number in (length, *range(1, length + 1)))
+        before = edges(world.database)
+        for answer in (
+            linked(ada, f"{SHIP}/{length}", 1),
+            ada.post(f"{SHIP}/1/blocks", json={"index": length}),
+            ada.put(f"{SHIP}/{length}/dependencies", json=[{"index": 1}]),
+        ):
+            assert message(answer, 409) == f"circular dependency: {way}"
+        assert edges(world.database) == before
+
+
+def test_doing_it_twice_is_refused(world: World, ada: httpx.Client) -> None:
+    """A relation that is there (409), and one that is not (404), with the ids of both."""
+    ids = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
+    named = f"[issue id: {ids[0]}, dependency id: {ids[1]}]"
+    assert (
+        message(removed(ada, f"{SHIP}/1/dependencies", index=2), 404) == f"issue dependency does not exist {named}"
+    )
+    assert linked(ada, f"{SHIP}/1", 2).status_code == 201
+    assert message(linked(ada, f"{SHIP}/1", 2), 409) == f"issue dependency does already exist {named}"
+    assert ada.post(f"{SHIP}/2/blocks", json={"index": 1}).status_code == 409
+    assert [details["action"] for kind, details in told(world.database) if kind == "issue_dependency"] == ["added"]
+
+
+def test_an_issue_that_is_not_there_blocks_nothing(ada: httpx.Client) -> None:
+    """Also when its number is none."""
+    for index, said in (("99", "issue does not exist"), ("x", "not found"), ("9" * 30, "not found")):
+        for side in ("dependencies", "blocks"):
+            assert message(ada.get(f"{SHIP}/{index}/{side}"), 404).startswith(said)
+            assert message(ada.post(f"{SHIP}/{index}/{side}", json={"index": 1}), 404).startswith(said)
+            assert message(removed(ada, f"{SHIP}/{index}/{side}", index=1), 404).startswith(said)
+        assert message(ada.put(f"{SHIP}/{index}/dependencies", json=[]), 404).startswith(said)
+        assert message(ada.get(f"{SHIP}/{index}/dependencies/graph"), 404).startswith(said)
+
+
+def test_pages_of_blockers_and_of_what_is_blocked_differ(world: World) -> None:
+    """A page of blockers has 50 at most and one of what is blocked as many as one likes, but not one."""
+    account = world.account("ada")
+    repository = make_repository(world.database, account)
+    ada = world.holding(account)
+    first, second, *others = open_many(world.database, repository, account, 62)
+    relate(world.database, [(first.id, other.id) for other in others])
+    relate(world.database, [(other.id, second.id) for other in others])
+
+    def sizes(side: str, **query: object) -> tuple[int, str, bool]:
+        answer = ada.get(f"{SHIP}/{1 if side == 'dependencies' else 2}/{side}", params=query)  # type: ignore[arg-type]
+        assert answer.status_code == 200
+        return len(answer.json()), answer.headers["X-Total-Count"], "next" in answer.headers.get("Link", "")
+
+    for query, blockers, blocked in (
+        ({}, (30, True), (30, True)),
+        ({"limit": 0}, (30, True), (30, True)),
+        ({"limit": 1}, (1, True), (30, True)),
+        ({"limit": 2}, (2, True), (2, True)),
+        ({"limit": -5, "page": -5}, (30, True), (30, True)),
+        ({"limit": 59}, (50, True), (59, True)),
+        ({"limit": 60}, (50, True), (60, False)),
+        ({"limit": 5000}, (50, True), (60, False)),
+        ({"limit": "9" * 40}, (50, True), (60, False)),
+        ({"limit": "x", "page": "x"}, (30, True), (30, True)),
+        ({"page": 2}, (30, False), (30, False)),
+        ({"page": 3}, (0, False), (0, False)),
+        ({"page": "9" * 40, "limit": "9" * 40}, (0, False), (0, False)),
+    ):
+        assert sizes("dependencies", **query) == (blockers[0], "60", blockers[1]), query
+        assert sizes("blocks", **query) == (blocked[0], "60", blocked[1]), query
+    link = ada.get(f"{SHIP}/2/blocks", params={"limit": 25, "page": 2}).headers["Link"]
+    address = f"{world.service.url}/api/v1{SHIP}/2/blocks?limit=25&page="
+    assert link == ",".join(
+        f'<{address}{page}>; rel="{rel}"' for page, rel in ((3, "next"), (3, "last"), (1, "first"), (1, "prev"))
+    )
+
+
+def test_blockers_of_the_same_repository_come_first(world: World, ada: httpx.Client) -> None:
+    """Then by repository, oldest first, and within each the newest first; the same for what is blocked."""
+    account = find_user(world.database, "ada")
+    places = [make_repository(world.database, account, name) for name in ("zebra", "aardvark")]
+    others = [open_many(world.database, place, account, 2) for place in places]
+    ours = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2, 3)]
+    far = [issue.id for some in reversed(others) for issue in some]
+    relate(world.database, [(ours[0], other) for other in (*far, ours[2], ours[1])])
+    expected = [("ship", 3), ("ship", 2), ("zebra", 2), ("zebra", 1), ("aardvark", 2), ("aardvark", 1)]
+    for_blocks = open_many(world.database, places[0], account, 1)[0]
+    relate(world.database, [(other, for_blocks.id) for other in (*far, ours[2], ours[1])])
+
+    def order(path: str) -> list[tuple[str, int]]:
+        return [(one["repository"]["name"], one["number"]) for one in ada.get(path).json()]
+
+    assert order(f"{SHIP}/1/dependencies") == expected
+    blocked = order("/repos/ada/zebra/issues/3/blocks")
+    assert blocked == [("zebra", 2), ("zebra", 1), ("ship", 3), ("ship", 2), ("aardvark", 2), ("aardvark", 1)]
+
+
+ROLES = ("nothing", "read", "write")
+
+
+@pytest.mark.parametrize("kind", ["issue", "pull"])
+def test_everybody_sees_exactly_what_they_may(world: World, kind: str) -> None:
+    """Nine people, each with nothing, read or write on the target's and on the blocker's repository."""
+    owner = world.account("owner")
+    places = [make_repository(world.database, owner, name, is_private=True) for name in ("target", "blocker")]
+    target = open_many(world.database, places[0], owner, 1)[0]
+    unread = open_many(world.database, places[1], owner, 3)[-1]
+    relate(world.database, [(target.id, unread.id)])
+    if kind == "pull":
+        with world.database.write() as connection:
+            connection.exec_driver_sql("UPDATE issues SET is_pull = true, title = 'A change'")
+    for roles in itertools.product(ROLES, ROLES):
+        person = world.account("-".join(roles))
+        for place, role in zip(places, roles, strict=True):
+            if role != "nothing":
+                let_in(world.database, place, person, ROLES.index(role))
+        client = world.holding(person)
+        on_target, on_blocker = roles
+        listed = client.get("/repos/owner/target/issues/1/dependencies")
+        blocks = client.get("/repos/owner/blocker/issues/3/blocks")
+        if on_target == "nothing":
+            assert listed.status_code == 404
+        else:
+            [entry] = listed.json()
+            assert listed.headers["X-Total-Count"] == "1"
+            if on_blocker != "nothing":
+                whole = client.get("/repos/owner/blocker/issues/3").json()
+                assert entry == whole
+            elif on_target == "read":
+                assert list(entry.items()) == list(HIDDEN.items())
+            else:
+                assert entry == {
+                    **HIDDEN,
+                    "number": 3,
+                    "title": unread.title if kind == "issue" else "A change",
+                    "pull_request": None
+                    if kind == "issue"
+                    else {"merged": False, "merged_at": None, "draft": False, "html_url": ""},
+                    "repository": {
+                        "id": places[1].id,
+                        "name": "blocker",
+                        "owner": "owner",
+                        "full_name": "owner/blocker",
+                    },
+                }
+        if on_blocker == "nothing":
+            assert blocks.status_code == 404
+        else:
+            assert blocks.headers["X-Total-Count"] == "1"
+            assert numbers(blocks) == ([1] if on_target != "nothing" else [])
+        # To change a relation takes write access to the target and read access to the blocker, from either side.
+        may = on_target == "write" and on_blocker != "nothing"
+        for path, body in (
+            ("/repos/owner/target/issues/1/dependencies", {"index": 2, "owner": "owner", "repo": "blocker"}),
+            ("/repos/owner/blocker/issues/2/blocks", {"index": 1, "owner": "owner", "repo": "target"}),
+        ):
+            assert client.post(path, json=body).status_code == (201 if may else 404), (roles, path)
+            assert client.request("DELETE", path, json=body).status_code == (201 if may else 404), (roles, path)
+
+
+def test_pull_requests_go_by_their_own_unit(world: World) -> None:
+    """Who may read issues only finds no pull request, as a blocker, as a target or in a path."""
+    owner, eve = world.account("owner"), world.account("eve")
+    guild = make_organization(world.database, "guild", owner)
+    place = make_repository(world.database, guild, "ship", is_private=True)
+    open_many(world.database, place, owner, 2)
+    with world.database.write() as connection:
+        connection.exec_driver_sql("UPDATE issues SET is_pull = true WHERE number = 2")
+    make_team(world.database, guild, "triage", [eve], units={"repo.issues": WRITE}, places=(place,))
+    client, issues = world.holding(eve), "/repos/guild/ship/issues"
+    missing = message(client.post(f"{issues}/1/dependencies", json={"index": 99}), 404)
+    assert message(client.post(f"{issues}/1/dependencies", json={"index": 2}), 404) == missing.replace("99", "2")
+    assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
+    assert client.get(f"{issues}/2/dependencies").status_code == 404
+    assert world.holding(owner).post(f"{issues}/1/dependencies", json={"index": 2}).status_code == 201
+    [entry] = client.get(f"{issues}/1/dependencies").json()
+    assert (entry["title"], entry["pull_request"]["html_url"]) == ("Issue 2", "")
+    assert entry["id"] == 0
+    make_team(world.database, guild, "reading", [eve], units={"repo.pulls": READ}, places=(place,))
+    assert numbers(client.get(f"{issues}/1/dependencies")) == [2]
+    assert client.post(f"{issues}/2/dependencies", json={"index": 1}).status_code == 404
+
+
+def test_archived_and_switched_off_targets_are_not_there(world: World, ada: httpx.Client) -> None:
+    """A blocker's repository may be archived; lists of what is blocked do not ask for the switch."""
+    make_repository(world.database, find_user(world.database, "ada"), "boat")
+    ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
+    boat = {"index": 1, "owner": "ada", "name": "boat"}
+    linked(ada, f"{SHIP}/1", 2)
+
+    def frozen(side: str, index: int) -> list[int]:
+        body = {"index": index}
+        return [ada.request(method, f"{SHIP}/1/{side}", json=body).status_code for method in ("POST", "DELETE")]
+
+    for setting in ({"archived": True}, {"internal_tracker": {"enable_issue_dependencies": False}}):
+        assert ada.patch("/repos/ada/ship", json=setting).status_code == 200
+        assert frozen("dependencies", 3) == [404, 404]
+        assert frozen("dependencies", 2) == [404, 404]
+        assert frozen("blocks", 3) == [404, 404]
+        assert ada.put(f"{SHIP}/1/dependencies", json=[]).status_code == 404
+        assert ada.post("/repos/ada/boat/issues/1/blocks", json={**boat, "name": "ship"}).status_code == 404
+        # The path's issue is the blocker here, and the target's repository is as it should be.
+        assert ada.post(f"{SHIP}/1/blocks", json=boat).status_code == 201
+        assert numbers(ada.get(f"{SHIP}/1/blocks")) == [1]
+        assert removed(ada, f"{SHIP}/1/blocks", **boat).status_code == 201
+        archived = "archived" in setting
+        assert ada.get(f"{SHIP}/1/dependencies").status_code == (200 if archived else 404)
+        assert ada.get(f"{SHIP}/1/dependencies/graph").status_code == (200 if archived else 404)
+        assert numbers(ada.get(f"{SHIP}/2/blocks")) == [1]
+        ada.patch(
+            "/repos/ada/ship",
+            json={"archived": False, "internal_tracker": {"enable_issue_dependencies": archived}},
+        )
+    assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 0
+    ada.patch("/repos/ada/ship", json={"internal_tracker": {"enable_issue_dependencies": True}})
+    assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 1
+
+
+def test_nobody_known_may_look_and_not_touch(world: World, ada: httpx.Client) -> None:
+    """Asked for a name before the body is looked at."""
+    linked(ada, f"{SHIP}/1", 2)
+    assert numbers(world.anonymous.get(f"{SHIP}/1/dependencies")) == [2]
+    assert numbers(world.anonymous.get(f"{SHIP}/2/blocks")) == [1]
+    for side in ("dependencies", "blocks"):
+        assert world.anonymous.post(f"{SHIP}/1/{side}", content=b"{").status_code == 401
+        assert world.anonymous.request("DELETE", f"{SHIP}/1/{side}", content=b"{").status_code == 401
+    narrow = world.holding(find_user(world.database, "ada"), "read:issue")
+    assert narrow.get(f"{SHIP}/1/dependencies").status_code == 200
+    assert linked(narrow, f"{SHIP}/1", 3).status_code == 403
+
+
+class TestOneRepository:
+    """Where issues may not depend on those of other repositories."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        """Switch it off."""
+        return type(settings)(
+            data=settings.data, database_url=settings.database_url, allow_cross_repository_dependencies=False
+        )
+
+    def test_others_are_refused_with_a_text(self, world: World, ada: httpx.Client) -> None:
+        """Also one that is not there, and the same one in another spelling; relations that are there are shown."""
+        boat = make_repository(world.database, find_user(world.database, "ada"), "boat")
+        [other] = open_many(world.database, boat, find_user(world.database, "ada"), 1)
+        mine = ada.get(f"{SHIP}/1").json()["id"]
+        relate(world.database, [(mine, other.id)])
+        for owner, repo in (("ada", "boat"), ("no", "body"), ("Ada", "ship")):
+            for method, side in itertools.product(("POST", "DELETE"), ("dependencies", "blocks")):
+                body = {"index": 1, "owner": owner, "repo": repo}
+                answer = ada.request(method, f"{SHIP}/1/{side}", json=body)
+                assert (answer.status_code, answer.text) == (400, '"CrossRepositoryDependencies not enabled"')
+            answer = ada.put(f"{SHIP}/1/dependencies", json=[{"index": 1, "owner": owner, "repo": repo}])
+            assert (answer.status_code, answer.json()) == (400, "CrossRepositoryDependencies not enabled")
+        assert (
+            ada.post(f"{SHIP}/99/dependencies", json={"index": 1, "owner": "no", "repo": "body"}).status_code
+            == 404
+        )
+        assert linked(ada, f"{SHIP}/1", 2).status_code == 201
+        assert linked(ada, f"{SHIP}/1", 3, owner="ada", repo="ship").status_code == 201
+        assert ada.put(f"{SHIP}/1/dependencies", json=[{"index": 4}]).status_code == 200
+        assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [4, 1]
+
+
+def test_a_list_takes_at_most_six_queries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is asking, where, whether they may, and fifty blockers in twenty repositories with all they have."""
+    ada, eve = world.account("ada"), world.account("eve")
+    guild = make_organization(world.database, "guild", ada)
+    ship = make_repository(world.database, ada, is_private=True)
+    let_in(world.database, ship, eve, READ)
+    [target] = open_many(world.database, ship, ada, 1)
+    client = world.holding(ada)
+    others = []
+    for number in range(20):
+        place = make_repository(world.database, guild if number % 2 else ada, f"r{number}", is_private=number > 2)
+        if number % 3 == 0:
+            let_in(world.database, place, eve, READ)
+        base = f"/repos/{place.full_name}"
+        label = client.post(f"{base}/labels", json={"name": "bug", "color": "f00"}).json()["id"]
+        milestone = client.post(f"{base}/milestones", json={"title": "1.0"}).json()["id"]
+        body = {"title": "t", "labels": [label], "milestone": milestone, "assignees": ["ada"]}
+        others += [client.post(f"{base}/issues", json=body).json()["id"] for _ in range(3 if number < 10 else 2)]
+    relate(world.database, [(target.id, other) for other in others])
+    for person, path, count in (
+        (client, "dependencies", 50),
+        (world.holding(eve), "dependencies", 50),
+        (client, "blocks", 0),
+    ):
+        with counting_queries(world.database, monkeypatch) as asked:
+            answer = person.get(f"{SHIP}/1/{path}", params={"limit": 50})
+        assert len(answer.json()) == count
+        assert 4 < len(asked) <= 6, asked
+    seen = world.holding(eve).get(f"{SHIP}/1/dependencies", params={"limit": 50}).json()
+    assert {one["title"] for one in seen} == {"t", "HIDDEN"}
+    assert all(one["labels"][0]["name"] == "bug" for one in seen if one["title"] == "t")
+
+
+def test_what_cannot_be_read_is_not_named_on_the_way_around(world: World, ada: httpx.Client) -> None:
+    """Neither where it is nor how many of them there are."""
+    bob = world.account("bob")
+    secret = make_repository(world.database, bob, "secret", is_private=True)
+    hidden = open_many(world.database, secret, bob, 3)
+    ours = [ada.get(f"{SHIP}/{number}").json()["id"] for number in (1, 2)]
+    way = [ours[1], *(issue.id for issue in hidden), ours[0]]
+    relate(world.database, list(itertools.pairwise(way)))
+    said = message(linked(ada, f"{SHIP}/1", 2), 409)
+    assert said == "circular dependency: ada/ship#1 -> ada/ship#2 -> HIDDEN -> ada/ship#1"
+    for_admin = message(linked(world.admin, f"{SHIP}/1", 2), 409)
+    assert for_admin.count("bob/secret#") == 3
+
+
+def test_an_issue_closes_when_nothing_blocks_it(world: World, ada: httpx.Client) -> None:
+    """Not before, by whichever endpoint, and nothing else of the request is done; the switch lifts it."""
+    linked(ada, f"{SHIP}/1", 2)
+    said = "cannot close this issue or pull request because it still has open dependencies"
+    assert message(ada.patch(f"{SHIP}/1", json={"state": "closed", "title": "Other"}), 412) == said
+    shown = ada.get(f"{SHIP}/1").json()
+    assert (shown["state"], shown["title"]) == ("open", "Issue 1")
+    pull = ada.post("/repos/ada/ship/pulls", json={"title": "p", "head": "fix", "base": "main"}).json()["number"]
+    linked(ada, f"{SHIP}/{pull}", 2)
+    assert message(ada.patch(f"/repos/ada/ship/pulls/{pull}", json={"state": "closed"}), 412) == said
+    assert opened(ada, closed=True)["state"] == "closed"
+    assert ada.patch(f"{SHIP}/2", json={"state": "closed"}).status_code == 201
+    assert ada.get(f"{SHIP}/1").json()["blocked_by_count"] == 0
+    assert numbers(ada.get(f"{SHIP}/1/dependencies")) == [2]
+    assert ada.patch(f"{SHIP}/1", json={"state": "closed"}).status_code == 201
+    assert ada.patch(f"{SHIP}/2", json={"state": "open"}).status_code == 201
+    assert ada.get(f"{SHIP}/1").json()["state"] == "closed"
+    assert ada.patch(f"{SHIP}/1", json={"state": "open"}).status_code == 201
+    assert ada.patch(f"{SHIP}/1", json={"state": "closed"}).status_code == 412
+    ada.patch("/repos/ada/ship", json={"internal_tracker": {"enable_issue_dependencies": False}})
+    assert ada.patch(f"{SHIP}/1", json={"state": "closed"}).status_code == 201
+
+
+def test_both_timelines_tell_of_a_relation(world: World, ada: httpx.Client) -> None:
+    """With the other issue, as far as whoever looks may read it, and nothing once that is gone."""
+    bob = world.account("bob")
+    secret = make_repository(world.database, bob, "secret", is_private=True)
+    open_many(world.database, secret, bob, 1)
+    account = find_user(world.database, "ada")
+    let_in(world.database, secret, account, READ)
+    before = [ada.get(path).json() for path in (f"{SHIP}/1", "/repos/bob/secret/issues/1")]
+    with world.database.write() as connection:
+        connection.exec_driver_sql("UPDATE issues SET updated_at = 1")
+    body = {"index": 1, "owner": "bob", "repo": "secret"}
+    assert ada.post(f"{SHIP}/1/dependencies", json=body).status_code == 201
+    assert removed(ada, f"{SHIP}/1/dependencies", **body).status_code == 201
+    for path, other in ((f"{SHIP}/1", before[1]), ("/repos/bob/secret/issues/1", before[0])):
+        entries = ada.get(f"{path}/timeline").json()
+        assert [entry["type"] for entry in entries] == ["add_dependency", "remove_dependency"]
+        assert [entry["dependent_issue"]["id"] for entry in entries] == [other["id"]] * 2
+        assert entries[0]["dependent_issue"]["repository"] == other["repository"]
+        shown = ada.get(path).json()
+        assert shown["updated_at"] > "2000"
+        assert shown["comments"] == 0
+    stranger = world.anonymous.get(f"{SHIP}/1/timeline").json()
+    assert [entry["dependent_issue"] for entry in stranger] == [HIDDEN, HIDDEN]
+    assert world.holding(bob).delete("/repos/bob/secret/issues/1").status_code == 204
+    assert [entry["dependent_issue"] for entry in ada.get(f"{SHIP}/1/timeline").json()] == [None, None]
+
+
+def test_the_whole_list_is_set_at_once(world: World, ada: httpx.Client) -> None:
+    """As an object or as a list alone; what is wrong with one of them undoes all."""
+    linked(ada, f"{SHIP}/1", 2)
+    linked(ada, f"{SHIP}/1", 3)
+    answer = ada.put(f"{SHIP}/1/dependencies", json={"dependencies": [{"index": 3}, {"index": 4}, {"index": 4}]})
+    assert (answer.status_code, answer.json()["number"], answer.json()["blocked_by_count"]) == (200, 1, 2)
+    assert edges(world.database) == {(1, 3), (1, 4)}
+    recorded = [details["action"] for kind, details in told(world.database) if kind == "issue_dependency"]
+    assert recorded == ["added", "added", "removed", "added"]
+    linked(ada, f"{SHIP}/5", 1)
+    for body, status in (
+        ([{"index": 2}, {"index": 5}], 409),
+        ([{"index": 2}, {"index": 1}], 409),
+        ([{"index": 2}, {"index": 99}], 404),
+        ([{"index": 2}, {"index": 1, "owner": "no", "repo": "body"}], 404),
+        ([{"index": 2}, {"index": "x"}], 422),
+        ([{"index": 2}] * 1001, 422),
+        ({"dependencies": {"index": 2}}, 422),
+    ):
+        assert ada.put(f"{SHIP}/1/dependencies", json=body).status_code == status, body
+        assert edges(world.database) == {(1, 3), (1, 4), (5, 1)}
+    assert ada.put(f"{SHIP}/1/dependencies", json=[{"index": 3}, {"index": 4}]).status_code == 200
+    assert len(ada.get(f"{SHIP}/1/timeline").json()) == 5
+    assert ada.put(f"{SHIP}/1/dependencies", json={}).status_code == 200
+    assert edges(world.database) == {(5, 1)}
+
+
+def test_setting_the_list_leaves_what_the_caller_cannot_read(world: World, ada: httpx.Client) -> None:
+    """They could not have named it, nor removed it by itself."""
+    bob = world.account("bob")
+    secret = make_repository(world.database, bob, "secret", is_private=True)
+    [hidden] = open_many(world.database, secret, bob, 1)
+    relate(world.database, [(ada.get(f"{SHIP}/1").json()["id"], hidden.id)])
+    linked(ada, f"{SHIP}/1", 2)
+    assert ada.put(f"{SHIP}/1/dependencies", json=[{"index": 3}]).json()["blocked_by_count"] == 2
+    assert [one["title"] for one in ada.get(f"{SHIP}/1/dependencies").json()] == ["Issue 3", "Issue 1"]
+    assert world.admin.put(f"{SHIP}/1/dependencies", json=[]).json()["blocked_by_count"] == 0
+
+
+def test_ready_issues_are_open_and_wait_for_nothing_open(world: World, ada: httpx.Client) -> None:
+    """And the total counts them; where dependencies are switched off nothing waits."""
+    linked(ada, f"{SHIP}/1", 2)
+    linked(ada, f"{SHIP}/3", 4)
+    linked(ada, f"{SHIP}/3", 5)
+    ada.patch(f"{SHIP}/4", json={"state": "closed"})
+
+    def listed(**query: str) -> tuple[list[int], str]:
+        answer = ada.get(SHIP, params={"sort": "oldest", **query})
+        return numbers(answer), answer.headers["X-Total-Count"]
+
+    assert listed(ready="true") == ([2, 5], "2")
+    assert listed(ready="true", state="all") == ([2, 5], "2")
+    assert listed(ready="true", state="closed") == ([], "0")
+    assert listed(ready="true", limit="1", page="2") == ([5], "2")
+    assert listed(ready="false") == ([1, 3], "2")
+    assert listed(ready="") == listed() == ([1, 2, 3, 5], "4")
+    assert ada.get(SHIP, params={"ready": "perhaps"}).status_code == 422
+    assert numbers(ada.get("/repos/issues/search", params={"ready": "true"})) == [5, 2]
+    ada.patch("/repos/ada/ship", json={"internal_tracker": {"enable_issue_dependencies": False}})
+    assert listed(ready="true") == ([1, 2, 3, 5], "4")
+
+
+def test_two_at_once_cannot_make_a_circle(world: World, ada: httpx.Client) -> None:
+    """Whoever comes second is told of the circle; on either database, again and again."""
+    boat = make_repository(world.database, find_user(world.database, "ada"), "boat")
+    open_many(world.database, boat, find_user(world.database, "ada"), 1)
+    clients = [world.holding(find_user(world.database, "ada")) for _ in range(2)]
+    ways: list[tuple[str, dict[str, Any]]] = [
+        (f"{SHIP}/1/dependencies", {"index": 1, "owner": "ada", "repo": "boat"}),
+        ("/repos/ada/boat/issues/1/dependencies", {"index": 1, "owner": "ada", "repo": "ship"}),
+    ]
+    for _ in range(10):
+        gate = threading.Barrier(2)
+        statuses: list[int] = []
+
+        def work(which: int, gate: threading.Barrier = gate, statuses: list[int] = statuses) -> None:
+            path, body = ways[which]
+            gate.wait()
+            statuses.append(clients[which].post(path, json=body).status_code)
+
+        threads = [threading.Thread(target=work, args=(which,)) for which in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(statuses) == [201, 409]
+        for path, body in ways:
+            ada.request("DELETE", path, json=body)
+    assert edges(world.database) == set()

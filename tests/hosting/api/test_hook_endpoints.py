@@ -1,0 +1,285 @@
+"""The history of a webhook, wherever it is at home: what it was told, what came back, and telling it again."""
+
+import time
+from types import ModuleType
+
+import httpx
+import pytest
+from sqlalchemy import select, update
+
+from holdfast.hosting.api import admin_hooks, org_hooks, repository_hooks, user_hooks
+from holdfast.hosting.api.declare import Endpoint
+from holdfast.hosting.shapes.times import moment
+from holdfast.hosting.store.tables import deliveries, events, hooks
+from tests.hosting.api.hooked import CONFIG, HOMES, made, tried, with_answer
+from tests.hosting.world import World
+
+KEYS = [
+    *("id", "uuid", "hook_id", "event", "status", "again_of", "tries", "next_try_at", "created_at", "ended_at"),
+    *("response_status", "duration_ms", "error"),
+]
+ORG = "/orgs/guild/hooks"
+
+
+@pytest.fixture
+def people(world: World) -> dict[str, httpx.Client]:
+    """Let somebody own an organization with a repository."""
+    ada = world.user("ada")
+    assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
+    assert ada.post("/orgs/guild/repos", json={"name": "ship", "auto_init": True}).status_code == 201
+    assert ada.post("/user/repos", json={"name": "own", "auto_init": True}).status_code == 201
+    return {"ada": ada, "admin": world.admin}
+
+
+@pytest.fixture
+def ada(people: dict[str, httpx.Client]) -> httpx.Client:
+    """Be the owner."""
+    return people["ada"]
+
+
+@pytest.mark.parametrize("module", [admin_hooks, org_hooks, repository_hooks, user_hooks])
+def test_every_name_is_for_the_endpoint_of_that_name(module: ModuleType) -> None:
+    """They are unpacked by their place, so a place must not move."""
+    found = {name: value.name for name, value in vars(module).items() if isinstance(value, Endpoint)}
+    assert found == {name: name for name in module.__all__}
+
+
+@pytest.mark.parametrize("path", HOMES)
+def test_a_hook_has_its_history_wherever_it_is_at_home(
+    world: World, people: dict[str, httpx.Client], path: str
+) -> None:
+    """Made, tried, listed, shown by number and by uuid, made again, cancelled, and started again."""
+    client = people[HOMES[path]]
+    hook = f"{path}/{made(client, path, active=True)['id']}"
+    where = {"repository": "own"} if path == "/user/hooks" else {}
+    assert client.post(f"{hook}/tests", params=where).status_code == 204
+    (listed,) = client.get(f"{hook}/deliveries").json()
+    assert list(listed) == KEYS
+    assert (listed["event"], listed["status"], listed["tries"], listed["ended_at"]) == ("push", "waiting", 0, None)
+    assert listed["next_try_at"] is not None
+    one = client.get(f"{hook}/deliveries/{listed['id']}").json()
+    assert one == {**listed, "request": None, "response": None}
+    assert client.get(f"{hook}/deliveries/{listed['uuid'].upper()}").json() == one
+    assert client.delete(f"{hook}/deliveries/{listed['id']}").status_code == 204
+    again = client.post(f"{hook}/deliveries/{listed['uuid']}/redeliver")
+    assert (again.status_code, again.json()["again_of"]) == (202, listed["id"])
+    assert client.post(f"{hook}/redeliver", json={"since": "2020-01-01T00:00:00Z"}).json() == {"count": 0}
+    assert client.post(f"{hook}/resume").status_code == 200
+    assert client.patch(hook, json={"name": "still here"}).status_code == 200
+    assert client.delete(hook).status_code == 204
+    with world.database.read() as connection:
+        assert connection.execute(select(deliveries.c.id)).all() == []
+
+
+def test_a_delivery_shows_what_was_sent_and_what_came_back(world: World, ada: httpx.Client) -> None:
+    """What authorizes it is masked, bytes that are no text are shown as well as can be."""
+    hook = made(ada, ORG, active=True)["id"]
+    (number,) = tried(ada, ORG, hook)
+    with_answer(world.database, number, answer=b"thank you \xff", body='{"text": "own words"}')
+    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    assert one["request"] == {
+        "method": "POST",
+        "url": "https://ci.example/h",
+        "headers": {"Authorization": "********", "X-Gitea-Event": "push"},
+        "body": '{"text": "own words"}',
+    }
+    assert one["response"] == {
+        "status": 200,
+        "headers": {"Content-Type": "text/plain"},
+        "body": "thank you \ufffd",
+    }
+    assert (one["status"], one["response_status"], one["duration_ms"]) == ("delivered", 200, 12)
+    assert (one["next_try_at"], one["ended_at"]) == (None, "2023-11-14T22:13:20Z")
+
+
+def test_the_body_is_the_event_as_all_are_told_it(world: World, ada: httpx.Client) -> None:
+    """Where a service gets no words of its own, what is sent is kept once."""
+    hook = made(ada, ORG, active=True)["id"]
+    (number,) = tried(ada, ORG, hook)
+    with_answer(world.database, number, state="failed", status=0, error="refused", answer=b"")
+    with world.database.write() as connection:
+        connection.execute(update(events).values(payload='{"ref": "refs/heads/main"}'))
+    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    assert one["request"]["body"] == '{"ref": "refs/heads/main"}'
+    assert (one["response"], one["response_status"], one["error"]) == (None, None, "refused")
+
+
+def test_deliveries_are_listed_newest_first_in_pages(ada: httpx.Client) -> None:
+    """With how many there are."""
+    hook = made(ada, ORG, active=True)["id"]
+    numbers = tried(ada, ORG, hook, 5)
+    answer = ada.get(f"{ORG}/{hook}/deliveries", params={"limit": 2, "page": 2})
+    assert [one["id"] for one in answer.json()] == [numbers[2], numbers[1]]
+    assert answer.headers["x-total-count"] == "5"
+    assert 'rel="next"' in answer.headers["link"]
+
+
+def test_deliveries_can_be_sifted(world: World, ada: httpx.Client) -> None:
+    """By what became of them, by the event, and by the time."""
+    hook = made(ada, ORG, active=True, events=["push", "issues_only"])["id"]
+    first, second = tried(ada, ORG, hook, 2)
+    with_answer(world.database, first, created_at=1_700_000_000)
+    assert ada.post("/repos/guild/ship/issues", json={"title": "x"}).status_code == 201
+    third = ada.get(f"{ORG}/{hook}/deliveries").json()[0]["id"]
+
+    def found(**asked: str) -> list[int]:
+        answer = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
+        assert answer.headers["x-total-count"] == str(len(answer.json()))
+        return [one["id"] for one in answer.json()]
+
+    assert found() == [third, second, first]
+    assert found(status="waiting") == [third, second]
+    assert found(status="delivered") == [first]
+    assert found(event="issues") == [third]
+    assert found(event="push", status="waiting") == [second]
+    assert found(since="2024-01-01T00:00:00Z") == [third, second]
+    assert found(before="2024-01-01T00:00:00+02:00") == [first]
+    assert found(since="2023-11-14T22:13:20Z", before="2023-11-14T22:13:21Z") == [first]
+    assert found(since="9999-12-31T23:59:59-23:59") == []
+    assert found(before="0001-01-01T00:00:00+23:59") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"status": "lost"}, "[Status]: Invalid enum value 'lost'"),
+        ({"event": "pushes"}, "[Event]: unknown event 'pushes'"),
+        ({"since": "yesterday"}, "[Since]: not a time such as 2026-08-22T10:00:00Z"),
+        ({"before": "10000-01-01"}, "[Before]: not a time such as 2026-08-22T10:00:00Z"),
+    ],
+)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_sieve_that_cannot_be_understood_is_refused(
+    ada: httpx.Client, asked: dict[str, str], message: str
+) -> None:
+    """In a list, and when deliveries are to be made again."""
+    hook = made(ada, ORG, active=True)["id"]
+    answer = ada.get(f"{ORG}/{hook}/deliveries", params=asked)
+    assert (answer.status_code, answer.json()["message"]) == (422, message)
+    again = ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01", **asked})
+    assert (again.status_code, again.json()["message"]) == (422, message)
+
+
+@pytest.mark.parametrize(
+    "key", ["0", "999999", "x", "-1", "9" * 30, "00000000-0000-4000-8000-000000000000", "%00"]
+)
+def test_what_is_no_delivery_of_this_hook_is_not_found(ada: httpx.Client, key: str) -> None:
+    """Whatever is asked of it."""
+    hook = made(ada, ORG, active=True)["id"]
+    path = f"{ORG}/{hook}/deliveries/{key}"
+    for answer in (ada.get(path), ada.delete(path), ada.post(f"{path}/redeliver")):
+        assert (answer.status_code, answer.json()["message"]) == (404, "not found")
+
+
+def test_deliveries_of_another_hook_are_not_there(ada: httpx.Client) -> None:
+    """Not even of the same home."""
+    first, second = made(ada, ORG, active=True)["id"], made(ada, ORG, active=True)["id"]
+    (number,) = tried(ada, ORG, first)
+    path = f"{ORG}/{second}/deliveries/{number}"
+    assert ada.get(path).status_code == ada.delete(path).status_code == 404
+    assert ada.post(f"{path}/redeliver").status_code == 404
+    assert ada.get(f"{ORG}/{second}/deliveries").json() == []
+
+
+def test_a_delivery_is_made_again_at_the_end(world: World, ada: httpx.Client) -> None:
+    """As a new one with a name of its own, which says what it repeats."""
+    hook = made(ada, ORG, active=True)["id"]
+    first, second = tried(ada, ORG, hook, 2)
+    with_answer(world.database, first)
+    again = ada.post(f"{ORG}/{hook}/deliveries/{first}/redeliver").json()
+    assert again["id"] > second
+    assert (again["again_of"], again["status"], again["tries"]) == (first, "waiting", 0)
+    old = ada.get(f"{ORG}/{hook}/deliveries/{first}").json()
+    assert again["uuid"] != old["uuid"]
+    assert old["status"] == "delivered"
+
+
+def test_a_time_is_made_again_in_order_each_event_once(world: World, ada: httpx.Client) -> None:
+    """What waits anyway is not told twice, so asking twice does no harm."""
+    hook = made(ada, ORG, active=True)["id"]
+    numbers = tried(ada, ORG, hook, 4)
+    for number in numbers[:3]:
+        with_answer(world.database, number, created_at=1_700_000_000 + number)
+    again = ada.post(f"{ORG}/{hook}/deliveries/{numbers[1]}/redeliver").json()["id"]
+    with_answer(world.database, again, created_at=1_700_000_000 + again, state="failed")
+    since = {"since": "2023-11-14T22:13:20Z"}
+    path = f"{ORG}/{hook}/redeliver"
+    assert ada.post(path, json={**since, "status": "cancelled"}).json() == {"count": 0}
+    assert ada.post(path, json={**since, "event": "issues"}).json() == {"count": 0}
+    assert ada.post(path, json={"since": "2023-01-01", "before": "2023-02-01"}).json() == {"count": 0}
+    answer = ada.post(path, json={**since, "before": "2023-11-15T00:00:00Z"})
+    assert (answer.status_code, answer.json()) == (202, {"count": 3})
+    waiting = ada.get(f"{ORG}/{hook}/deliveries", params={"status": "waiting"}).json()
+    assert [one["again_of"] for one in reversed(waiting)] == [None, numbers[0], again, numbers[2]]
+    assert ada.post(path, json=since).json() == {"count": 0}
+
+
+def test_nothing_is_queued_for_an_inactive_hook(ada: httpx.Client) -> None:
+    """Trying it out is answered, and the history says why nothing arrives; the rest is refused."""
+    hook = made(ada, ORG)["id"]
+    (number,) = tried(ada, ORG, hook)
+    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    inactive = "the hook is not active; make it active first"
+    assert (one["status"], one["error"]) == ("cancelled", inactive)
+    for answer in (
+        ada.post(f"{ORG}/{hook}/deliveries/{number}/redeliver"),
+        ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01"}),
+    ):
+        assert (answer.status_code, answer.json()["message"]) == (409, inactive)
+    ada.patch(f"{ORG}/{hook}", json={"active": True})
+    assert ada.post(f"{ORG}/{hook}/redeliver", json={"since": "2020-01-01"}).json() == {"count": 1}
+
+
+def test_a_time_must_be_said(ada: httpx.Client) -> None:
+    """Everything ever is nothing anybody asks for by accident."""
+    hook = made(ada, ORG, active=True)["id"]
+    answer = ada.post(f"{ORG}/{hook}/redeliver", json={})
+    assert (answer.status_code, answer.json()["message"]) == (422, "[Since]: Required")
+
+
+def test_only_what_waits_can_be_cancelled(world: World, ada: httpx.Client) -> None:
+    """It says by whom; what has ended stays as it ended."""
+    hook = made(ada, ORG, active=True)["id"]
+    first, second = tried(ada, ORG, hook, 2)
+    with_answer(world.database, first)
+    answer = ada.delete(f"{ORG}/{hook}/deliveries/{first}")
+    assert (answer.status_code, answer.json()["message"]) == (409, "only a delivery that waits can be cancelled")
+    assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 204
+    one = ada.get(f"{ORG}/{hook}/deliveries/{second}").json()
+    assert (one["status"], one["error"], one["next_try_at"]) == ("cancelled", "cancelled by ada", None)
+    assert one["ended_at"] is not None
+    assert ada.delete(f"{ORG}/{hook}/deliveries/{second}").status_code == 409
+
+
+def paused(world: World, hook: object, delivery: int) -> None:
+    """Pause a hook whose first delivery has used up its tries, as whoever sends deliveries does."""
+    with world.database.write() as connection:
+        connection.execute(
+            update(hooks).where(hooks.c.id == hook).values(paused_at=1_700_000_000, pause_reason="8 tries failed")
+        )
+        far = (int(time.time()) + 86400) * 1000
+        connection.execute(update(deliveries).where(deliveries.c.id == delivery).values(tries=8, due_at=far))
+
+
+@pytest.mark.parametrize("how", ["resume", "url", "inactive"])
+def test_a_pause_is_seen_and_ended(world: World, ada: httpx.Client, how: str) -> None:
+    """By saying so, by another address, and by switching the hook off and on, which cancels what waits."""
+    hook = made(ada, ORG, active=True)["id"]
+    (number,) = tried(ada, ORG, hook)
+    paused(world, hook, number)
+    seen = ada.get(f"{ORG}/{hook}").json()
+    assert (seen["paused_at"], seen["pause_reason"]) == ("2023-11-14T22:13:20Z", "8 tries failed")
+    assert ada.patch(f"{ORG}/{hook}", json={"name": "x", "config": CONFIG}).json()["paused_at"] is not None
+    if how == "resume":
+        answer = ada.post(f"{ORG}/{hook}/resume")
+    elif how == "url":
+        answer = ada.patch(f"{ORG}/{hook}", json={"config": {"url": "https://new.example/"}})
+    else:
+        answer = ada.patch(f"{ORG}/{hook}", json={"active": False})
+    assert (answer.status_code, answer.json()["paused_at"], answer.json()["pause_reason"]) == (200, None, "")
+    one = ada.get(f"{ORG}/{hook}/deliveries/{number}").json()
+    if how == "inactive":
+        assert (one["status"], one["error"]) == ("cancelled", "the hook was made inactive")
+    else:
+        assert (one["status"], one["tries"]) == ("waiting", 0)
+        assert one["next_try_at"] <= moment(int(time.time()))

@@ -1,0 +1,244 @@
+"""Every rule a webhook must keep, with its words and in its order."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from holdfast.hosting.host import Host
+from holdfast.hosting.store.sealing import KEY_FILE, Sealer
+from holdfast.hosting.store.tables import hooks
+from tests.hosting.api.hooked import CONFIG, made
+from tests.hosting.world import World
+
+PATH = "/user/hooks"
+GITEA = {"type": "gitea", "config": CONFIG}
+SLACK = {**CONFIG, "channel": "#a"}
+
+
+def gitea(**config: object) -> dict[str, object]:
+    """Describe a hook by its config."""
+    return {"type": "gitea", "config": {**CONFIG, **config}}
+
+
+REFUSED: list[tuple[object, int, str]] = [
+    ({}, 422, "[Type]: Required"),
+    ({"type": ""}, 422, "[Type]: Required"),
+    ({"type": "gitea"}, 422, "[Config]: Required"),
+    ({"type": "gitea", "config": None}, 422, "[Config]: Required"),
+    ({"type": 7, "config": {}}, 422, "[Type]: Expected `str`, got `int`"),
+    ({"type": "gitea", "config": []}, 422, "[Config]: Expected `object`, got `array`"),
+    ({"type": "gitea", "config": {"url": 1}}, 422, "[Config]: Expected `str`, got `int`"),
+    ({"type": "nonsense", "config": {}}, 422, "Invalid hook type: nonsense"),
+    ({"type": "Gitea", "config": CONFIG}, 422, "Invalid hook type: Gitea"),
+    ({"type": "gitea", "config": {}}, 422, "Missing config option: url"),
+    ({"type": "gitea", "config": {"url": "x"}}, 422, "Missing config option: content_type"),
+    ({"type": "gitea", "config": {"url": "x", "content_type": "xml"}}, 422, "Invalid content type"),
+    (gitea(content_type=""), 422, "Invalid content type"),
+    (gitea(content_type="JSON"), 422, "Invalid content type"),
+    (gitea(url="x", is_system_webhook="maybe"), 422, "Invalid url"),
+    (gitea(is_system_webhook="maybe"), 422, "Invalid is_system_webhook value"),
+    ({"type": "slack", "config": CONFIG}, 422, "Missing config option: channel"),
+    ({"type": "slack", "config": {**CONFIG, "channel": "  "}}, 400, "Invalid slack channel name"),
+    ({**GITEA, "name": "x" * 256}, 422, "[Name]: MaxSize"),
+    ({**GITEA, "name": "a\0b"}, 422, "[Name]: the character NUL is not allowed"),
+    (gitea(secret="a\0b"), 422, "[Config]: the character NUL is not allowed"),
+    (gitea(secret="x" * 2049), 422, "[Config]: secret must have at most 2048 characters"),
+    ({**GITEA, "active": "yes"}, 422, "[Active]: Expected `bool`, got `str`"),
+    ({**GITEA, "events": "push"}, 422, "[Events]: Expected `array`, got `str`"),
+    ({**GITEA, "events": [1]}, 422, "[Events]: Expected `str`, got `int`"),
+    ({**GITEA, "branch_filter": "[a"}, 422, "[BranchFilter]: the pattern [a opens a [ that nothing closes"),
+    ({**GITEA, "branch_filter": "x" * 256}, 422, "[BranchFilter]: MaxSize"),
+    (
+        {**GITEA, "branch_filter": "{" * 11 + "}" * 11},
+        422,
+        "[BranchFilter]: the pattern {{{{{{{{{{{}}}}}}}}}}} has braces inside braces more than 10 deep",
+    ),
+    ({**GITEA, "authorization_header": "x" * 4097}, 422, "[AuthorizationHeader]: MaxSize"),
+    (
+        {**GITEA, "authorization_header": "a\r\nX-Admin: yes"},
+        422,
+        "[AuthorizationHeader]: must be one line of text that a header can hold",
+    ),
+    ([], 422, "[]: the body must be a JSON object"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "message"), REFUSED)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_hook_that_breaks_a_rule_is_refused(world: World, body: Any, status: int, message: str) -> None:
+    """With the first thing that is wrong; nothing is made."""
+    answer = world.admin.post(PATH, json=body)
+    assert (answer.status_code, answer.json()["message"]) == (status, message)
+    assert world.admin.get(PATH).json() == []
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        *((url, "Invalid url") for url in ("", "ci.example/h", "//ci.example/h", "ftp://ci.example", "http://")),
+        *((url, "Invalid url") for url in ("http:///h", "javascript:alert(1)", "http://ci.example:port/h")),
+        *(
+            (url, "Invalid url")
+            for url in ("http://ci.example/a b", "http://ci.example\n/h", " http://ci.example")
+        ),
+        *((url, "Invalid url") for url in ("http://[::1", "http://ci.example\\@evil", "http://a:80:80/")),
+        ("http://ci.example:0/h", "Invalid url: the address has the port 0, which nobody can listen on"),
+        ("http://ci.example:99999/h", "Invalid url: the address cannot be understood: Port out of range 0-65535"),
+        ("http://[::zz]/", "Invalid url"),
+        ("http://user@/h", "Invalid url"),
+        ("https://ci.example/" + "x" * 2048, "Invalid url: it must have at most 2048 characters"),
+    ],
+)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_an_address_nothing_can_be_sent_to_is_refused(world: World, url: str, said: str) -> None:
+    """When a hook is made, and when it is changed."""
+    answer = world.admin.post(PATH, json=gitea(url=url))
+    assert (answer.status_code, answer.json()["message"]) == (422, said)
+    hook = made(world.admin, PATH)
+    changed = world.admin.patch(f"{PATH}/{hook['id']}", json={"config": {"url": url}})
+    assert (changed.status_code, changed.json()["message"]) == (422, said)
+    assert world.admin.get(PATH).json() == [hook]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://localhost:3000/", "https://10.0.0.1/x?y=z#w", "http://[::1]:8080/h", "HTTPS://CI.example"),
+        *("https://bücher.example/größe", "https://api.telegram.org/botX/sendMessage?chat_id=1", "http://a_b/"),
+    ],
+)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_an_address_is_kept_as_it_was_given(world: World, url: str) -> None:
+    """Also one that deliveries will be refused to: whether they may go there is asked when they do."""
+    hook = made(world.admin, PATH, config={**CONFIG, "url": url})
+    assert hook["config"]["url"] == url  # type: ignore[index]
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("kind", ["gogs", "discord", "dingtalk", "telegram", "msteams", "feishu", "matrix"])
+def test_every_kind_of_service_can_be_told(world: World, kind: str) -> None:
+    """With nothing but an address."""
+    assert made(world.admin, PATH, type=kind)["type"] == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({"config": {"content_type": "xml"}}, 422, "Invalid content type"),
+        ({"config": {"channel": " "}}, 400, "Invalid slack channel name"),
+        ({"config": {"url": 1}}, 422, "[Config]: Expected `str`, got `int`"),
+        ({"branch_filter": "{a"}, 422, "[BranchFilter]: the pattern {a opens a { that nothing closes"),
+        ({"name": "x" * 256}, 422, "[Name]: MaxSize"),
+        ({"active": 1}, 422, "[Active]: Expected `bool`, got `int`"),
+        (
+            {"authorization_header": "a\nb"},
+            422,
+            "[AuthorizationHeader]: must be one line of text that a header can hold",
+        ),
+    ],
+)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_change_that_breaks_a_rule_changes_nothing(
+    world: World, body: dict[str, object], status: int, message: str
+) -> None:
+    """All of it, or none."""
+    hook = made(world.admin, PATH, type="slack", config=SLACK)
+    answer = world.admin.patch(f"{PATH}/{hook['id']}", json={"name": "new", **body})
+    assert (answer.status_code, answer.json()["message"]) == (status, message)
+    assert world.admin.get(f"{PATH}/{hook['id']}").json() == hook
+
+
+@pytest.mark.parametrize("events", [["pushes"], ["push", "nonsense"], ["pull_request_review_rejected"]])
+def test_unknown_events_are_refused_with_those_that_are_known(world: World, events: list[str]) -> None:
+    """When a hook is made, and when it is changed."""
+    hook = made(world.admin, PATH)
+    for answer in (
+        world.admin.post(PATH, json={**GITEA, "events": events}),
+        world.admin.patch(f"{PATH}/{hook['id']}", json={"events": events}),
+    ):
+        message = answer.json()["message"]
+        assert (answer.status_code, message.startswith("[Events]: ")) == (422, True)
+        assert "issue_unblocked" in message
+
+
+def test_events_are_answered_by_their_own_names(world: World) -> None:
+    """A group is listed as what is in it."""
+    hook = made(world.admin, PATH, events=["Issues", "pull_request_only"])
+    assert hook["events"] == [
+        *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment", "pull_request"),
+    ]
+    assert made(world.admin, PATH, events=[])["events"] == ["push"]
+
+
+class TestSecrets:
+    """What a hook keeps to itself."""
+
+    @pytest.fixture
+    def kept(self, world: World) -> "Kept":
+        """Look into the database with the key."""
+        return Kept(world)
+
+    def test_the_secret_and_the_header_can_be_used(self, kept: "Kept") -> None:
+        """By whoever has the key."""
+        kept.make(config={**CONFIG, "secret": "hünter2"}, authorization_header="Bearer x")
+        assert kept.opened() == ("hünter2", "Bearer x")
+
+    def test_a_patch_keeps_replaces_and_removes_them(self, kept: "Kept") -> None:
+        """Absent is to keep, and empty is to remove."""
+        kept.make(config={**CONFIG, "secret": "one"}, authorization_header="Bearer x")
+        kept.patch({"name": "new", "config": {"url": "https://other.example/"}})
+        assert kept.opened() == ("one", "Bearer x")
+        kept.patch({"config": {"secret": "two"}, "authorization_header": "Bearer y"})
+        assert kept.opened() == ("two", "Bearer y")
+        kept.patch({"config": {"secret": ""}, "authorization_header": ""})
+        assert kept.opened() == ("", "")
+
+    def test_credentials_in_an_address_are_sealed_too(self, kept: "Kept") -> None:
+        """They are sent as a header, like any client does; a header that was given wins."""
+        kept.make(config={**CONFIG, "url": "https://joe:p%40ss@ci.example/h"})
+        assert kept.opened() == ("", "Basic am9lOnBAc3M=")
+        kept.patch({"config": {"url": "https://ann:x@ci.example/h"}})
+        assert kept.opened() == ("", "Basic YW5uOng=")
+        kept.patch({"config": {"url": "https://joe:x@ci.example/h"}, "authorization_header": "Bearer x"})
+        assert kept.opened() == ("", "Bearer x")
+
+
+class Kept:
+    """One hook, and what is really kept of it."""
+
+    def __init__(self, world: World) -> None:
+        self.client: httpx.Client = world.admin
+        self.database = world.database
+        self.sealer = Sealer(world.service.settings.data / KEY_FILE)
+
+    def make(self, **body: object) -> None:
+        """Make it."""
+        self.path = f"{PATH}/{made(self.client, PATH, **body)['id']}"
+
+    def patch(self, body: dict[str, object]) -> None:
+        """Change it."""
+        answer = self.client.patch(self.path, json=body)
+        assert answer.status_code == 200, answer.text
+        assert "hunter" not in answer.text
+
+    def opened(self) -> tuple[str, str]:
+        """Return its secret and its header."""
+        with self.database.read() as connection:
+            row = connection.execute(select(hooks)).one()
+        assert "@" not in row.url
+        return self.sealer.open(row.secret), self.sealer.open(row.authorization)
+
+
+def test_a_key_that_cannot_be_used_is_no_secret(world: World) -> None:
+    """Nothing is kept unsealed; the log says what is wrong, not the answer."""
+    path = Host.open(world.service.settings).settings.data / KEY_FILE
+    path.write_text("short")
+    client = world.open("/api/v1")
+    client.headers = world.admin.headers
+    answer = client.post(PATH, json=gitea(secret="hunter2"))
+    assert answer.status_code == 500
+    assert "hunter2" not in answer.text
+    assert json.loads(world.admin.get(PATH).text) == []

@@ -1,0 +1,97 @@
+"""Trying a webhook out: it alone is told of a push to a repository that is there."""
+
+import httpx
+import msgspec
+import pytest
+from sqlalchemy import select
+
+from holdfast.hosting.store.tables import deliveries, events
+from tests.hosting.api.hooked import made
+from tests.hosting.world import World
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Own an organization with two repositories that have commits and one that has none."""
+    client = world.user("ada")
+    assert client.post("/orgs", json={"username": "guild"}).status_code == 201
+    for name, init in (("ship", True), ("boat", True), ("raft", False)):
+        assert client.post("/orgs/guild/repos", json={"name": name, "auto_init": init}).status_code == 201
+    return client
+
+
+def told(world: World) -> list[tuple[int, str, dict[str, str]]]:
+    """Return which hooks are to be told of which repository, and what of it."""
+    statement = select(deliveries.c.hook_id, events.c.repository_id, events.c.details, events.c.kind)
+    with world.database.read() as connection:
+        rows = connection.execute(statement.join(events, events.c.id == deliveries.c.event_id)).all()
+    assert {row.kind for row in rows} <= {"push"}
+    return [(row.hook_id, row.repository_id, msgspec.json.decode(row.details)) for row in rows]
+
+
+def test_only_the_hook_is_told_and_whatever_it_asked_for(world: World, ada: httpx.Client) -> None:
+    """Neither its events nor its filter matter, and no other hook hears of it."""
+    made(ada, "/orgs/guild/hooks", active=True)
+    hook = made(ada, "/repos/guild/ship/hooks", events=["issues"], branch_filter="other")["id"]
+    answer = ada.post(f"/repos/guild/ship/hooks/{hook}/tests")
+    assert (answer.status_code, answer.content) == (204, b"")
+    head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
+    number = ada.get("/repos/guild/ship").json()["id"]
+    facts = {"ref": "refs/heads/main", "before": head, "after": head, "ref_type": "branch"}
+    assert told(world) == [(hook, number, facts)]
+
+
+def test_a_ref_can_be_chosen(world: World, ada: httpx.Client) -> None:
+    """A branch, a tag, or a commit."""
+    path = "/repos/guild/ship/hooks"
+    hook = made(ada, path)["id"]
+    ada.post("/repos/guild/ship/tags", json={"tag_name": "v1", "message": "One"})
+    ada.post("/repos/guild/ship/branches", json={"new_branch_name": "side"})
+    head = ada.get("/repos/guild/ship/branches/main").json()["commit"]["id"]
+    for ref in ("side", "refs/heads/side", "v1", head):
+        assert ada.post(f"{path}/{hook}/tests", params={"ref": ref}).status_code == 204
+    assert [facts["ref"] for _, _, facts in told(world)] == ["refs/heads/side"] * 2 + ["refs/tags/v1", head]
+    assert {facts["after"] for _, _, facts in told(world)} == {head}
+    answer = ada.post(f"{path}/{hook}/tests", params={"ref": "nowhere"})
+    assert (answer.status_code, answer.json()["message"]) == (404, "ref does not exist: nowhere")
+
+
+def test_an_empty_repository_has_nothing_to_tell(ada: httpx.Client) -> None:
+    """Which is said."""
+    hook = made(ada, "/repos/guild/raft/hooks")["id"]
+    answer = ada.post(f"/repos/guild/raft/hooks/{hook}/tests")
+    assert (answer.status_code, answer.json()["message"]) == (404, "repository is empty")
+    assert ada.post("/repos/guild/raft/hooks/999999/tests").json()["message"] == "not found"
+
+
+def test_a_repository_can_be_chosen_where_there_are_several(world: World, ada: httpx.Client) -> None:
+    """By its name; without one it is the last that was pushed to, which one without commits never is."""
+    hook = made(ada, "/orgs/guild/hooks")["id"]
+    path = f"/orgs/guild/hooks/{hook}/tests"
+    body = {"content": "", "branch": "main"}
+    assert ada.post("/repos/guild/ship/contents/new.txt", json=body).status_code == 201
+    for chosen in ({}, {"repository": "boat"}, {"repository": "GUILD/Boat"}):
+        assert ada.post(path, params=chosen).status_code == 204
+    ship, boat = (ada.get(f"/repos/guild/{name}").json()["id"] for name in ("ship", "boat"))
+    assert [number for _, number, _ in told(world)] == [ship, boat, boat]
+    for chosen, message in (
+        ({"repository": "raft"}, "repository is empty"),
+        ({"repository": "nothing"}, "repository does not exist: nothing"),
+        ({"repository": "ada/boat"}, "repository does not exist: ada/boat"),
+    ):
+        answer = ada.post(path, params=chosen)
+        assert (answer.status_code, answer.json()["message"]) == (404, message)
+
+
+def test_repositories_of_others_cannot_be_chosen(world: World, ada: httpx.Client) -> None:
+    """One's own hooks are tried with one's own repositories, and those of the service with any."""
+    hook = made(ada, "/user/hooks")["id"]
+    answer = ada.post(f"/user/hooks/{hook}/tests")
+    nothing = "there is no repository with commits to try it with"
+    assert (answer.status_code, answer.json()["message"]) == (404, nothing)
+    assert ada.post(f"/user/hooks/{hook}/tests", params={"repository": "guild/ship"}).status_code == 404
+    system = made(world.admin, "/admin/hooks")["id"]
+    assert world.admin.post(f"/admin/hooks/{system}/tests").status_code == 204
+    answer = world.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "ship"})
+    assert (answer.status_code, answer.json()["message"][:14]) == (422, "[Repository]: ")
+    assert world.admin.post(f"/admin/hooks/{system}/tests", params={"repository": "guild/ship"}).status_code == 204

@@ -1,0 +1,109 @@
+"""How bodies name another issue, and what is said when there is none."""
+
+import itertools
+
+import httpx
+import pytest
+
+from holdfast.hosting.store.accounts import find_user
+from tests.hosting.linked import SHIP, counting_queries, linked, message, open_many, removed, with_issues
+from tests.hosting.places import make_organization, make_repository
+from tests.hosting.world import World
+
+
+@pytest.fixture
+def ada(ada: httpx.Client) -> httpx.Client:
+    """Let Ada open five issues."""
+    return with_issues(ada)
+
+
+def test_bodies_name_the_other_issue_in_several_ways(world: World, ada: httpx.Client) -> None:
+    """`name` and `repo` mean the same and `name` wins; without both it is the path's repository."""
+    make_repository(world.database, find_user(world.database, "ada"), "boat")
+    ada.post("/repos/ada/boat/issues", json={"title": "Elsewhere"})
+    for body in (
+        {},
+        {"owner": "ada", "repo": "ship"},
+        {"owner": "ada", "name": "ship"},
+        {"owner": "ADA", "name": "Ship"},
+        {"owner": "ada", "name": "ship", "repo": "nowhere"},
+        {"owner": None, "name": None, "unknown": [1]},
+    ):
+        assert linked(ada, f"{SHIP}/1", 2, **body).status_code == 201, body
+        assert removed(ada, f"{SHIP}/1/dependencies", index=2, **body).status_code == 201, body
+    assert linked(ada, f"{SHIP}/1", 1, owner="ada", repo="boat").status_code == 201
+    [other] = ada.get(f"{SHIP}/1/dependencies").json()
+    assert (other["title"], other["repository"]["full_name"]) == ("Elsewhere", "ada/boat")
+    for kind, status in (("text/plain;charset=UTF-8", 201), ("image/png", 422)):
+        content = {"content": b'{"index": 2}', "headers": {"Content-Type": kind}}
+        assert ada.post(f"{SHIP}/1/dependencies", **content).status_code == status  # type: ignore[arg-type]
+    form = ada.post(f"{SHIP}/1/dependencies", data={"index": "3", "owner": "ada", "repo": "ship"})
+    assert form.status_code == 201
+    assert ada.delete(f"{SHIP}/1/dependencies", params={"index": "3"}).status_code == 201
+
+
+BAD_BODIES = (
+    (b'{"index": "two"}', 422, "[Index]:"),
+    (b'{"index": 2.5}', 422, "[Index]:"),
+    (b'{"index": true}', 422, "[Index]:"),
+    (b'{"index": 99999999999999999999}', 422, "[Index]:"),
+    (b'{"index": 2, "owner": 7}', 422, "[Owner]:"),
+    (b'{"index": 2, "name": {}}', 422, "[Name]:"),
+    (b'{"index": 2, "repo": ["ship"]}', 422, "[Repo]:"),
+    (b'{"index": 2, "owner": "a\\u0000b", "repo": "x"}', 422, "[Owner]:"),
+    (b'{"index": 2, "owner": "\\ud800", "repo": "x"}', 422, "[]:"),
+    (b"[2]", 422, "[]:"),
+    (b"{", 422, "[]:"),
+    (b"{}", 404, "issue does not exist [id: 0, repo_id: "),
+    (b'{"index": 99}', 404, "issue does not exist [id: 0, repo_id: "),
+    (b'{"index": -1}', 404, "issue does not exist [id: 0, repo_id: "),
+    (b'{"index": 9223372036854775807}', 404, "issue does not exist [id: 0, repo_id: "),
+    (b'{"index": 2, "owner": "ada"}', 404, "repository does not exist [id: 0, uid: 0, owner_name: ada, name: ]"),
+    (b'{"index": 2, "repo": "ship"}', 404, "repository does not exist [id: 0, uid: 0, owner_name: , name: ship]"),
+    (b'{"index": 2, "owner": "../..", "repo": "%"}', 404, "repository does not exist"),
+)
+
+
+def test_a_body_that_names_nothing_is_refused(ada: httpx.Client) -> None:
+    """With the field that is wrong, on all four endpoints."""
+    json = {"Content-Type": "application/json"}
+    for body, status, said in BAD_BODIES:
+        for method, side in itertools.product(("POST", "DELETE"), ("dependencies", "blocks")):
+            answer = ada.request(method, f"{SHIP}/1/{side}", content=body, headers=json)
+            assert message(answer, status).startswith(said)
+
+
+def test_a_hidden_repository_is_as_good_as_none(
+    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is the same to the letter, and so are the questions put to the database."""
+    bob, cabal = (
+        world.account("bob"),
+        make_organization(world.database, "cabal", find_user(world.database, "admin"), visibility="private"),
+    )
+    for owner in (bob, cabal):
+        place = make_repository(world.database, owner, "secret", is_private=True)
+        open_many(world.database, place, bob, 1)
+    answers, asked = [], []
+    for side in ("dependencies", "blocks"):
+        for whose, repo, index in (
+            ("bob", "secret", 1),
+            ("bob", "secret", 2),
+            ("bob", "nosuch", 1),
+            ("cabal", "secret", 1),
+            ("nobody", "secret", 1),
+        ):
+            with counting_queries(world.database, monkeypatch) as found:
+                answer = ada.post(f"{SHIP}/1/{side}", json={"index": index, "owner": whose, "repo": repo})
+            said = message(answer, 404).replace(whose, "OWNER").replace(f"name: {repo}]", "name: REPO]")
+            headers = {
+                name: value
+                for name, value in answer.headers.items()
+                if name not in {"date", "content-length", "x-request-id"}
+            }
+            answers.append((said, headers))
+            asked.append([text.split("IN (")[0] for text in found])
+    assert all(answer == answers[0] for answer in answers)
+    assert all(one == asked[0] for one in asked)
+    assert len(asked[0]) == 7
+    assert answers[0][0] == "repository does not exist [id: 0, uid: 0, owner_name: OWNER, name: REPO]"

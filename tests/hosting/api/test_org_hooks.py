@@ -1,0 +1,189 @@
+"""Webhooks of an organization: for its owners, with every key where clients look for it."""
+
+import httpx
+import pytest
+
+from holdfast.hosting.store import tables
+from holdfast.settings import Settings
+from tests.hosting.api.hooked import CONFIG, made
+from tests.hosting.world import World
+
+PATH = "/orgs/guild/hooks"
+KEYS = [
+    *("id", "name", "type", "branch_filter", "config", "events", "authorization_header", "active"),
+    *("updated_at", "created_at", "paused_at", "pause_reason"),
+]
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Be somebody who owns an organization."""
+    client = world.user("ada")
+    assert client.post("/orgs", json={"username": "guild"}).status_code == 201
+    return client
+
+
+def test_a_hook_has_every_key_in_order(ada: httpx.Client) -> None:
+    """The shortest request makes a hook for pushes that is not active."""
+    hook = made(ada, PATH)
+    assert list(hook) == KEYS
+    assert hook["config"] == {"content_type": "json", "url": "https://ci.example/h"}
+    assert (hook["name"], hook["type"], hook["branch_filter"]) == ("", "gitea", "")
+    assert (hook["events"], hook["active"], hook["authorization_header"]) == (["push"], False, "")
+    assert (hook["paused_at"], hook["pause_reason"]) == (None, "")
+    assert ada.get(f"{PATH}/{hook['id']}").json() == hook
+
+
+def test_secrets_are_never_shown_and_not_readable_at_rest(world: World, ada: httpx.Client) -> None:
+    """Neither when they are given nor later, nor to whoever gets hold of the database alone."""
+    config = {**CONFIG, "secret": "hunter2", "url": "https://joe:hunter3@ci.example/h?x=1"}
+    hook = made(ada, PATH, config=config, authorization_header="Bearer hunter4")
+    shown = [str(hook), ada.get(PATH).text, ada.get(f"{PATH}/{hook['id']}").text]
+    assert "hunter" not in "".join(shown)
+    assert hook["config"] == {"content_type": "json", "url": "https://ci.example/h?x=1"}
+    with world.database.read() as connection:
+        assert "hunter" not in str(connection.execute(tables.hooks.select()).one())
+
+
+def test_a_slack_hook_shows_its_channel(ada: httpx.Client) -> None:
+    """Trimmed, with the rest of what only such hooks have, keys in order."""
+    config = {**CONFIG, "channel": " #builds ", "username": "bot", "ignored": "x"}
+    hook = made(ada, PATH, type="slack", config=config)
+    assert list(hook["config"].items()) == [  # type: ignore[attr-defined]
+        ("channel", "#builds"),
+        ("color", ""),
+        ("content_type", "json"),
+        ("icon_url", ""),
+        ("url", "https://ci.example/h"),
+        ("username", "bot"),
+    ]
+
+
+def test_hooks_are_listed_by_their_number_in_pages(ada: httpx.Client) -> None:
+    """With how many there are, and where the others are."""
+    numbers = [made(ada, PATH, name=f"hook {count}")["id"] for count in range(5)]
+    answer = ada.get(PATH, params={"limit": 2, "page": 2})
+    assert [hook["id"] for hook in answer.json()] == numbers[2:4]
+    assert answer.headers["x-total-count"] == "5"
+    assert 'page=3>; rel="next"' in answer.headers["link"]
+    last = ada.get(PATH, params={"limit": 2, "page": 3})
+    assert ([hook["id"] for hook in last.json()], last.headers["x-total-count"]) == (numbers[4:], "5")
+    whole = ada.get(PATH)
+    assert ([hook["id"] for hook in whole.json()], "link" in whole.headers) == (numbers, False)
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [("-1", 1), ("0", 1), ("abc", 1), ("99999999999999999999999", 0), ("9223372036854775807", 0), ("2", 0)],
+)
+def test_a_page_that_is_none_does_no_harm(ada: httpx.Client, page: str, expected: int) -> None:
+    """Below the first is the first; beyond the last there is nothing, but still the total."""
+    made(ada, PATH)
+    answer = ada.get(PATH, params={"page": page, "limit": "99999999999999999999"})
+    assert (answer.status_code, len(answer.json()), answer.headers["x-total-count"]) == (200, expected, "1")
+
+
+@pytest.mark.parametrize(
+    "number", ["999999", "0", "-1", "x", "9223372036854775807", "9223372036854775808", "9" * 40]
+)
+@pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
+def test_what_is_not_there_is_not_found(ada: httpx.Client, method: str, number: str) -> None:
+    """A number nobody has, one that is too large, and what is no number."""
+    answer = ada.request(method, f"{PATH}/{number}", json={} if method == "PATCH" else None)
+    assert (answer.status_code, answer.json()["message"]) == (404, "not found")
+
+
+def test_hooks_of_others_are_not_there(world: World, ada: httpx.Client) -> None:
+    """Neither below another organization, nor below a repository, nor as one's own."""
+    number = made(ada, PATH)["id"]
+    ada.post("/orgs", json={"username": "other"})
+    ada.post("/orgs/guild/repos", json={"name": "ship"})
+    for path in ("/orgs/other/hooks", "/repos/guild/ship/hooks", "/user/hooks"):
+        assert ada.get(f"{path}/{number}").status_code == 404
+        assert ada.delete(f"{path}/{number}").status_code == 404
+    assert world.admin.get(f"/admin/hooks/{number}").status_code == 404
+    assert ada.get(f"{PATH}/{number}").status_code == 200
+
+
+def test_the_order_of_what_is_asked(world: World, ada: httpx.Client) -> None:
+    """Whether the organization is there, who is asking, whether they own it; only then what they sent."""
+    eve = world.user("eve")
+    bad = {"type": "nonsense"}
+    assert world.anonymous.post("/orgs/nobody/hooks", json=bad).status_code == 404
+    assert world.anonymous.post(PATH, json=bad).json()["message"] == "token is required"
+    answer = eve.post(PATH, json=bad)
+    assert (answer.status_code, answer.json()["message"]) == (403, "Must be an organization owner")
+    assert eve.get(PATH).status_code == 403
+    assert ada.post(PATH, json=bad).status_code == 422
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_a_patch_changes_only_what_it_says(ada: httpx.Client, active: bool) -> None:  # noqa: FBT001
+    """Everything else stays, in the config too."""
+    config = {**CONFIG, "secret": "x"}
+    hook = made(ada, PATH, config=config, active=active, events=["issues_only"], branch_filter="main", name="one")
+    path = f"{PATH}/{hook['id']}"
+    assert strip(ada.patch(path, json={}).json()) == strip(hook)
+    assert strip(ada.patch(path, json={"name": None, "config": None, "events": None}).json()) == strip(hook)
+    changed = ada.patch(path, json={"config": {"content_type": "form"}})
+    assert changed.status_code == 200
+    assert strip(changed.json()) == strip({**hook, "config": {**CONFIG, "content_type": "form"}})
+    changed = ada.patch(path, json={"events": ["create", "push"], "active": not active, "name": ""})
+    assert (changed.json()["events"], changed.json()["active"], changed.json()["name"]) == (
+        ["create", "push"],
+        not active,
+        "",
+    )
+    assert changed.json()["branch_filter"] == "main"
+    assert ada.patch(path, json={"branch_filter": ""}).json()["branch_filter"] == ""
+
+
+def strip(hook: dict[str, object]) -> dict[str, object]:
+    """Leave out when it was changed."""
+    return {key: value for key, value in hook.items() if key != "updated_at"}
+
+
+def test_the_type_of_a_hook_stays(ada: httpx.Client) -> None:
+    """Nobody can ask for another, and saying it does no harm."""
+    hook = made(ada, PATH)
+    assert ada.patch(f"{PATH}/{hook['id']}", json={"type": "slack"}).json()["type"] == "gitea"
+
+
+def test_a_hook_can_be_removed_once(ada: httpx.Client) -> None:
+    """Then it is not there."""
+    hook = made(ada, PATH)
+    assert ada.delete(f"{PATH}/{hook['id']}").status_code == 204
+    assert ada.delete(f"{PATH}/{hook['id']}").status_code == 404
+    assert ada.get(PATH).json() == []
+
+
+def test_an_organization_takes_its_hooks_along(ada: httpx.Client) -> None:
+    """Renamed it keeps them, removed it does not leave them behind."""
+    number = made(ada, PATH)["id"]
+    assert ada.post("/orgs/guild/rename", json={"new_name": "union"}).status_code == 204
+    assert ada.get(f"/orgs/union/hooks/{number}").status_code == 200
+    assert ada.get(f"{PATH}/{number}").status_code == 307
+    assert ada.delete("/orgs/union").status_code == 204
+
+
+class TestSwitchedOff:
+    """Where the settings say that there are no webhooks."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        """Switch them off."""
+        return Settings(
+            data=settings.data,
+            database_url=settings.database_url,
+            admin_password=settings.admin_password,
+            webhooks=False,
+        )
+
+    def test_hooks_are_refused(self, world: World) -> None:
+        """In words, to those who could otherwise have them."""
+        world.admin.post("/orgs", json={"username": "guild"})
+        answer = world.admin.post(PATH, json={"type": "nonsense"})
+        assert (answer.status_code, answer.json()["message"]) == (403, "webhooks disabled by administrator")
+        assert world.admin.get("/admin/hooks").status_code == 403
+        assert world.admin.get("/user/hooks").status_code == 403
+        assert world.anonymous.get(PATH).status_code == 401

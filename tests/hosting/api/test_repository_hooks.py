@@ -1,0 +1,87 @@
+"""Webhooks of a repository: for those who administer it, wherever it goes."""
+
+import httpx
+import pytest
+
+from tests.hosting.api.hooked import made
+from tests.hosting.world import World
+
+PATH = "/repos/ada/ship/hooks"
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Be somebody who has a repository."""
+    client = world.user("ada")
+    assert client.post("/user/repos", json={"name": "ship", "auto_init": True}).status_code == 201
+    return client
+
+
+def kinds(client: httpx.Client, hook: str) -> list[str]:
+    """Return what a hook is to be told, oldest first."""
+    return [one["event"] for one in reversed(client.get(f"{hook}/deliveries").json())]
+
+
+def test_a_hook_is_told_of_what_it_asked_for(ada: httpx.Client) -> None:
+    """In order: a new branch is made before it is pushed to; deleting it is no push."""
+    hook = f"{PATH}/{made(ada, PATH, active=True, events=['push', 'create', 'delete', 'issues'])['id']}"
+    ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "side"})
+    ada.post("/repos/ada/ship/issues", json={"title": "One"})
+    ada.post("/repos/ada/ship/issues/1/comments", json={"body": "Two"})
+    ada.delete("/repos/ada/ship/branches/side")
+    assert kinds(ada, hook) == ["create", "push", "issues", "issue_comment", "delete"]
+
+
+def test_a_filter_lets_only_some_branches_through(ada: httpx.Client) -> None:
+    """Issues belong to no branch."""
+    hook = f"{PATH}/{made(ada, PATH, active=True, events=['push', 'issues'], branch_filter='rel*')['id']}"
+    ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "other"})
+    ada.post("/repos/ada/ship/contents/a.txt", json={"content": "", "new_branch": "release/1"})
+    ada.post("/repos/ada/ship/issues", json={"title": "One"})
+    assert kinds(ada, hook) == ["push", "issues"]
+
+
+def test_what_is_inactive_is_told_nothing(ada: httpx.Client) -> None:
+    """Neither from the start, nor once it is switched off."""
+    hook = f"{PATH}/{made(ada, PATH, events=['issues'])['id']}"
+    ada.post("/repos/ada/ship/issues", json={"title": "One"})
+    assert kinds(ada, hook) == []
+    ada.patch(hook, json={"active": True})
+    ada.post("/repos/ada/ship/issues", json={"title": "Two"})
+    ada.patch(hook, json={"active": False})
+    ada.post("/repos/ada/ship/issues", json={"title": "Three"})
+    assert [one["status"] for one in ada.get(f"{hook}/deliveries").json()] == ["cancelled"]
+
+
+def test_a_repository_takes_its_hooks_along(world: World, ada: httpx.Client) -> None:
+    """Renamed or given away it keeps them, and the new owner's hooks are told from then on."""
+    own = made(ada, PATH, active=True, events=["issues"])["id"]
+    before = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['issues'])['id']}"
+    ada.patch("/repos/ada/ship", json={"name": "boat"})
+    assert ada.get(f"/repos/ada/boat/hooks/{own}").status_code == 200
+    assert ada.get(f"{PATH}/{own}").status_code == 301
+    ada.post("/orgs", json={"username": "guild"})
+    after = f"/orgs/guild/hooks/{made(ada, '/orgs/guild/hooks', active=True, events=['issues'])['id']}"
+    assert ada.post("/repos/ada/boat/transfer", json={"new_owner": "guild"}).status_code == 202
+    ada.post("/repos/guild/boat/issues", json={"title": "One"})
+    assert kinds(ada, f"/repos/guild/boat/hooks/{own}") == ["issues"]
+    assert (kinds(ada, before), kinds(ada, after)) == ([], ["issues"])
+
+
+def test_the_owner_is_told_that_a_repository_is_gone(ada: httpx.Client) -> None:
+    """Its own hooks went with it."""
+    made(ada, PATH, active=True, events=["repository"])
+    hook = f"/user/hooks/{made(ada, '/user/hooks', active=True, events=['repository'])['id']}"
+    assert ada.delete("/repos/ada/ship").status_code == 204
+    assert kinds(ada, hook) == ["repository"]
+    assert ada.get(PATH).status_code == 404
+
+
+def test_who_only_writes_may_not_look(world: World, ada: httpx.Client) -> None:
+    """A secret address is not for everybody who works on it."""
+    bob = world.user("bob")
+    ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "write"})
+    hook = made(ada, PATH)["id"]
+    assert {bob.get(PATH).status_code, bob.get(f"{PATH}/{hook}").status_code} == {403}
+    ada.put("/repos/ada/ship/collaborators/bob", json={"permission": "admin"})
+    assert bob.get(f"{PATH}/{hook}").status_code == 200

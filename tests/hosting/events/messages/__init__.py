@@ -1,0 +1,1 @@
+"""Tests of what chat services are told."""

@@ -1,0 +1,122 @@
+"""Issues that wait for each other, for tests that are about something else."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import event, insert, select
+
+from holdfast.hosting.store import issues
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Issue, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import issue_dependencies
+from holdfast.hosting.store.tables import issues as issue_table
+from tests.hosting.places import opened
+
+__all__ = [
+    "SHIP",
+    "counting_queries",
+    "edges",
+    "linked",
+    "message",
+    "numbers",
+    "open_many",
+    "relate",
+    "removed",
+    "with_issues",
+]
+
+SHIP = "/repos/ada/ship/issues"
+
+
+def open_many(database: Database, repository: Repository, author: Account, count: int) -> list[Issue]:
+    """Open issues that are called after their numbers."""
+    return [
+        issues.open_issue(database, repository, author, NewIssue(title=f"Issue {number + 1}"))
+        for number in range(count)
+    ]
+
+
+def relate(database: Database, pairs: list[tuple[int, int]]) -> None:
+    """Put relations into the database without asking anybody; each is an issue's id and its blocker's."""
+    with database.write() as connection:
+        rows = [{"issue_id": one, "blocker_id": other} for one, other in pairs]
+        connection.execute(insert(issue_dependencies), rows)
+
+
+def edges(database: Database) -> set[tuple[int, int]]:
+    """Return all relations, by the numbers of the issues."""
+    blocker = issue_table.alias()
+    statement = (
+        select(issue_table.c.number, blocker.c.number)
+        .join_from(issue_dependencies, issue_table, issue_table.c.id == issue_dependencies.c.issue_id)
+        .join(blocker, blocker.c.id == issue_dependencies.c.blocker_id)
+    )
+    with database.read() as connection:
+        return {(one, other) for one, other in connection.execute(statement)}
+
+
+def linked(client: httpx.Client, issue: str, blocker: int, **body: object) -> httpx.Response:
+    """Let an issue, given by its path, wait for another."""
+    return client.post(f"{issue}/dependencies", json={"index": blocker, **body})
+
+
+def message(answer: httpx.Response, status: int) -> str:
+    """Return what a refusal says."""
+    assert answer.status_code == status, answer.text
+    said: str = answer.json()["message"]
+    return said
+
+
+def removed(client: httpx.Client, path: str, **body: object) -> httpx.Response:
+    """Remove a relation."""
+    return client.request("DELETE", path, json=body)
+
+
+def numbers(answer: httpx.Response) -> list[int]:
+    """Return the numbers of the issues in a list."""
+    assert answer.status_code == 200, answer.text
+    listed: list[dict[str, Any]] = answer.json()
+    return [one["number"] for one in listed]
+
+
+# What begins a transaction, and what the service does by itself meanwhile.
+BY_ITSELF = ("BEGIN", "SAVEPOINT", "UPDATE tokens", "UPDATE leases", "INSERT INTO leases")
+
+
+@contextmanager
+def counting_queries(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Note every statement that is run, on whichever way, by this database and by every other of its process."""
+    asked: list[str] = []
+    rows = Database.rows
+
+    def counted(self: Database, statement, **binds):  # type: ignore[no-untyped-def]
+        asked.append(statement.text("sqlite"))
+        if self.is_sqlite:
+            return rows(self, statement, **binds)
+        asked.pop()  # on PostgreSQL it goes through the engine, which notes it
+        return rows(self, statement, **binds)
+
+    def note(*arguments: object) -> None:
+        text = str(arguments[2])
+        if not text.startswith(BY_ITSELF):
+            asked.append(text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "rows", counted)
+        event.listen(type(database.engine), "before_cursor_execute", note)
+        try:
+            yield asked
+        finally:
+            event.remove(type(database.engine), "before_cursor_execute", note)
+
+
+def with_issues(client: httpx.Client, count: int = 5) -> httpx.Client:
+    """Let Ada open some issues."""
+    for number in range(count):
+        opened(client, title=f"Issue {number + 1}")
+    return client

@@ -1,0 +1,77 @@
+"""Deliveries as rows: asked for, found, made again and taken back."""
+
+import threading
+
+import pytest
+from sqlalchemy import insert
+
+from holdfast.hosting.errors import NotWaiting, TooManyAtOnce
+from holdfast.hosting.store import deliveries, hooks, tables
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.deliveries import Wanted
+from holdfast.hosting.store.hooks import Home, Hook
+
+
+@pytest.fixture
+def hook(database: Database, ada: Account) -> Hook:
+    """Make a hook."""
+    columns = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "push"}
+    return hooks.add_hook(database, Home("owner", ada.id), {**columns, "is_active": True})
+
+
+def told(database: Database, hook: Hook, count: int, **columns: object) -> list[int]:
+    """Let a hook have been told of some events; return their numbers."""
+    with database.write() as connection:
+        rows = [{"kind": "push", "created_at": 1}] * count
+        statement = insert(tables.events).returning(tables.events.c.id, sort_by_parameter_order=True)
+        events = list(connection.execute(statement, rows).scalars())
+        made = [{**deliveries.waiting(hook.id, event, "push", now=1), **columns} for event in events]
+        connection.execute(insert(tables.deliveries), made)
+    return events
+
+
+def test_a_list_leaves_out_what_was_sent(database: Database, hook: Hook) -> None:
+    """Which may be much, and is there when one delivery is looked at."""
+    told(database, hook, 1, state="delivered", headers='{"a": "b"}', body="x", answer=b"\0y")
+    ((listed,), total) = deliveries.deliveries_of(database, hook.id, Wanted(), skip=0, limit=10)
+    assert (total, listed.headers, listed.body, listed.answer) == (1, "{}", "", b"")
+    whole = deliveries.find_delivery(database, hook.id, listed.uuid)
+    assert (whole.id, whole.headers, whole.body, whole.answer) == (listed.id, '{"a": "b"}', "x", b"\0y")
+
+
+def test_too_much_at_once_is_refused(database: Database, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it, so that nobody thinks half is everything."""
+    monkeypatch.setattr(deliveries, "MOST_AGAIN", 3)
+    told(database, hook, 4, state="failed")
+    with pytest.raises(TooManyAtOnce, match="more than 3"):
+        deliveries.redeliver_all(database, hook.id, Wanted(since=0))
+    assert deliveries.deliveries_of(database, hook.id, Wanted(state="waiting"), skip=0, limit=1)[1] == 0
+
+
+def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: Hook) -> None:
+    """The second finds that it waits already."""
+    told(database, hook, 20, state="failed")
+    counts: list[int] = []
+    barrier = threading.Barrier(4)
+
+    def ask() -> None:
+        barrier.wait()
+        counts.append(deliveries.redeliver_all(database, hook.id, Wanted(since=0)))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(counts) == [0, 0, 0, 20]
+
+
+def test_what_has_ended_meanwhile_cannot_be_cancelled(database: Database, hook: Hook) -> None:
+    """Though it still waited when it was looked at."""
+    told(database, hook, 1)
+    ((seen,), _) = deliveries.deliveries_of(database, hook.id, Wanted(), skip=0, limit=1)
+    deliveries.cancel(database, seen, "first")
+    with pytest.raises(NotWaiting):
+        deliveries.cancel(database, seen, "second")
+    assert deliveries.find_delivery(database, hook.id, str(seen.id)).error == "first"

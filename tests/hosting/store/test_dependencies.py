@@ -1,0 +1,385 @@
+"""Dependencies in the database: no circle, no forgotten event, whatever is done and whoever does it at once."""
+
+import itertools
+import threading
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from sqlalchemy import select, true
+
+from holdfast.hosting.errors import DependencyCycle, DependencyTaken, GoneMeanwhile, NoSuchDependency, StillBlocked
+from holdfast.hosting.store import administration, dependencies, issue_lists, issues, repositories
+from holdfast.hosting.store.accounts import Account, find_user
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issues import Changes, Issue, find_issue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import events as event_table
+from tests.hosting.linked import edges, open_many, relate
+from tests.hosting.places import make_people, make_repository, told
+
+COUNT = 5
+CLOSED, OPEN = Changes(is_closed=True), Changes(is_closed=False)
+places = itertools.count()
+
+
+def at_once(*deeds: Callable[[], object]) -> list[BaseException]:
+    """Do things at the same moment, and return what went wrong."""
+    gate, failures = threading.Barrier(len(deeds)), []
+
+    def work(deed: Callable[[], object]) -> None:
+        gate.wait()
+        try:
+            deed()
+        except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(deed,)) for deed in deeds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failures
+
+
+def unblocked(database: Database) -> list[tuple[int, int]]:
+    """Return which issues were told to be free, and by what."""
+    return [
+        (details["issue_id"], details["blocker_id"])
+        for kind, details in told(database)
+        if kind == "issue_unblocked"
+    ]
+
+
+class Linking(RuleBasedStateMachine):
+    """Adds, removes, closes and opens at random, and keeps a graph of its own beside it."""
+
+    database: Database
+    ada: Account
+
+    def __init__(self) -> None:
+        super().__init__()
+        number = next(places)
+        self.homes = [make_repository(self.database, self.ada, f"{name}{number}") for name in ("a", "b")]
+        self.issues = [
+            issue for home in self.homes for issue in open_many(self.database, home, self.ada, COUNT // 2 + 1)
+        ]
+        self.home = {
+            issue.id: home for home in self.homes for issue in self.issues if issue.repository_id == home.id
+        }
+        self.edges: set[tuple[int, int]] = set()
+        self.closed: set[int] = set()
+        self.freed = len(unblocked(self.database))
+
+    def reaches(self, start: int, end: int) -> bool:
+        """Tell whether following blockers leads from one to another."""
+        seen, going = set(), [start]
+        while going:
+            here = going.pop()
+            if here == end:
+                return True
+            if here not in seen:
+                seen.add(here)
+                going += [ahead for behind, ahead in self.edges if behind == here]
+        return False
+
+    def is_blocked(self, number: int) -> bool:
+        """Tell whether an issue waits for one that is open."""
+        return any(one == number and other not in self.closed for one, other in self.edges)
+
+    @rule(one=st.integers(0, COUNT), other=st.integers(0, COUNT))
+    def add(self, one: int, other: int) -> None:
+        """Let one wait for another."""
+        issue, blocker = self.issues[one], self.issues[other]
+        expected: type[Exception] | None = None
+        if (issue.id, blocker.id) in self.edges:
+            expected = DependencyTaken
+        elif self.reaches(blocker.id, issue.id):
+            expected = DependencyCycle
+        home = self.home[issue.id]
+        if expected is not None:
+            with pytest.raises(expected):
+                dependencies.add_dependency(self.database, home, issue, blocker, actor=self.ada)
+        else:
+            dependencies.add_dependency(self.database, home, issue, blocker, actor=self.ada)
+            self.edges.add((issue.id, blocker.id))
+
+    @rule(one=st.integers(0, COUNT), other=st.integers(0, COUNT))
+    def remove(self, one: int, other: int) -> None:
+        """Let one not wait for another."""
+        issue, blocker = self.issues[one], self.issues[other]
+        there = (issue.id, blocker.id) in self.edges
+        try:
+            dependencies.remove_dependency(self.database, self.home[issue.id], issue, blocker, actor=self.ada)
+        except NoSuchDependency:
+            assert not there
+        else:
+            assert there
+            self.edges.remove((issue.id, blocker.id))
+
+    @rule(one=st.integers(0, COUNT), others=st.sets(st.integers(0, COUNT), max_size=3))
+    def set_all(self, one: int, others: set[int]) -> None:
+        """Let one wait for exactly these."""
+        issue, wanted = self.issues[one], [self.issues[other] for other in others]
+        kept = {edge for edge in self.edges if edge[0] != issue.id}
+        before, self.edges = self.edges, kept
+        circle = any(self.reaches(other.id, issue.id) for other in wanted)
+        try:
+            dependencies.set_dependencies(
+                self.database, self.home[issue.id], issue, wanted, actor=self.ada, removable=true()
+            )
+        except DependencyCycle:
+            assert circle
+            self.edges = before
+        else:
+            assert not circle
+            self.edges = kept | {(issue.id, other.id) for other in wanted}
+
+    @rule(one=st.integers(0, COUNT))
+    def close(self, one: int) -> None:
+        """Close one, which frees those that waited for it last."""
+        issue = self.issues[one]
+        refused = issue.id not in self.closed and self.is_blocked(issue.id)
+        waiting = {
+            a for a, b in self.edges if b == issue.id and a not in self.closed and issue.id not in self.closed
+        }
+        try:
+            issues.change_issue(self.database, self.home[issue.id], issue, self.ada, CLOSED)
+        except StillBlocked:
+            assert refused
+            return
+        assert not refused
+        self.closed.add(issue.id)
+        free = sorted((number, issue.id) for number in waiting if not self.is_blocked(number))
+        found = unblocked(self.database)
+        assert sorted(found[self.freed :]) == free
+        self.freed = len(found)
+
+    @rule(one=st.integers(0, COUNT))
+    @precondition(lambda self: self.closed)
+    def reopen(self, one: int) -> None:
+        """Open one again, which is never refused."""
+        issue = self.issues[one]
+        issues.change_issue(self.database, self.home[issue.id], issue, self.ada, OPEN)
+        self.closed.discard(issue.id)
+
+    @invariant()
+    def the_database_says_the_same(self) -> None:
+        """Find ready what the model thinks ready, and its relations."""
+        mine = {issue.id for issue in self.issues}
+        kinds = (False, True)
+        for home in self.homes:
+            found, total = issue_lists.list_issues(
+                self.database,
+                [issue_lists.in_repository(home, kinds)],
+                issue_lists.Filter(is_ready=True),
+                skip=0,
+                limit=50,
+            )
+            ready = {
+                number
+                for number in mine
+                if self.home[number] is home and number not in self.closed and not self.is_blocked(number)
+            }
+            assert ({issue.id for issue in found}, total) == (ready, len(ready))
+        by_id = {issue.id: issue for issue in self.issues}
+        with self.database.read() as connection:
+            for number in mine:
+                blockers = dependencies.blockers_of(connection, by_id[number])
+                assert {(number, other) for other in blockers} == {
+                    edge for edge in self.edges if edge[0] == number
+                }
+
+
+def test_whatever_is_done_the_graph_is_what_a_model_says(database: Database, ada: Account) -> None:
+    """Random changes in two repositories, with every refusal foreseen."""
+
+    class Machine(Linking):
+        """The machine on this database."""
+
+    Machine.database, Machine.ada = database, ada
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=6,
+            stateful_step_count=25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.fixture
+def homes(database: Database, ada: Account) -> list[Repository]:
+    """Make two repositories with two issues each."""
+    made = [make_repository(database, ada, name) for name in ("one", "two")]
+    for place in made:
+        open_many(database, place, ada, 2)
+    return made
+
+
+def firsts(database: Database, homes: list[Repository]) -> list[Issue]:
+    """Return the first issue of each."""
+    return [find_issue(database, home, 1) for home in homes]
+
+
+def test_many_at_once_cannot_make_a_circle(database: Database, ada: Account) -> None:
+    """Six issues in six repositories, each to wait for the next: one of them is refused, whatever the order."""
+    home = [make_repository(database, ada, f"r{number}") for number in range(6)]
+    ring = [open_many(database, place, ada, 1)[0] for place in home]
+
+    def joining(number: int) -> Callable[[], None]:
+        ahead = ring[(number + 1) % len(ring)]
+        return lambda: dependencies.add_dependency(database, home[number], ring[number], ahead, actor=ada)
+
+    for _ in range(5):
+        failures = at_once(*(joining(number) for number in range(len(ring))))
+        assert [type(error) for error in failures] == [DependencyCycle]
+        with database.write() as connection:
+            connection.exec_driver_sql("DELETE FROM issue_dependencies")
+
+
+def test_two_blockers_closed_at_once_free_what_waits_once(
+    database: Database, ada: Account, homes: list[Repository]
+) -> None:
+    """Neither takes the other for still open."""
+    waiting = find_issue(database, homes[0], 2)
+    blockers = firsts(database, homes)
+    relate(database, [(waiting.id, blocker.id) for blocker in blockers])
+    for turn in range(1, 8):
+        failures = at_once(
+            *(
+                lambda home=home, issue=issue: issues.change_issue(database, home, issue, ada, CLOSED)
+                for home, issue in zip(homes, blockers, strict=True)
+            )
+        )
+        assert failures == []
+        assert len(unblocked(database)) == turn
+        for home, issue in zip(homes, blockers, strict=True):
+            issues.change_issue(database, home, issue, ada, OPEN)
+
+
+def test_an_issue_is_closed_or_blocked_but_not_both(
+    database: Database, ada: Account, homes: list[Repository]
+) -> None:
+    """Closing it while somebody makes it wait: in one order it is refused, in the other it was closed before."""
+    issue, blocker = firsts(database, homes)
+    for _ in range(8):
+        failures = at_once(
+            lambda: issues.change_issue(database, homes[0], issue, ada, CLOSED),
+            lambda: dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada),
+        )
+        assert all(isinstance(error, StillBlocked) for error in failures)
+        kinds = [
+            (kind, details["action"])
+            for kind, details in told(database)
+            if (kind, details.get("action")) in {("issues", "closed"), ("issue_dependency", "added")}
+        ]
+        expected = (
+            [("issue_dependency", "added")] if failures else [("issues", "closed"), ("issue_dependency", "added")]
+        )
+        assert kinds[-len(expected) :] == expected
+        issues.change_issue(database, homes[0], issue, ada, OPEN)
+        dependencies.remove_dependency(database, homes[0], issue, blocker, actor=ada)
+
+
+def test_deleting_a_repository_while_another_is_linked_to_it(database: Database, ada: Account) -> None:
+    """Nobody waits for anybody in a circle; the relation is there before, or what it needs is gone."""
+    for turn in range(5):
+        home = [make_repository(database, ada, f"{name}{turn}") for name in "ab"]
+        one, other = (open_many(database, place, ada, 1)[0] for place in home)
+
+        def delete(place: Repository = home[1]) -> None:
+            with database.write() as connection:
+                dependencies.leave_graph(connection, [place.id], ada)
+                repositories.remove_row(connection, place)
+
+        failures = at_once(
+            delete,
+            lambda one=one, other=other, place=home[0]: dependencies.add_dependency(  # type: ignore[misc]
+                database, place, one, other, actor=ada
+            ),
+        )
+        assert all(isinstance(error, GoneMeanwhile) for error in failures)
+        assert edges(database) == set()
+
+
+def test_events_tell_what_others_cannot_see(database: Database, ada: Account, homes: list[Repository]) -> None:
+    """Of the relation for the waiting issue's repository, and of its end when the last blocker closes."""
+    issue, blocker = firsts(database, homes)
+    dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada)
+    issues.change_issue(database, homes[1], blocker, ada, CLOSED)
+    issues.change_issue(database, homes[1], blocker, ada, CLOSED)
+    dependencies.remove_dependency(database, homes[0], issue, blocker, actor=ada)
+    found = [(kind, details) for kind, details in told(database) if "blocker_id" in details]
+    both = {"issue_id": issue.id, "blocker_id": blocker.id}
+    assert found == [
+        ("issue_dependency", {"action": "added", **both}),
+        ("issue_unblocked", both),
+        ("issue_dependency", {"action": "removed", **both}),
+    ]
+    whose = select(event_table.c.repository_id, event_table.c.owner_id, event_table.c.actor_id)
+    with database.read() as connection:
+        rows = connection.execute(
+            whose.where(event_table.c.kind.in_(("issue_dependency", "issue_unblocked")))
+        ).all()
+    assert {tuple(row) for row in rows} == {(homes[0].id, ada.id, ada.id)}
+
+
+def test_a_closed_issue_is_not_told_to_be_free(database: Database, ada: Account, homes: list[Repository]) -> None:
+    """Nor one that waits for others still, nor one where dependencies are switched off."""
+    blocker, other = firsts(database, homes)
+    closed, waiting = (find_issue(database, home, 2) for home in homes)
+    issues.change_issue(database, homes[0], closed, ada, CLOSED)
+    relate(database, [(closed.id, blocker.id), (waiting.id, blocker.id), (waiting.id, other.id)])
+    issues.change_issue(database, homes[0], blocker, ada, CLOSED)
+    assert unblocked(database) == []
+    with database.write() as connection:
+        repositories.change_repository(connection, homes[1], has_dependencies=False)
+    issues.change_issue(database, homes[1], other, ada, CLOSED)
+    assert unblocked(database) == []
+
+
+def test_what_is_deleted_blocks_nothing(database: Database, ada: Account, homes: list[Repository]) -> None:
+    """An issue, a repository or a person with all they have: relations go, and who waited last is told."""
+    waiting = find_issue(database, homes[0], 2)
+    [bob] = make_people(database, "bob")
+    his = make_repository(database, bob, "his")
+    doomed = open_many(database, his, bob, 2)
+    for blocker, remove in (
+        (find_issue(database, homes[0], 1), "issue"),
+        (find_issue(database, homes[1], 1), "repository"),
+        (doomed[0], "person"),
+    ):
+        dependencies.add_dependency(database, homes[0], waiting, blocker, actor=ada)
+        if remove == "issue":
+            issues.delete_issue(database, homes[0], blocker, ada)
+        elif remove == "repository":
+            with database.write() as connection:
+                dependencies.leave_graph(connection, [homes[1].id], ada)
+                repositories.remove_row(connection, homes[1])
+        else:
+            relate(database, [(doomed[1].id, doomed[0].id)])
+            administration.delete_user(database, bob, actor=ada, purge=True)
+        assert edges(database) == set()
+        assert unblocked(database)[-1] == (waiting.id, blocker.id)
+    assert len(unblocked(database)) == 3
+    dependencies.add_dependency(database, homes[0], waiting, open_many(database, homes[0], ada, 1)[0], actor=ada)
+    issues.delete_issue(database, homes[0], waiting, ada)
+    assert edges(database) == set()
+    assert find_user(database, "admin") == ada
+
+
+def test_what_changed_meanwhile_is_noticed(database: Database, ada: Account, homes: list[Repository]) -> None:
+    """An issue that is gone, and a repository that was archived since it was looked at."""
+    issue, blocker = firsts(database, homes)
+    issues.delete_issue(database, homes[1], blocker, ada)
+    with pytest.raises(GoneMeanwhile):
+        dependencies.add_dependency(database, homes[0], issue, blocker, actor=ada)
+    with database.write() as connection:
+        repositories.change_repository(connection, homes[0], archived_at=1)
+    for change in (dependencies.add_dependency, dependencies.remove_dependency):
+        with pytest.raises(GoneMeanwhile):
+            change(database, homes[0], issue, find_issue(database, homes[0], 2), actor=ada)

@@ -1,0 +1,236 @@
+"""The outbox: who holds what, what is due, and what is forgotten."""
+
+import time
+
+import pytest
+from sqlalchemy import func, insert, select, text, update
+
+from holdfast.hosting.store import deliveries as queued
+from holdfast.hosting.store import outbox
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.outbox import Pause, Result
+from holdfast.hosting.store.statement import Bind, Statement
+from holdfast.hosting.store.tables import deliveries, events, hooks
+
+NOW = (int(time.time()) + 86_400) * 1000
+
+
+def make_hook(database: Database, **columns: object) -> int:
+    """Make an active hook."""
+    row = {"scope": "system", "type": "gitea", "url": "http://x", "content_type": "json", "events": "push"}
+    with database.write() as connection:
+        made: int = connection.execute(
+            insert(hooks).returning(hooks.c.id), {**row, "is_active": True, **columns}
+        ).scalar_one()
+    return made
+
+
+def happen(database: Database, *to: int, at: int | None = None) -> int:
+    """Let hooks be told of an event."""
+    moment = int(time.time()) if at is None else at
+    with database.write() as connection:
+        row = {"kind": "push", "details": "{}", "created_at": moment}
+        number: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
+        queued.add_waiting(connection, list(to), number, "push", now=moment)
+    return number
+
+
+def take(database: Database, holder: str = "me", *, now: int = NOW, most: int = 10) -> list[int]:
+    """Claim hooks for ten seconds."""
+    return outbox.claim(database, holder, most=most, until=now + 10_000, now=now)
+
+
+def result(delivery: int, state: str = "delivered", *, due_at: int = 0) -> Result:
+    """Make a result."""
+    return Result(delivery, state, 1, due_at, NOW // 1000, "POST", "u", "{}", "", 200, "{}", b"ok", "", 3)
+
+
+def test_a_hook_is_held_by_one_at_a_time(database: Database) -> None:
+    """Until it is let go of, or until its time has run out."""
+    first, second = make_hook(database), make_hook(database)
+    happen(database, first, second)
+    assert take(database, most=1) == [first]
+    assert take(database, "another") == [second]
+    assert take(database) == []
+    assert outbox.held(database, "me", first, now=NOW) is not None
+    assert outbox.held(database, "another", first, now=NOW) is None
+    outbox.write_results(database, "another", [], released=[first, second], now=NOW)
+    assert take(database) == [second]
+    assert take(database, "a third", now=NOW + 10_001) == [first, second]
+    assert outbox.held(database, "me", first, now=NOW + 10_001) is None
+
+
+def test_whoever_still_holds_a_hook_can_go_on(database: Database) -> None:
+    """But not after its time has run out, even when nobody else has come."""
+    hook = make_hook(database)
+    happen(database, hook)
+    take(database)
+    assert outbox.renew(database, "me", [hook], until=NOW + 20_000, now=NOW + 5000) == {hook}
+    assert take(database, "another", now=NOW + 15_000) == []
+    assert outbox.renew(database, "another", [hook], until=NOW + 30_000, now=NOW + 15_000) == set()
+    assert outbox.renew(database, "me", [hook], until=NOW + 30_000, now=NOW + 20_000) == set()
+
+
+@pytest.mark.parametrize("columns", [{"is_active": False}, {"paused_at": 5}, {"held_until": NOW + 1}])
+def test_only_hooks_that_may_be_told_are_claimed(database: Database, columns: dict[str, object]) -> None:
+    """Not inactive ones, paused ones, or those somebody holds."""
+    happen(database, make_hook(database, **columns))
+    assert take(database) == []
+
+
+def test_what_is_due_later_keeps_back_what_came_after_it(database: Database) -> None:
+    """The first that waits decides for its hook, and for no other."""
+    slow, quick = make_hook(database), make_hook(database)
+    happen(database, slow, quick)
+    happen(database, slow, quick)
+    assert set(take(database)) == {slow, quick}
+    first = outbox.waiting_for(database, slow, after=0, most=1)[0]
+    again = result(first.id, "waiting", due_at=NOW + 5000)
+    outbox.write_results(database, "me", [again], released=[slow, quick], now=NOW)
+    assert take(database) == [quick]
+    assert take(database, now=NOW + 5000) == [slow]
+
+
+def test_a_delivery_waits_with_its_event_in_the_order_it_happened(database: Database) -> None:
+    """After the one that was sent last."""
+    hook, other = make_hook(database), make_hook(database)
+    happened = [happen(database, hook, other) for _ in range(3)]
+    waiting = outbox.waiting_for(database, hook, after=0, most=10)
+    assert [one.event_id for one in waiting] == happened
+    later = outbox.waiting_for(database, hook, after=waiting[0].id, most=1)
+    assert [one.event_id for one in later] == happened[1:2]
+
+
+def test_a_hook_is_told_whose_it_is(database: Database, ada: Account) -> None:
+    """Receivers know people from organizations."""
+    hook = make_hook(database, scope="owner", owner_id=ada.id)
+    everywhere = make_hook(database)
+    happen(database, hook, everywhere)
+    take(database)
+    held = outbox.held(database, "me", hook, now=NOW)
+    assert held is not None
+    assert (held.target, held.hook.owner_id, held.hook.is_active) == ("user", ada.id, True)
+    with database.write() as connection:
+        connection.execute(text("UPDATE users SET is_organization = true"))
+    again, system = (outbox.held(database, "me", one, now=NOW) for one in (hook, everywhere))
+    assert again is not None
+    assert system is not None
+    assert (again.target, system.target) == ("organization", "system")
+
+
+def test_results_pauses_and_releases_are_written_together(database: Database) -> None:
+    """What ended has ended; a hook is paused only by whoever holds it."""
+    hook, other = make_hook(database), make_hook(database)
+    happen(database, hook, other)
+    take(database)
+    one = outbox.waiting_for(database, hook, after=0, most=1)[0]
+    pauses = [Pause(hook, "because", 77), Pause(other, "because", 77)]
+    outbox.write_results(database, "me", [result(one.id)], pauses=pauses[:1], released=[hook], now=NOW)
+    outbox.write_results(database, "nobody", [], pauses=pauses[1:], released=[other], now=NOW)
+    with database.read() as connection:
+        row = connection.execute(select(deliveries).where(deliveries.c.id == one.id)).one()
+        rows = connection.execute(select(hooks).order_by(hooks.c.id)).all()
+    assert (row.state, row.status, row.answer, row.milliseconds) == ("delivered", 200, b"ok", 3)
+    assert [(row.paused_at, row.pause_reason, row.holder) for row in rows] == [(77, "because", ""), (0, "", "me")]
+
+
+def test_what_was_cancelled_is_not_tried_again(database: Database) -> None:
+    """A try that failed meanwhile changes nothing about it; one that succeeded is the truth."""
+    hook = make_hook(database)
+    happen(database, hook)
+    happen(database, hook)
+    failed, succeeded = outbox.waiting_for(database, hook, after=0, most=2)
+    with database.write() as connection:
+        connection.execute(update(deliveries).values(state="cancelled"))
+    outbox.write_results(database, "me", [result(failed.id, "waiting"), result(succeeded.id)], now=NOW)
+    with database.read() as connection:
+        states = connection.execute(select(deliveries.c.state).order_by(deliveries.c.id)).scalars().all()
+    assert states == ["cancelled", "delivered"]
+
+
+def test_whoever_describes_an_event_first_does_so_for_all(database: Database) -> None:
+    """The second gets what the first has kept."""
+    hook = make_hook(database)
+    event = happen(database, hook)
+    assert [one.id for one in outbox.unmade(database, [event])] == [event]
+    assert outbox.keep_payloads(database, {event: "first"}) == {event: "first"}
+    assert outbox.keep_payloads(database, {event: "second"}) == {event: "first"}
+    assert outbox.unmade(database, [event]) == []
+    assert outbox.waiting_for(database, hook, after=0, most=1)[0].payload == "first"
+
+
+def test_whoever_is_alone_lets_go_of_everything(database: Database) -> None:
+    """What dead processes held can be claimed at once."""
+    hook = make_hook(database)
+    happen(database, hook)
+    take(database, "a dead one")
+    outbox.free_all(database)
+    assert take(database) == [hook]
+
+
+def test_what_waits_is_counted(database: Database) -> None:
+    """With the moment the oldest of it began to."""
+    hook = make_hook(database)
+    assert outbox.queue(database) == outbox.Queue(0, 0)
+    happen(database, hook, at=500)
+    happen(database, hook, at=400)
+    assert outbox.queue(database) == outbox.Queue(2, 400)
+
+
+def test_what_ended_long_ago_is_forgotten_and_what_waits_never(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the events nobody refers to any more, a few at a time."""
+    monkeypatch.setattr(outbox, "FORGOTTEN_AT_ONCE", 2)
+    hook = make_hook(database)
+    old = [happen(database, hook, at=100) for _ in range(5)]
+    with database.write() as connection:
+        connection.execute(insert(events), [{"kind": "push", "details": "{}", "created_at": 100}] * 3)
+    late = happen(database, hook, at=100)
+    new = happen(database, hook, at=9000)
+    with database.write() as connection:
+        ended = deliveries.c.event_id.in_(old[1:])
+        connection.execute(update(deliveries).where(ended).values(state="delivered", ended_at=200))
+        connection.execute(
+            update(deliveries).where(deliveries.c.event_id == late).values(state="failed", ended_at=9000)
+        )
+    assert outbox.forget(database, before=5000) == 4
+    with database.read() as connection:
+        left = connection.execute(select(events.c.id).order_by(events.c.id)).scalars().all()
+        states = connection.execute(select(deliveries.c.state).order_by(deliveries.c.id)).scalars().all()
+    assert left == [old[0], late, new]
+    assert states == ["waiting", "failed", "waiting"]
+
+
+def test_looking_for_what_is_due_does_not_grow_with_what_waits(database: Database) -> None:
+    """The databases step from hook to hook by the index of what waits, also past a long history."""
+    busy, idle = make_hook(database), make_hook(database)
+    happen(database, *[busy, idle] * 1500)
+    with database.write() as connection:
+        connection.execute(update(deliveries).values(state="delivered"))
+    happen(database, idle)
+    happen(database, *[busy] * 3000)
+    assert set(take(database)) == {busy, idle}
+    dialect = "sqlite" if database.is_sqlite else "postgresql"
+    explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
+    asked_for: list[tuple[Statement, dict[str, Bind]]] = [
+        (outbox.DUE, {"now": NOW, "most": 5}),
+        (outbox.WAITING_FOR, {"hook": busy, "after": 0, "most": 20}),
+    ]
+    for statement, binds in asked_for:
+        with database.write() as connection:
+            if not database.is_sqlite:
+                connection.exec_driver_sql("ANALYZE")
+            asked = f"{explain} {statement.text(dialect)}"
+            plan = [row[-1] for row in connection.exec_driver_sql(asked, statement.binds(dialect, binds))]
+        assert any("ix_deliveries_waiting" in step for step in plan)
+        assert not any("Seq Scan on deliveries" in step or "SCAN deliveries" in step for step in plan)
+        assert not any("ix_deliveries_hook_id_state_id" in step for step in plan)
+
+
+def test_the_databases_clock_is_the_one_that_counts(database: Database) -> None:
+    """On one machine it is our own."""
+    assert abs(outbox.clock_skew(database)) < 2000
+    with database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(hooks)).scalar_one() == 0

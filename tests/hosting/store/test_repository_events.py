@@ -1,0 +1,53 @@
+"""What is written down when something happens to a repository itself."""
+
+import json
+from typing import Any
+
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repository_events import note_changes, note_deletion
+from tests.hosting.places import make_people, make_repository, told
+
+
+def actions(database: Database) -> list[tuple[str, Any]]:
+    """Return what was done, and what was there before."""
+    return [(details["action"], details.get("changed")) for _, details in told(database)]
+
+
+def test_only_what_changes_is_written_down(database: Database, ada: Account) -> None:
+    """By the names clients know, and each kind of change as its own event."""
+    home = make_repository(database, ada, description="old", topics='["sail"]', archived_at=5)
+    with database.write() as connection:
+        note_changes(connection, home, ada, {"description": "old", "has_pulls": True, "archived_at": 5})
+        note_changes(connection, home, ada, {"archived_at": 6})
+    assert actions(database) == []
+    with database.write() as connection:
+        columns: dict[str, str | bool | int] = {
+            "archived_at": 0,
+            "is_private": True,
+            "description": "new",
+            "has_pulls": False,
+            "is_template": True,
+            "topics": "[]",
+            "declared": '{"allow_rebase":false,"mirror_interval":""}',
+            "size": 0,
+        }
+        note_changes(connection, home, ada, columns)
+    before = {"description": "old", "has_pull_requests": True, "template": False, "topics": ["sail"]}
+    assert actions(database) == [
+        ("unarchived", None),
+        ("privatized", None),
+        ("edited", {**before, "allow_rebase": True}),
+    ]
+
+
+def test_a_deleted_repository_is_written_down_whole(database: Database) -> None:
+    """But not the address of whoever owned it."""
+    (bob,) = make_people(database, "bob", email="bob@example.org", full_name="Bob")
+    home = make_repository(database, bob, "boat", description="small")
+    with database.write() as connection:
+        note_deletion(connection, home, bob)
+    ((_, details),) = told(database)
+    assert (details["repository"], details["name"]) == (home.id, "bob/boat")
+    assert (details["was"]["description"], details["was"]["owner"]["full_name"]) == ("small", "Bob")
+    assert "bob@example.org" not in json.dumps(details)

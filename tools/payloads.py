@@ -1,0 +1,135 @@
+"""Writes the page about what webhooks send, from the structs they are made of."""
+
+import inspect
+from collections.abc import Iterator
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import UnsetType
+
+from holdfast.hosting.events.messages.convert import SERVICES
+from holdfast.hosting.events.payloads.make import KINDS
+
+WORDS = {str: "text", int: "number", bool: "true or false", type(None): "null"}
+INTRODUCTION = """\
+Each event is told as one JSON object, the same for every webhook that is told of it. The text is indented by two
+spaces, that of `repository` events by one; signatures are made over this text, also where it is sent as a form.
+
+- A key is there unless the table says *only when it applies*; the order of keys is that of the tables.
+- What an event is about is told as it is when the payload is made, which is when the first webhook is about to be
+  sent it. What is deleted before that is told as it was just before it was deleted. Something that nobody can look
+  up any more is `null`.
+- People are told with the address that stands for theirs, such as `2+ada@noreply.localhost`, never their own.
+  Somebody whose account is gone is `Ghost`.
+- Times are RFC 3339 with whole seconds in UTC; the `timestamp` of a commit has the offset it was made at.
+- Addresses begin with the setting `root_url`, or with `http://localhost:` and the port when it is not set.
+- `permissions` of a repository are its owner's.
+
+There are no forks, releases, wikis, packages, statuses and workflows here, hence no events of theirs.
+"""
+PUSHES = """\
+### Pushes
+
+- `commits` has the newest commits first, five at most; `total_commits` says how many there are. A push that
+  creates a branch brings the commits that are on no other branch, ten at most. A tag brings none.
+- `added`, `removed` and `modified` compare with the first parent; a file that was moved is removed and added.
+- `before` or `after` is all zeros where there was no ref before, or is none after. Deleting a branch is a `delete`
+  and no `push`; deleting a tag is both.
+- `compare_url` compares `before` and `after`. For a new branch it begins at the first parent of the oldest of its
+  commits, else at the default branch; with nothing to compare it is the address of the service.
+- A test is a push of the newest commit from itself to itself, and the only one whose commit has a `verification`.
+- Of commits that git has collected since, only the ids are told.
+"""
+REPOSITORIES = """\
+### Settings
+
+`edited` tells in `changes` what each changed setting was before, by the key the API knows it by. `renamed` has
+`changes.name`, `transferred` has `changes.owner`, and the new owner's webhooks are told. `archived`, `unarchived`,
+`privatized` and `publicized` are what they say.
+"""
+DEPENDENCIES = """\
+### Issues of other repositories
+
+Everybody who is told of an event is told the same. An issue of another repository than the one the event happened
+in is therefore told whole only where everybody may read it without logging in, whoever owns that repository.
+Otherwise `blocker` has its number, title, state, whether it is a pull request, and the repository's name; all else
+is empty, and `blocker_repository` is `null`. That is what the API shows of such an issue to people who may write
+to the other.
+"""
+
+
+def page() -> str:
+    """Write the page."""
+    made = {kind.payload: None for kind in KINDS.values()}
+    lines = ["# What webhooks send\n", INTRODUCTION, "## Events\n"]
+    lines.append("| event | actions | payload |\n|---|---|---|")
+    for name, kind in KINDS.items():
+        actions = ", ".join(f"`{action}`" for action in kind.actions)
+        lines.append(f"| `{name}` | {actions} | {link(kind.payload)} |")
+    services = ", ".join(f"`{name}`" for name in SERVICES)
+    lines.append(
+        "\nWebhooks of type `gitea` and `gogs` are sent the payload. The others are sent a message in the form of"
+        "\ntheir service, and nothing for a push without commits; `packagist` is only sent `push`, `create` and"
+        "\n`delete`. What people wrote never becomes markup, a link or a mention there. They are"
+        f"\n{services}.\n"
+    )
+    lines.append("## Payloads\n")
+    for struct in made:
+        lines.append(section(struct))
+        if struct.__name__ in NOTES:
+            lines.append(NOTES[struct.__name__])
+    lines.append("## What they are made of\n")
+    lines.extend(section(struct) for struct in sorted(below(made), key=lambda one: one.__name__))
+    return "\n".join(lines)
+
+
+NOTES = {"PushPayload": PUSHES, "RepositoryPayload": REPOSITORIES, "DependencyPayload": DEPENDENCIES}
+
+
+def section(struct: type[msgspec.Struct]) -> str:
+    """Write the keys of a struct."""
+    lines = [f"### {struct.__name__}\n", f"{inspect.getdoc(struct)}\n", "| key | what it is |\n|---|---|"]
+    hints = get_type_hints(struct)
+    keys = msgspec.structs.fields(struct)
+    lines.extend(f"| `{key.encode_name}` | {said(hints[key.name])} |" for key in keys)
+    return "\n".join(lines) + "\n"
+
+
+def said(hint: Any) -> str:
+    """Say in words what a key holds."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        kinds = [said(one) for one in inside if one is not UnsetType]
+        whole = " or ".join(sorted(kinds, key=lambda kind: kind == "null"))
+        return f"{whole}; only when it applies" if UnsetType in inside else whole
+    if origin is list:
+        return f"list of {said(inside[0])}"
+    if origin is dict:
+        return f"object of {said(inside[1])} by key"
+    return WORDS[hint] if hint in WORDS else link(hint)
+
+
+def link(struct: type) -> str:
+    """Lead to a struct's keys."""
+    return f"[{struct.__name__}](#{struct.__name__.lower()})"
+
+
+def below(structs: dict[type[msgspec.Struct], None]) -> set[type[msgspec.Struct]]:
+    """Find every struct that others are made of."""
+    found: set[type[msgspec.Struct]] = set()
+    left = [hint for struct in structs for hint in get_type_hints(struct).values()]
+    while left:
+        for one in parts(left.pop()):
+            if one not in found and one not in structs:
+                found.add(one)
+                left.extend(get_type_hints(one).values())
+    return found
+
+
+def parts(hint: Any) -> Iterator[type[msgspec.Struct]]:
+    """Find the structs a type names."""
+    if inspect.isclass(hint) and issubclass(hint, msgspec.Struct):
+        yield hint
+    for inside in get_args(hint):
+        yield from parts(inside)
