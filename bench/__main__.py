@@ -10,6 +10,9 @@ from holdfast import backup
 BENCHMARKS = (
     "wire",
     "info",
+    "validate",
+    "compare",
+    "archive",
     "container",
     "memory",
     "service",

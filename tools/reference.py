@@ -1,4 +1,4 @@
-"""Write docs/reference/ from the code: a page per command, the settings, the public Python names, the webhooks.
+"""Write docs/reference/ from the code: commands, settings, rules, public Python names, and what webhooks send.
 
 With `--check` nothing is written, and the exit status is 1 when a page is missing, stale or left over.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 from typer.core import TyperArgument, TyperGroup
 
+from holdfast.backup.rules.book import FAMILIES
 from holdfast.cli import app
 from holdfast.cli.exits import Exit
 from holdfast.settings import describe
@@ -20,7 +21,7 @@ from tools import payloads
 
 FOLDER = Path("docs/reference")
 MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
-LIBRARIES = ("holdfast.backup", "holdfast.settings")
+LIBRARIES = ("holdfast.backup", "holdfast.backup.compare", "holdfast.settings")
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,30 @@ def python_page() -> str:
     return "\n".join(lines)
 
 
+def rules_page() -> str:
+    """Write the table of rules."""
+    lines = [
+        MADE,
+        "# Rules\n",
+        "What `holdfast backup validate` asks of a backup; see [the guide](../guides/validating.md). Under each",
+        "profile a broken rule is an error, a warning, a note, or not asked. A rule marked *spec* or *current* is",
+        "asked in that edition only.\n",
+    ]
+    for family, rules in FAMILIES.items():
+        doc = inspect.getdoc(import_module(f"holdfast.backup.rules.{family}")) or ""
+        lines.append(f"## {family}\n\n{doc.partition(chr(10))[0]}\n")
+        lines.append("| rule | strict | import | what is wrong | what to do | what an importer does | from |")
+        lines.append("|---|---|---|---|---|---|---|")
+        for rule in rules:
+            mark = f" *{next(iter(rule.editions))}*" if len(rule.editions) == 1 else ""
+            lines.append(
+                f"| `{rule.id}`{mark} | {rule.strict or '-'} | {rule.lenient or '-'} | {rule.wrong} "
+                f"| {rule.advice} | {rule.importer} | {rule.source} |"
+            )
+        lines.append("")
+    return "\n".join(lines)
+
+
 def pages() -> dict[Path, str]:
     """Make every page of the reference."""
     made = {FOLDER / "commands" / command.page: command_page(command) for command in commands()}
@@ -146,6 +171,7 @@ def pages() -> dict[Path, str]:
     made[FOLDER / "settings.md"] = settings_page()
     made[FOLDER / "python.md"] = python_page()
     made[FOLDER / "webhook-payloads.md"] = f"{MADE}\n{payloads.page()}"
+    made[FOLDER / "rules.md"] = rules_page()
     return made
 
 

@@ -31,6 +31,42 @@ ELSEWHERE = {
     Path("hosting/store/repositories.py"): "hosting/test_access.py",
     Path("hosting/store/renames.py"): "hosting/api/test_raw.py",
     Path("hosting/store/updates.py"): "hosting/test_moving.py",
+    **{
+        Path(f"backup/rules/{name}.py"): "backup/rules/test_book.py"
+        for name in (
+            "account",
+            "bodies",
+            "chats",
+            "finding",
+            "items",
+            "media",
+            "recipients",
+            "rule",
+            "stream",
+            "updates",
+        )
+    },
+    Path("backup/rules/ledger.py"): "backup/rules/test_book.py",
+    **{
+        Path(f"backup/wire/{name}.py"): "backup/wire/test_check.py"
+        for name in ("bodies", "ground", "items", "kinds", "numbers", "records", "values")
+    },
+    Path("backup/wire/checks.py"): "backup/rules/test_book.py",
+    Path("cli/opened.py"): "cli/test_backup.py",
+    Path("backup/archive/accounts.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/changes.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/chart.py"): "backup/archive/test_statistics.py",
+    Path("backup/archive/extras.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/messages.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/model.py"): "backup/archive/test_reading.py",
+    Path("backup/archive/opening.py"): "backup/archive/test_schema.py",
+    Path("backup/archive/people.py"): "backup/archive/test_reading.py",
+    Path("backup/archive/recipients.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/rows.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/snapshots.py"): "backup/archive/test_importing.py",
+    Path("backup/archive/tolerance.py"): "backup/archive/test_sentences.py",
+    Path("backup/archive/updates.py"): "backup/archive/test_sentences.py",
+    Path("cli/archive/shared.py"): "cli/archive/test_reading.py",
     Path("backup/sample"): "backup/sample/test_coverage.py",
     Path("cli/demo"): "cli/demo/test_filling.py",
     Path("backup/wire/cursor.py"): "backup/wire/test_hostile.py",

@@ -14,6 +14,9 @@ from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, Un
 from holdfast.backup.info import Header, Info, info
 from holdfast.backup.media import extract
 from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
+from holdfast.backup.redaction.copying import Redaction, redact
+from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
+from holdfast.backup.rules import Finding, Rule, Severity, Validation, Validator, validate
 from holdfast.backup.wire import COMPILED, Block, Frame, FrameStream, Limits
 
 __all__ = [
@@ -22,6 +25,7 @@ __all__ = [
     "BackupError",
     "Block",
     "DamagedBackup",
+    "Finding",
     "Form",
     "Frame",
     "FrameStream",
@@ -31,10 +35,22 @@ __all__ = [
     "KeyIncomplete",
     "KeyMaterial",
     "Limits",
+    "Redaction",
+    "Repair",
+    "Rule",
+    "Severity",
     "UnreadableBackup",
+    "Validation",
+    "Validator",
+    "Wanted",
     "WrongKey",
     "extract",
     "info",
     "open",
+    "plan_repair",
     "read_keys",
+    "redact",
+    "repair",
+    "undo_repair",
+    "validate",
 ]

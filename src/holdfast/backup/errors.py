@@ -8,9 +8,18 @@ BackupError
 ├── OversizedBackup           it opens to more than is allowed
 ├── UnwritableBackup          the target cannot be written
 ├── OrderBroken               a frame was written against the ordering rules
+├── LogRefused                the change log of a repair is none, or not of this backup
+├── DifferentAccounts         backups of two accounts cannot be made one
+├── UnknownChat               no chat, or more than one, goes by the name that was given
 ├── WrongKey                  the key does not fit the file
 ├── KeyRefused                what was given as a key cannot be one
 ├── KeyIncomplete             this file needs more than the keys that were given
+├── ArchiveError              an archive cannot be read or written
+│   ├── NotAnArchive          the file is something else
+│   ├── ArchiveTooNew         a later version has written it
+│   ├── ArchiveBusy           somebody else is writing to it
+│   ├── NotInArchive          a chat, person or message that was asked for is not there
+│   └── QueryRefused          what was asked for cannot be looked for
 └── AttachmentError           an attachment cannot be read or written
     ├── AttachmentMissing     its file is not there
     ├── AttachmentTruncated   its file is cut short
@@ -24,6 +33,9 @@ from typing import Final
 from holdfast.errors import HoldfastError
 
 __all__ = [
+    "ArchiveBusy",
+    "ArchiveError",
+    "ArchiveTooNew",
     "AttachmentDamaged",
     "AttachmentError",
     "AttachmentMismatch",
@@ -33,11 +45,17 @@ __all__ = [
     "BackupError",
     "DamagedBackup",
     "DamagedRecord",
+    "DifferentAccounts",
     "KeyIncomplete",
     "KeyRefused",
+    "LogRefused",
+    "NotAnArchive",
+    "NotInArchive",
     "OrderBroken",
     "OversizedBackup",
+    "QueryRefused",
     "UnfitJson",
+    "UnknownChat",
     "UnreadableBackup",
     "UnwritableBackup",
     "WrongKey",
@@ -60,11 +78,18 @@ class DamagedBackup(BackupError):
 
     Inside the plain stream `frame` counts from 0, which is the header, and `offset` is the byte of that stream
     where the record or its length begins. Damage outside of it has no frame; `offset` then counts in what
-    `stream` names: bytes, or what else `unit` says.
+    `stream` names: bytes, or what else `unit` says. `rest` is what there is of a record that is cut off.
     """
 
     def __init__(
-        self, problem: str, *, offset: int, frame: int | None = None, stream: str = "file", unit: str = "byte"
+        self,
+        problem: str,
+        *,
+        offset: int,
+        frame: int | None = None,
+        stream: str = "file",
+        unit: str = "byte",
+        rest: bytes = b"",
     ) -> None:
         place = f"{unit} {offset} of the {stream}" if frame is None else f"frame {frame}, byte {offset}"
         super().__init__(f"{problem} ({place})")
@@ -73,6 +98,7 @@ class DamagedBackup(BackupError):
         self.offset = offset
         self.stream = stream if frame is None else "plain stream"
         self.unit = unit
+        self.rest = rest
 
 
 class DamagedRecord(BackupError):
@@ -119,6 +145,18 @@ class OrderBroken(BackupError):
         self.frame = frame
 
 
+class LogRefused(BackupError):
+    """The change log of a repair cannot be read, or does not belong to the backup it was given with."""
+
+
+class DifferentAccounts(BackupError):
+    """The backups belong to two accounts, and cannot be made one."""
+
+
+class UnknownChat(BackupError):
+    """No chat goes by the name that was given, or more than one does."""
+
+
 class WrongKey(BackupError):
     """The key does not fit the file."""
 
@@ -133,6 +171,30 @@ class KeyIncomplete(BackupError):
     def __init__(self, problem: str, *, missing: tuple[str, ...]) -> None:
         super().__init__(problem)
         self.missing = missing
+
+
+class ArchiveError(BackupError):
+    """An archive cannot be read or written: its file is missing or damaged, or the disk fails."""
+
+
+class NotAnArchive(ArchiveError):
+    """The file is something else than an archive."""
+
+
+class ArchiveTooNew(ArchiveError):
+    """A later version of Holdfast has written the archive."""
+
+
+class ArchiveBusy(ArchiveError):
+    """Somebody else is writing to the archive."""
+
+
+class NotInArchive(ArchiveError):
+    """A chat, person or message that was asked for is not in the archive."""
+
+
+class QueryRefused(ArchiveError):
+    """What was asked for cannot be looked for; the message says what to write instead."""
 
 
 class AttachmentError(BackupError):

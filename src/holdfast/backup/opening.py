@@ -102,6 +102,11 @@ class Backup:
             check_header(self.header)
             self._close = close.pop_all()
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether the frames can be read more than once."""
+        return self._again
+
     def blocks(self) -> Iterator[Block]:
         """Yield the frames in blocks; `size` is that of the plain stream once all were read.
 

@@ -3,9 +3,8 @@
 import secrets
 import sys
 import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, TypeVar
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
@@ -20,21 +19,15 @@ from holdfast.backup.wire import Names
 from holdfast.cli import summary
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
-from holdfast.cli.output import JsonOption, byte_progress, console, count_progress, print_json, print_note
+from holdfast.cli.opened import SourceArgument, opened
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note
+from holdfast.cli.validating import list_rules, validate_backup
 from holdfast.secret import Secret
 
 __all__ = ["group"]
 
 group = typer.Typer(no_args_is_help=True, help="Read, write and convert chat backups.")
 
-SourceArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="A backup in any form: a file, a phone's folder, an export; `-` reads standard input.",
-        show_default=False,
-    ),
-]
-Answer = TypeVar("Answer")
 # A screenful of problems is read; the rest is better counted.
 SHOWN = 20
 
@@ -42,32 +35,6 @@ SHOWN = 20
 @group.callback()
 def root() -> None:
     """Read, write and convert chat backups."""
-
-
-def opened(
-    path: Path,
-    keys: KeyMaterial | None,
-    work: Callable[[backup.Backup], Answer],
-    *,
-    edited: list[int] | None = None,
-) -> Answer:
-    """Open a backup, with a bar on a terminal while it is read, and do something with it."""
-    source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
-    size = size_of(path)
-    on_edited = None if edited is None else edited.append
-    with (
-        byte_progress(path.name, size) as progress,
-        backup.open(source, keys, progress=progress, on_edited=on_edited) as found,
-    ):
-        return work(found)
-
-
-def size_of(path: Path) -> int | None:
-    """Return the size of a file, None of anything else; opening it says what is wrong with it."""
-    try:
-        return path.stat().st_size if path.is_file() else None
-    except OSError:
-        return None
 
 
 @group.command("info")
@@ -213,6 +180,10 @@ def make_sample(
         write_sample(records, where, to, seed=seed, keys=None if keys is None else read_keys(keys.reveal()))
     if keys is not None:
         sys.stderr.write(keys.reveal() + "\n")
+
+
+group.command("validate")(validate_backup)
+group.command("rules")(list_rules)
 
 
 def new_keys() -> Secret:

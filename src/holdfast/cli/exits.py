@@ -2,7 +2,16 @@
 
 from enum import IntEnum
 
-from holdfast.backup.errors import BackupError, KeyIncomplete, KeyRefused, WrongKey
+from holdfast.backup.errors import (
+    BackupError,
+    DifferentAccounts,
+    KeyIncomplete,
+    KeyRefused,
+    NotInArchive,
+    QueryRefused,
+    UnknownChat,
+    WrongKey,
+)
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import DatabaseError, SnapshotDamaged
 from holdfast.settings import SettingError
@@ -33,8 +42,10 @@ class Exit(IntEnum):
 
 def exit_for(error: HoldfastError) -> Exit:
     """Choose the exit status for an error."""
-    if isinstance(error, SettingError | KeyRefused | KeyIncomplete):
+    if isinstance(error, SettingError | KeyRefused | KeyIncomplete | UnknownChat | QueryRefused):
         return Exit.USAGE
+    if isinstance(error, DifferentAccounts | NotInArchive):
+        return Exit.NO
     if isinstance(error, WrongKey):
         return Exit.WRONG_KEY
     if isinstance(error, BackupError | DatabaseError | SnapshotDamaged):

@@ -14,6 +14,7 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -30,6 +31,7 @@ __all__ = [
     "print_json",
     "print_note",
     "printable",
+    "waiting",
 ]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
@@ -116,3 +118,15 @@ def count_progress(what: str) -> Iterator[Callable[[Item], Item]]:
             return item
 
         yield count
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say what is being done and for how long, on a terminal, while several files are read at once."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        progress.add_task(what, total=None)
+        yield

@@ -30,15 +30,32 @@ class Core:
     frames: ModuleType
     walk: ModuleType
     collect: ModuleType
+    leaves: ModuleType
+    renumber: ModuleType
     unknown: ModuleType
     render: ModuleType
     tojson: ModuleType
+    roll: ModuleType
+    check: ModuleType
+    entries: ModuleType
 
 
 def gather(name: str, modules: dict[str, ModuleType]) -> Core:
     """Put the modules of one kind together."""
     short = {full.rpartition(".")[2]: module for full, module in modules.items()}
-    names = ("frames", "walk", "collect", "unknown", "render", "tojson")
+    names = (
+        "frames",
+        "walk",
+        "collect",
+        "leaves",
+        "renumber",
+        "unknown",
+        "render",
+        "tojson",
+        "roll",
+        "check",
+        "entries",
+    )
     return Core(name, *(short[module] for module in names))
 
 

@@ -4,15 +4,21 @@ cursor      a place in a buffer, and the steps by which it moves
 frames      splits a buffer into records
 walk        follows every field of a record against the schema, and counts
 collect     picks chosen fields out of a record
+leaves      finds where chosen values stand, to overwrite them
+renumber    copies messages with other ids in them
 unknown     names what the schema does not know
+entries     turns chat items into rows for an archive
 render      writes a record as JSON text
 tojson      records to JSON
 fromjson    and back
+check       holds every field to the rules; ground, values, records, bodies and items are what it stands on
+checks      the rules as flat arrays
+roll        the ids of a backup, and what each stands for
 tables      the schema as flat arrays, which all of these index
 stream      reads a file, a buffer at a time
 
-All but `tables`, `stream` and `fromjson` are compiled where a C compiler was found at install, and run as plain
-Python where not.
+All but `tables`, `checks`, `stream` and `fromjson` are compiled where a C compiler was found at install, and run
+as plain Python where not.
 """
 
 from holdfast.backup.wire.frames import COMPILED

@@ -4,7 +4,8 @@ The core is Cython in pure-Python mode: plain Python that is compiled where a C 
 is where not. The C types stand beside each module in its `.pxd`; that is what lets modules share a class, at the
 price of a call through a pointer for each step. What must hold in all of the core:
 
-- every read is behind `pos < end`, and bounds checks stay on in the compiled code as a second line;
+- every read is behind `pos < end`, and bounds checks stay on in the compiled code as a second line (`ascii` holds
+  them itself, once for a whole text);
 - nothing is allocated by a length that the input claims, and nesting is bounded;
 - what counts as well-formed is what `protobuf` accepts, to the byte;
 - integer literals stay below 2**31: Cython turns larger ones into Python objects, which would need the GIL;
@@ -24,6 +25,7 @@ BAD_TAG = cython.declare(cython.int, faults.BAD_TAG)
 BAD_WIRE_TYPE = cython.declare(cython.int, faults.BAD_WIRE_TYPE)
 BAD_GROUP = cython.declare(cython.int, faults.BAD_GROUP)
 TOO_DEEP = cython.declare(cython.int, faults.TOO_DEEP)
+BAD_TEXT = cython.declare(cython.int, faults.BAD_TEXT)
 
 # protobuf follows messages and groups, counted together, this many levels below the record.
 MAX_DEPTH = 100
@@ -167,6 +169,53 @@ class Cursor:
             self.fault = CUT
         else:
             self.pos += size
+
+    @cython.boundscheck(False)
+    def ascii(self, end: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether all bytes up to `end` are ASCII, which most texts are.
+
+        The bounds are held once for all bytes, so that the compiler can look at several in one step.
+        """
+        pos: cython.Py_ssize_t
+        found: cython.uchar = 0
+        if self.pos < 0 or end > len(self.data):
+            return False
+        for pos in range(self.pos, end):
+            found |= self.data[pos]
+        return found < 0x80
+
+    def utf8(self, end: cython.Py_ssize_t) -> cython.void:
+        """Walk text up to `end`: no stray, missing or overlong bytes, no surrogates, nothing over U+10FFFF."""
+        pos: cython.Py_ssize_t = self.pos
+        lead: cython.uchar
+        second: cython.uchar
+        more: cython.Py_ssize_t
+        if self.ascii(end):
+            self.pos = end
+            return
+        while pos < end:
+            lead = self.data[pos]
+            if lead < 0x80:
+                pos += 1
+                continue
+            more = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
+            if lead < 0xC2 or lead > 0xF4 or more >= end - pos:
+                self.fault = BAD_TEXT
+                break
+            second = self.data[pos + 1]
+            if (
+                second & 0xC0 != 0x80
+                or (lead == 0xE0 and second < 0xA0)
+                or (lead == 0xED and second > 0x9F)
+                or (lead == 0xF0 and second < 0x90)
+                or (lead == 0xF4 and second > 0x8F)
+                or (more > 1 and self.data[pos + 2] & 0xC0 != 0x80)
+                or (more > 2 and self.data[pos + 3] & 0xC0 != 0x80)
+            ):
+                self.fault = BAD_TEXT
+                break
+            pos += 1 + more
+        self.pos = pos
 
     def enter(self, cap: cython.Py_ssize_t) -> cython.bint:
         """Step into the next record: past its length, with `end` at its end and `begin` where its length began.

@@ -191,7 +191,7 @@ class FrameStream:
         if self._ended and (have < missing or len(parts) == 1):
             if have:
                 problem = "the file ends in the middle of a record"
-                raise DamagedBackup(problem, frame=self._next, offset=self._base)
+                raise DamagedBackup(problem, frame=self._next, offset=self._base, rest=b"".join(parts))
             self._buffer = b""
             return False
         self._buffer = b"".join(parts)

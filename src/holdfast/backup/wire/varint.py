@@ -4,7 +4,7 @@ from typing import BinaryIO, Final
 
 from holdfast.backup.errors import DamagedBackup
 
-__all__ = ["encode_varint", "read_varint"]
+__all__ = ["encode_varint", "read_varint", "varint_at"]
 
 LONGEST: Final = 10
 
@@ -35,3 +35,15 @@ def read_varint(source: BinaryIO) -> int:
                 raise DamagedBackup("a length is larger than 32 bits can say", offset=begin)
             return value
     raise DamagedBackup(f"a length does not end within {LONGEST} bytes", offset=begin)
+
+
+def varint_at(data: bytes, pos: int) -> tuple[int, int]:
+    """Read a number that is known to be whole, and return it with the place behind it."""
+    value = shift = 0
+    while True:
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, pos

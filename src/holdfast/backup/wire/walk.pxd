@@ -22,4 +22,3 @@ cdef class Walker(Cursor):
     cdef inline unsigned int quick_tag(self, unsigned int limit) noexcept nogil
     cdef inline unsigned long long quick_varint(self) noexcept nogil
     cdef inline Py_ssize_t quick_length(self) noexcept nogil
-    cdef void text(self, Py_ssize_t end) noexcept nogil

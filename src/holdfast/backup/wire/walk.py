@@ -17,7 +17,6 @@ __all__ = ["Look", "Walk", "Walker", "look", "walk"]
 CUT = cython.declare(cython.int, faults.CUT)
 BAD_TAG = cython.declare(cython.int, faults.BAD_TAG)
 TOO_DEEP = cython.declare(cython.int, faults.TOO_DEEP)
-BAD_TEXT = cython.declare(cython.int, faults.BAD_TEXT)
 BAD_LIST = cython.declare(cython.int, faults.BAD_LIST)
 MAX_DEPTH = cython.declare(cython.int, cursor.MAX_DEPTH)
 
@@ -180,7 +179,7 @@ class Walker(Cursor):
             if size == 0 and not shape & KEPT:
                 self.odd = True
             if kind == STRING:
-                self.text(self.pos + size)
+                self.utf8(self.pos + size)
             else:
                 self.pos += size
         else:
@@ -228,36 +227,6 @@ class Walker(Cursor):
             self.odd = True
         if shape & KIND == FLOAT and value >> 23 & 255 == 255 and value << 9 & LOW_32 and value != NAN:
             self.lossy = True
-
-    def text(self, end: cython.Py_ssize_t) -> cython.void:
-        """Walk text up to `end`: no stray, missing or overlong bytes, no surrogates, nothing over U+10FFFF."""
-        pos: cython.Py_ssize_t = self.pos
-        lead: cython.uchar
-        second: cython.uchar
-        more: cython.Py_ssize_t
-        while pos < end:
-            lead = self.data[pos]
-            if lead < 0x80:
-                pos += 1
-                continue
-            more = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
-            if lead < 0xC2 or lead > 0xF4 or more >= end - pos:
-                self.fault = BAD_TEXT
-                break
-            second = self.data[pos + 1]
-            if (
-                second & 0xC0 != 0x80
-                or (lead == 0xE0 and second < 0xA0)
-                or (lead == 0xED and second > 0x9F)
-                or (lead == 0xF0 and second < 0x90)
-                or (lead == 0xF4 and second > 0x8F)
-                or (more > 1 and self.data[pos + 2] & 0xC0 != 0x80)
-                or (more > 2 and self.data[pos + 3] & 0xC0 != 0x80)
-            ):
-                self.fault = BAD_TEXT
-                break
-            pos += 1 + more
-        self.pos = pos
 
     def quick_tag(self, limit: cython.uint) -> cython.uint:
         """Read a tag; most take one byte, which is read here without a call into another module."""

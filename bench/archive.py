@@ -1,0 +1,83 @@
+"""Bringing a history into an archive, and searching a million messages."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from bench.harness import Figure
+from bench.streams import folder, sample_stream
+from holdfast.backup import archive
+
+FEW, MANY = 100_000, 1_000_000
+SEARCHES = 400
+
+# A process of its own: its peak of memory is not that of the benchmarks before it.
+IMPORT = """
+import resource, sys, time
+from holdfast import backup
+from holdfast.backup import archive
+with archive.open(sys.argv[1], create=True) as opened, backup.open(sys.argv[2]) as found:
+    started = time.process_time()
+    opened.add(found)
+    print(time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def imported(messages: int) -> tuple[Path, float, float]:
+    """Import a history and return the archive, the seconds of one core it took, and the most memory in MB."""
+    place = folder() / f"{messages}.db"
+    place.unlink(missing_ok=True)
+    words = [sys.executable, "-c", IMPORT, str(place), str(sample_stream(messages))]
+    seconds, memory = subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()
+    return place, float(seconds), int(memory) / 1024
+
+
+def searches(place: Path) -> list[float]:
+    """Search for words, phrases and beginnings, with and without filters, and return the times in order."""
+    dice = random.Random(1)
+    times: list[float] = []
+    with archive.open(place) as opened:
+        rows = opened.connection.execute(
+            "SELECT text FROM message WHERE kind = 'message' ORDER BY id DESC LIMIT 5000"
+        )
+        words = [word for (text,) in rows for word in (text or "").split() if any(map(str.isalnum, word))]
+        chats = [chat.id for chat in opened.chats()[:50]]
+        people = [person.id for person in opened.people()[:50]]
+        for _ in range(SEARCHES):
+            word, other = dice.choice(words), dice.choice(words)
+            query = dice.choice(
+                (
+                    word,
+                    f"{word} {other}",
+                    f'"{word} {other}"',
+                    f"{word[:4]}*",
+                    f"{word} chat:{dice.choice(chats)}",
+                    f"{word} from:{dice.choice(people)}",
+                    f"{word} has:media",
+                    f"{word} is:in since:2024 until:2024-06",
+                )
+            )
+            order = dice.choice(("date", "rank"))
+            started = time.perf_counter()
+            opened.search(query, order="date" if order == "date" else "rank", limit=20, context=1)
+            times.append(time.perf_counter() - started)
+    return sorted(times)
+
+
+def figures() -> list[Figure]:
+    """Measure."""
+    _small, few_seconds, few_memory = imported(FEW)
+    place, seconds, memory = imported(MANY)
+    times = searches(place)
+    stored = place.stat().st_size / sample_stream(MANY).stat().st_size
+    return [
+        Figure("importing, messages a second of one core", MANY / seconds, "messages/s", least=40_000),
+        Figure("a message among a million against one of 100,000", seconds / few_seconds / 10, "times", most=1.25),
+        Figure("memory for a million against 100,000", memory / few_memory, "times", most=1.5),
+        Figure("most memory while importing", memory, "MB"),
+        Figure("size of the archive against the frames", stored, "times"),
+        Figure("search in a million, 95th percentile", times[SEARCHES * 95 // 100] * 1000, "ms", most=50),
+        Figure("search in a million, median", times[SEARCHES // 2] * 1000, "ms"),
+    ]

@@ -1,0 +1,257 @@
+"""What is read from an archive: plain records, the same for commands, pages and exports."""
+
+from dataclasses import dataclass, field
+
+__all__ = [
+    "Attachment",
+    "Change",
+    "Chat",
+    "Link",
+    "Message",
+    "Page",
+    "Person",
+    "Poll",
+    "PollOption",
+    "Position",
+    "Quote",
+    "Reaction",
+    "Receipt",
+    "Revision",
+    "Skipped",
+    "Snapshot",
+    "TextRange",
+]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a chat: pages begin before or after it, whatever is imported meanwhile."""
+
+    ms: int
+    n: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One backup that was imported."""
+
+    id: int
+    account_id: int
+    account: str
+    made_ms: int
+    app_version: str
+    messages: int
+    frames: int
+    digest: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat; `vanished` when the latest snapshot no longer has it."""
+
+    id: int
+    account_id: int
+    account: str
+    name: str
+    kind: str
+    messages: int
+    latest_ms: int | None
+    archived: bool
+    pinned_order: int | None
+    vanished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody in an account: a contact or the owner."""
+
+    id: int
+    account_id: int
+    account: str
+    name: str
+    kind: str
+    aci: str | None
+    pni: str | None
+    phone: str | None
+    username: str | None
+    profile_name: str | None
+    blocked: bool
+    avatar_color: str | None
+    messages: int
+    vanished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file of a message.
+
+    `role` tells what for; `media_name` is the name a local backup keeps it under, `path`
+    where it lies beside the archive, if it was copied there.
+    """
+
+    role: str
+    n: int
+    revision: int
+    content_type: str | None
+    file_name: str | None
+    size: int
+    width: int | None
+    height: int | None
+    caption: str | None
+    flag: str | None
+    plaintext_hash: str | None
+    media_name: str | None
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Somebody's reaction."""
+
+    author_id: int
+    author: str
+    emoji: str
+    sent_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a message on its way to one recipient."""
+
+    recipient_id: int
+    recipient: str
+    status: str
+    at_ms: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """An earlier wording, the oldest has number 1."""
+
+    n: int
+    sent_ms: int
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a message answers to; `target_id` is the quoted message where the archive has it."""
+
+    author_id: int
+    author: str
+    type: str
+    text: str | None
+    target_sent_ms: int | None
+    target_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The preview of a page."""
+
+    url: str
+    title: str | None
+    description: str | None
+    date_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextRange:
+    """A style, or a mention of somebody, in a text; places count UTF-16 units."""
+
+    start: int
+    length: int
+    style: str | None
+    mention_id: int | None
+    mention: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PollOption:
+    """One answer and who chose it."""
+
+    text: str
+    voters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """A poll."""
+
+    question: str
+    allow_multiple: bool
+    has_ended: bool
+    options: tuple[PollOption, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a later snapshot said differently of a message: an edit, a reaction, a receipt, a vote."""
+
+    seen_ms: int
+    what: str
+    who: str | None
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message with all that hangs on it.
+
+    `sentence` says in words what is more than text: updates, calls, payments, deleted messages. `vanished_ms` is
+    when the first snapshot was made that no longer had it. `receipts` and `changes` are read for single messages
+    only.
+    """
+
+    id: int
+    chat_id: int
+    chat: str
+    author_id: int
+    author: str
+    direction: str
+    kind: str
+    text: str | None
+    sentence: str | None
+    sent_ms: int
+    received_ms: int | None
+    position: Position
+    sms: bool
+    expires_in_ms: int | None
+    pinned_ms: int | None
+    vanished_ms: int | None
+    attachments: tuple[Attachment, ...] = ()
+    reactions: tuple[Reaction, ...] = ()
+    quote: Quote | None = None
+    links: tuple[Link, ...] = ()
+    ranges: tuple[TextRange, ...] = ()
+    quote_ranges: tuple[TextRange, ...] = ()
+    revisions: tuple[Revision, ...] = ()
+    poll: Poll | None = None
+    receipts: tuple[Receipt, ...] = ()
+    changes: tuple[Change, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some messages in a row; `older` and `newer` are where the next pages begin, None at the ends."""
+
+    messages: tuple[Message, ...]
+    older: Position | None
+    newer: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What an import left out or read as something else; `frame` 1 is the first frame after the header."""
+
+    snapshot: int
+    source: str
+    frame: int
+    record: str
+    action: str
+    what: str
+    times: int

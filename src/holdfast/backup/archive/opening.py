@@ -1,0 +1,161 @@
+"""Opens archives: the one door for commands, pages and exports."""
+
+import sqlite3
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from holdfast.backup.archive import schema
+from holdfast.backup.archive.importing import Imported, Progress, import_backup, writing
+from holdfast.backup.archive.media_store import Copied, copy_media
+from holdfast.backup.archive.query import Filters
+from holdfast.backup.archive.reading import Reader
+from holdfast.backup.archive.searching import Hits, Order, search
+from holdfast.backup.archive.statistics import Statistics, statistics
+from holdfast.backup.errors import ArchiveError, NotAnArchive
+from holdfast.backup.opening import Backup
+
+__all__ = ["Archive", "open"]
+
+# Of the archive, in kB; the rest is read again from the disk when it is needed.
+CACHE: Final = 32 << 10
+PATIENCE_S: Final = 5.0
+MAGIC: Final = b"SQLite format 3\x00"
+
+
+class Archive(Reader):
+    """An opened archive."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.path = path
+
+    @property
+    def media_folder(self) -> Path:
+        """The folder beside the archive that attachments are copied to."""
+        return self.path.with_name(f"{self.path.name}-media")
+
+    def add(self, backup: Backup, *, progress: Progress | None = None) -> Imported:
+        """Import a backup, in one transaction."""
+        done = import_backup(self.connection, backup, progress)
+        self.forget()
+        return done
+
+    def copy_media(self, backup: Backup) -> Iterator[Copied]:
+        """Copy the attachments of a backup into the folder beside the archive, each content once."""
+        return copy_media(self.connection, backup, self.media_folder)
+
+    def search(
+        self,
+        text: str,
+        *,
+        filters: Filters | None = None,
+        order: Order = "date",
+        limit: int = 20,
+        context: int = 0,
+        below: int | None = None,
+    ) -> Hits:
+        """Find messages, see `parse_query` for what can be written."""
+        return search(self, text, filters=filters, order=order, limit=limit, context=context, below=below)
+
+    def statistics(self, chat: int | None = None) -> Statistics:
+        """Count messages by month, hour, chat and person, of all chats or of one."""
+        return statistics(self, chat)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
+    """Open an archive to read it; with `create` to write to it, and make it where there is none."""
+    place = Path(path)
+    check_file(place, create=create)
+    connection = connected(place)
+    try:
+        connection.execute(f"PRAGMA cache_size = -{CACHE}")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
+        if create:
+            prepare(connection, version, empty=bool(empty))
+        else:
+            check_version(connection, place, version, empty=bool(empty))
+            connection.execute("PRAGMA query_only = ON")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise ArchiveError(f"{place} cannot be read: {error}") from error
+    except BaseException:
+        connection.close()
+        raise
+    return Archive(place, connection)
+
+
+def check_version(connection: sqlite3.Connection, place: Path, version: int, *, empty: bool) -> None:
+    """Refuse to read what is not an archive of this version."""
+    if empty:
+        raise NotAnArchive(f"{place} is empty: nothing was imported into it yet")
+    schema.check(connection, version)
+    if version < schema.VERSION:
+        raise ArchiveError(f"{place} was made by an older version; import something to bring it up to date")
+
+
+def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> None:
+    """Make the tables of a new archive, or bring an old one to this version."""
+    if empty:
+        with writing(connection):
+            schema.create(connection)
+    else:
+        schema.check(connection, version)
+        if version < schema.VERSION:
+            with writing(connection):
+                schema.upgrade(connection)
+    # Rows are written table by table, and what they refer to is there when the transaction ends; a test checks it.
+    connection.execute("PRAGMA foreign_keys = OFF")
+
+
+def check_file(place: Path, *, create: bool) -> None:
+    """Refuse what cannot be an archive before SQLite sees it."""
+    try:
+        with place.open("rb") as file:
+            start = file.read(len(MAGIC))
+    except FileNotFoundError:
+        if create and place.parent.is_dir():
+            return
+        raise ArchiveError(f"there is no archive {place}") from None
+    except OSError as error:
+        raise ArchiveError(f"{place} cannot be read: {error.strerror}") from error
+    if start and start != MAGIC:
+        raise NotAnArchive(f"{place} is not an archive")
+
+
+def connected(place: Path) -> sqlite3.Connection:
+    """Connect so that what an interrupted import left behind is put right; read-only where that is all."""
+    quoted = place.absolute().as_uri()
+    for mode in ("rwc", "ro"):
+        try:
+            connection = sqlite3.connect(
+                f"{quoted}?mode={mode}",
+                uri=True,
+                isolation_level=None,
+                timeout=PATIENCE_S,
+                check_same_thread=False,
+            )
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            if mode == "ro" or "locked" in str(error):
+                raise ArchiveError(f"{place} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise NotAnArchive(f"{place} is not an archive, or is damaged: {error}") from error
+        else:
+            return connection
+    raise ArchiveError(f"{place} cannot be opened")

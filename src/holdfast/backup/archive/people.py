@@ -1,0 +1,46 @@
+"""Names everybody as the owner of the account would see them."""
+
+import sqlite3
+from dataclasses import dataclass, field
+
+__all__ = ["Names"]
+
+
+@dataclass(slots=True)
+class Names:
+    """The names of everybody in an archive, read once: there are thousands of people, not millions."""
+
+    connection: sqlite3.Connection
+    names: dict[int, str] = field(default_factory=dict)
+    owners: set[int] = field(default_factory=set)
+    by_service: dict[tuple[int, str], int] = field(default_factory=dict)
+    accounts: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        owner_names = dict(self.connection.execute("SELECT id, name FROM account"))
+        for number, account, kind, name in self.connection.execute(
+            "SELECT id, account_id, kind, name FROM recipient"
+        ):
+            self.accounts[number] = account
+            self.names[number] = owner_names[account] or "You" if kind == "self" else name
+            if kind == "self":
+                self.owners.add(number)
+        for account, kind, value, number in self.connection.execute(
+            "SELECT account_id, kind, value, recipient_id FROM identity WHERE kind IN ('aci', 'pni')"
+        ):
+            self.by_service[account, f"PNI:{value}" if kind == "pni" else value] = number
+        for account, own in self.connection.execute("SELECT id, self_aci FROM account WHERE self_aci IS NOT NULL"):
+            owner = next((one for one in sorted(self.owners) if self.accounts[one] == account), None)
+            if owner is not None:
+                self.by_service.setdefault((account, own), owner)
+
+    def name(self, number: int) -> str:
+        """Return the name of somebody."""
+        return self.names.get(number, "Unknown")
+
+    def within(self, account: int, whom: object) -> str | None:
+        """Name somebody by id or service id as sentences want it: empty for the owner, None for nobody known."""
+        number = whom if isinstance(whom, int) else self.by_service.get((account, str(whom)))
+        if number is None or number not in self.names:
+            return None
+        return "" if number in self.owners else self.names[number]

@@ -1,0 +1,58 @@
+"""Which snapshots an archive has of an account, and which of two is the later one.
+
+Everything that changes is decided by the time a backup was made, never by the order of imports; backups made at
+the same time are ordered by their content.
+"""
+
+import sqlite3
+from dataclasses import dataclass, field
+
+__all__ = ["Snapshots"]
+
+
+@dataclass(slots=True)
+class Snapshots:
+    """The snapshots of one account, and `current`, which is being imported; `newest` is the one before that."""
+
+    account: int
+    current: int
+    newest: int | None = None
+    order: dict[int, tuple[int, str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(
+        cls, connection: sqlite3.Connection, account: int, current: int, made_ms: int, digest: str
+    ) -> "Snapshots":
+        """Read those that are there and add the one that is coming."""
+        rows = connection.execute("SELECT id, made_ms, digest FROM snapshot WHERE account_id = ?", (account,))
+        order = {number: (made, mark) for number, made, mark in rows if number != current}
+        newest = max(order, key=order.__getitem__, default=None)
+        order[current] = (made_ms, digest)
+        return cls(account, current, newest, order)
+
+    @property
+    def only(self) -> bool:
+        """Whether the account has no other snapshot."""
+        return self.newest is None
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether the current one is the latest of all."""
+        return self.newest is None or self.order[self.current] > self.order[self.newest]
+
+    @property
+    def latest(self) -> int:
+        """The latest of all, the current one included."""
+        return self.current if self.is_newest or self.newest is None else self.newest
+
+    def earlier(self, one: int, other: int) -> int:
+        """Return the earlier of two."""
+        return one if self.order[one] <= self.order[other] else other
+
+    def later(self, one: int, other: int) -> int:
+        """Return the later of two."""
+        return other if self.order[one] <= self.order[other] else one
+
+    def still(self, last: int) -> int | None:
+        """Write a last appearance as the tables do: empty while the latest snapshot has the thing."""
+        return None if last == self.latest else last

@@ -1,0 +1,223 @@
+"""What two versions of one message differ in.
+
+Exporters list receipts, reactions, votes and styles in any order, and number reactions as they like; none of that
+is a difference. The ids in both versions must be of one numbering.
+"""
+
+from collections.abc import Callable, MutableSequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, Literal, cast
+
+from google.protobuf.message import Message
+
+from holdfast.backup.media import FILE_POINTERS
+from holdfast.backup.schema.backup_pb2 import (
+    BodyRange,
+    ChatItem,
+    FilePointer,
+    Frame,
+    Poll,
+    Reaction,
+    SendStatus,
+)
+from holdfast.backup.wire.collect import name_of
+
+__all__ = ["TOMBSTONES", "Aspect", "aspects", "canonical", "file_pointers", "parse", "reactions_of", "says"]
+
+SIDES: Final[tuple[Literal["incoming", "outgoing"], ...]] = ("incoming", "outgoing")
+TOMBSTONES: Final = ("remoteDeletedMessage", "adminDeletedMessage")
+LABELS: Final = {
+    "contactMessage": "a contact",
+    "stickerMessage": "a sticker",
+    "remoteDeletedMessage": "deleted",
+    "adminDeletedMessage": "deleted by an admin",
+    "paymentNotification": "a payment",
+    "giftBadge": "a badge",
+    "viewOnceMessage": "a view-once message",
+}
+
+
+class Aspect(StrEnum):
+    """In what two versions of a message can differ."""
+
+    EDITED = "edited"
+    DELETED = "deleted"
+    REACTIONS = "reactions"
+    VOTES = "votes"
+    RECEIPTS = "receipts"
+    MEDIA = "media"
+    PIN = "pin"
+    TIMER = "timer"
+    OTHER = "other"
+
+
+# What changes without the message being another.
+ALONE: Final = (Aspect.REACTIONS, Aspect.VOTES, Aspect.RECEIPTS, Aspect.MEDIA, Aspect.PIN, Aspect.TIMER)
+
+
+def parse(raw: bytes) -> ChatItem:
+    """Read the message of a frame."""
+    return Frame.FromString(raw).chatItem
+
+
+def canonical(item: ChatItem) -> ChatItem:
+    """Put a message's unordered lists into one order and drop what means nothing; the message is changed."""
+    for reaction in reactions_of(item):
+        reaction.sortOrder = 0
+    ordered(reactions_of(item), by_reaction)
+    ordered(item.outgoing.sendStatus if item.HasField("outgoing") else [], by_status)
+    if item.HasField("poll"):
+        for option in item.poll.options:
+            ordered(option.votes, by_vote)
+    if item.HasField("standardMessage"):
+        message = item.standardMessage
+        ordered(message.text.bodyRanges if message.HasField("text") else [], by_range)
+        for attachment in message.attachments:
+            attachment.wasDownloaded = False
+        if message.HasField("quote"):
+            ordered(message.quote.text.bodyRanges if message.quote.HasField("text") else [], by_range)
+            for quoted in message.quote.attachments:
+                if quoted.HasField("thumbnail"):
+                    quoted.thumbnail.wasDownloaded = False
+    for revision in item.revisions:
+        canonical(revision)
+        revision.chatId = item.chatId
+    return item
+
+
+def ordered(values: MutableSequence[Any], key: Callable[[Any], Any]) -> None:
+    """Sort a list of messages in place."""
+    if len(values) > 1:
+        cast("Any", values).sort(key=key)
+
+
+def by_reaction(reaction: Reaction) -> tuple[int, str, int]:
+    """Order reactions by their authors."""
+    return reaction.authorId, reaction.emoji, reaction.sentTimestamp
+
+
+def by_status(status: SendStatus) -> tuple[int, int, bytes]:
+    """Order receipts by recipients."""
+    return status.recipientId, status.timestamp, status.SerializeToString(deterministic=True)
+
+
+def by_vote(vote: Poll.PollOption.PollVote) -> tuple[int, int]:
+    """Order votes by voters."""
+    return vote.voterId, vote.voteCount
+
+
+def by_range(found: BodyRange) -> tuple[int, int, bytes, int]:
+    """Order styles and mentions by where they stand."""
+    return found.start, found.length, found.mentionAci, found.style
+
+
+def reactions_of(item: ChatItem) -> MutableSequence[Reaction]:
+    """Return the reactions to a message; an empty list, which is not kept, of one that takes none."""
+    kind = item.WhichOneof("item")
+    body = None if kind is None else getattr(item, kind)
+    return cast("MutableSequence[Reaction]", getattr(body, "reactions", []))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A message taken apart into what can change on its own."""
+
+    deleted: bool
+    kind: str | None
+    reactions: bytes
+    votes: bytes
+    receipts: bytes
+    pin: bytes
+    timer: tuple[int, int]
+    media: bytes
+    rest: bytes
+
+
+def apart(item: ChatItem) -> Parts:
+    """Take a canonical message apart; it is used up."""
+    kind = item.WhichOneof("item")
+    reactions = packed(reactions_of(item))
+    del reactions_of(item)[:]
+    votes = b""
+    if item.HasField("poll"):
+        votes = bytes([item.poll.hasEnded]) + b"|".join(packed(option.votes) for option in item.poll.options)
+        item.poll.hasEnded = False
+        for option in item.poll.options:
+            del option.votes[:]
+    receipts = b""
+    for side in SIDES:
+        if item.HasField(side):
+            receipts += whole(getattr(item, side))
+            getattr(item, side).Clear()
+    pin = whole(item.pinDetails) if item.HasField("pinDetails") else b""
+    item.ClearField("pinDetails")
+    timer = item.expireStartDate, item.expiresInMs
+    item.ClearField("expireStartDate")
+    item.ClearField("expiresInMs")
+    media = b""
+    for pointer in file_pointers(item):
+        media += whole(pointer)
+        pointer.Clear()
+    for revision in item.revisions:
+        for side in SIDES:
+            if revision.HasField(side):
+                getattr(revision, side).Clear()
+    return Parts(kind in TOMBSTONES, kind, reactions, votes, receipts, pin, timer, media, whole(item))
+
+
+def whole(message: Message) -> bytes:
+    """Write a message so that equal ones give equal bytes."""
+    return message.SerializeToString(deterministic=True)
+
+
+def packed(values: MutableSequence[Any]) -> bytes:
+    """Write a list of messages."""
+    return b"".join(len(raw).to_bytes(4) + raw for raw in map(whole, values))
+
+
+def file_pointers(message: Message) -> list[FilePointer]:
+    """List every file a record refers to, at whatever depth."""
+    found: list[FilePointer] = []
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        for below in value if field.is_repeated else (value,):
+            if name_of(field) in FILE_POINTERS:
+                found.append(below)
+            else:
+                found += file_pointers(below)
+    return found
+
+
+def aspects(before: ChatItem, after: ChatItem) -> tuple[Aspect, ...]:
+    """Say in what two versions of a message differ; nothing when they mean the same. Both are used up."""
+    canonical(before)
+    canonical(after)
+    if before == after:
+        return ()
+    old, new = apart(before), apart(after)
+    found: list[Aspect] = []
+    if new.deleted and not old.deleted:
+        return (Aspect.DELETED,)
+    if old.rest != new.rest:
+        found.append(Aspect.EDITED)
+    found += [aspect for aspect in ALONE if getattr(old, aspect.value) != getattr(new, aspect.value)]
+    return tuple(found) or (Aspect.OTHER,)
+
+
+def says(item: ChatItem) -> str:
+    """Say in a few words what a message is, its text where it has one."""
+    kind = item.WhichOneof("item")
+    if kind == "standardMessage":
+        message = item.standardMessage
+        return message.text.body or f"{len(message.attachments)} attachment{'s' * (len(message.attachments) != 1)}"
+    if kind == "directStoryReplyMessage":
+        return item.directStoryReplyMessage.textReply.text.body or item.directStoryReplyMessage.emoji
+    if kind == "poll":
+        return f"poll: {item.poll.question}"
+    if kind == "updateMessage":
+        update = item.updateMessage.WhichOneof("update") or "nothing"
+        words = "".join(f" {sign.lower()}" if sign.isupper() else sign for sign in update)
+        return f"update: {words}"
+    return LABELS.get(kind or "", "an empty message")

@@ -1,0 +1,246 @@
+"""Part of a backup: some chats, some time, with or without media; still a whole and valid backup.
+
+Choosing chats leaves the others out, and everybody nothing that stays refers to. A span of time leaves out
+messages and calls, and keeps all chats and people. The account stays in any case.
+"""
+
+import tempfile
+from collections.abc import Collection, MutableSequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from google.protobuf.message import Message
+
+from holdfast.backup import opening
+from holdfast.backup.compare.choosing import Window, find_chats
+from holdfast.backup.compare.roster import Roster, read_roster
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.convert import Conversion, To, convert
+from holdfast.backup.opening import Backup
+from holdfast.backup.order import RECIPIENT_IDS
+from holdfast.backup.schema import RECORDS, Frame
+from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment, Recipient
+from holdfast.backup.wire import Names, tables
+from holdfast.backup.wire.collect import Selection, collect, name_of
+from holdfast.backup.writer import BackupWriter, write_stream
+
+__all__ = ["Cropped", "crop"]
+
+# Fields that name a person by service id: mentions, members of groups, and who did what to a group.
+SERVICE_IDS: Final = tuple(
+    name_of(field)
+    for field in tables.FIELDS.values()
+    if field.type == field.TYPE_BYTES
+    and field.name.endswith(("Aci", "aci", "Pni", "ServiceId", "UserId", "userId"))
+    and not name_of(field).startswith("Contact.")
+)
+DECISIVE: Final = ("ChatItem.chatId", "ChatItem.dateSent", "Quote.targetSentTimestamp", "FilePointer.locatorInfo")
+PICKED: Final = Selection([*DECISIVE, *RECIPIENT_IDS, *SERVICE_IDS])
+NAMES: Final = {slot: name for name, slot in PICKED.slots.items()}
+LONG_TEXTS: Final = ("StandardMessage.longText", "DirectStoryReplyMessage.TextReply.longText")
+ITEM: Final = RECORDS.index("chatItem")
+# What stands before a phone number's id where an account's id could stand too.
+PNI: Final = b"\x01"
+
+
+@dataclass(frozen=True, slots=True)
+class Cropped:
+    """What was left out and what was written: chats, people and messages kept, each out of how many."""
+
+    chats: int
+    chats_before: int
+    recipients: int
+    recipients_before: int
+    messages: int
+    messages_before: int
+    written: Conversion
+
+
+def crop(
+    source: Backup,
+    target: Path | BinaryIO,
+    to: To,
+    *,
+    chats: Collection[str] = (),
+    without_chats: Collection[str] = (),
+    window: Window = Window(),  # noqa: B008  # it cannot change
+    without_media: bool = False,
+    keys: KeyMaterial | None = None,
+    names: Names = "spec",
+) -> Cropped:
+    """Write part of a backup, in any form `convert` writes.
+
+    Kept are the messages of `chats` (all, if none are named) but for `without_chats`, sent within `window`.
+    Without media, attachments are still listed but marked as not available; a long message is text, and stays
+    whole. A quote of a message that is left out keeps what it says, and no longer points to it.
+    """
+    roster = read_roster(source)
+    kept = find_chats(roster, chats) if chats else set(roster.chats)
+    kept -= find_chats(roster, without_chats)
+    cut = Cut(roster, kept, window, without_media=without_media, some=bool(chats or without_chats))
+    cut.look(source)
+    with tempfile.TemporaryFile() as file:
+        with write_stream(file, source.header, unchecked=True) as out:
+            cut.write(source, out)
+        file.seek(0)
+        with opening.open(file) as plain:
+            plain.media = source.media
+            written = convert(plain, target, to, keys=keys, names=names)
+    return Cropped(
+        chats=len(kept),
+        chats_before=len(roster.chats),
+        recipients=len(cut.people),
+        recipients_before=len(roster.recipients),
+        messages=cut.messages,
+        messages_before=roster.messages,
+        written=written,
+    )
+
+
+class Cut:
+    """What stays of a backup: decided in one reading, written in another."""
+
+    def __init__(
+        self, roster: Roster, chats: Set[int], window: Window, *, without_media: bool, some: bool
+    ) -> None:
+        self._roster = roster
+        self._chats = chats
+        self._window = window
+        self._without_media = without_media
+        self._some = some
+        self.messages = 0
+        self.people: set[int] = set() if some else set(roster.recipients)
+
+    def look(self, source: Backup) -> None:
+        """Find everybody whom something that stays refers to."""
+        if not self._some:
+            return
+        ids: set[bytes] = set()
+        recipients = self._roster.recipients
+        for chat in self._chats:
+            self.people.add(self._roster.chats[chat].recipientId)
+        self.people |= {one for one, recipient in recipients.items() if recipient.HasField("self")}
+        for frame in source:
+            if frame.kind == ITEM:
+                found = Found(frame.raw)
+                if self._stays(found):
+                    self.people |= found.people
+                    ids |= found.ids
+        for one in tuple(self.people):
+            if one in recipients and recipients[one].HasField("group"):
+                ids |= Found(Frame(recipient=recipients[one]).SerializeToString()).ids
+        self.people |= {one for one, recipient in recipients.items() if known_by(recipient) & ids}
+        self.people &= recipients.keys()
+
+    def _stays(self, found: "Found") -> bool:
+        """Tell whether a message stays."""
+        return found.chat in self._chats and self._window.holds(found.origin)
+
+    def write(self, source: Backup, out: BackupWriter) -> None:
+        """Write what stays, in its order."""
+        for frame in source:
+            raw: bytes | None = frame.raw
+            if frame.kind == ITEM:
+                raw = self._item(frame.raw)
+                self.messages += raw is not None
+            elif frame.kind:
+                raw = self._record(frame.raw, frame.message)
+            if raw is not None:
+                out.write(raw)
+
+    def _item(self, raw: bytes) -> bytes | None:
+        """Write a message that stays, changed where it points to what does not."""
+        found = Found(raw)
+        if not self._stays(found):
+            return None
+        far = any(not self._window.holds(time) for time in found.quoted)
+        if not far and not (self._without_media and found.files):
+            return raw
+        frame = Frame.FromString(raw)
+        for version in (frame.chatItem, *frame.chatItem.revisions):
+            quote = version.standardMessage.quote
+            if quote.HasField("targetSentTimestamp") and not self._window.holds(quote.targetSentTimestamp):
+                quote.ClearField("targetSentTimestamp")
+            if self._without_media:
+                drop_files(version)
+        return frame.SerializeToString(deterministic=True)
+
+    def _record(self, raw: bytes, frame: Frame) -> bytes | None:
+        """Write a record that is no message, if it stays."""
+        kind = frame.WhichOneof("item")
+        if kind == "recipient":
+            if frame.recipient.id not in self.people or (
+                self._some and frame.recipient.HasField("distributionList")
+            ):
+                return None
+        elif kind == "chat":
+            if frame.chat.id not in self._chats:
+                return None
+        elif kind == "adHocCall":
+            call = frame.adHocCall
+            return raw if call.recipientId in self.people and self._window.holds(call.callTimestamp) else None
+        elif kind == "notificationProfile":
+            self._only(frame.notificationProfile.allowedMembers)
+        elif kind == "chatFolder":
+            self._only(frame.chatFolder.includedRecipientIds)
+            self._only(frame.chatFolder.excludedRecipientIds)
+        if self._without_media:
+            drop_files(frame)
+        # What stays as it was keeps its bytes.
+        return raw if Frame.FromString(raw) == frame else frame.SerializeToString(deterministic=True)
+
+    def _only(self, ids: MutableSequence[int]) -> None:
+        """Take those who do not stay out of a list."""
+        kept = [one for one in ids if one in self.people]
+        if len(kept) != len(ids):
+            ids[:] = kept
+
+
+class Found:
+    """What decides over a message, and whom it refers to."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.chat = 0
+        self.origin = 0
+        self.files = False
+        self.quoted: list[int] = []
+        self.people: set[int] = set()
+        self.ids: set[bytes] = set()
+        for slot, depth, start, end in collect(raw, PICKED):
+            name = NAMES[slot]
+            if name == "ChatItem.chatId":
+                self.chat = start if depth == 1 else self.chat
+            elif name == "ChatItem.dateSent":
+                self.origin = min(start, self.origin or start)
+            elif name == "Quote.targetSentTimestamp":
+                self.quoted.append(start)
+            elif name == "FilePointer.locatorInfo":
+                self.files = True
+            elif end == -1:
+                self.people.add(start)
+            else:
+                self.ids.add(raw[start:end])
+
+
+def known_by(recipient: Recipient) -> set[bytes]:
+    """List the service ids of a person, as members, mentions and updates write them."""
+    contact = recipient.contact
+    found = {contact.aci, contact.pni}
+    return (found | {PNI + contact.pni} if contact.pni else found) - {b""}
+
+
+def drop_files(message: Message) -> None:
+    """Mark every file of a record as not available; the text of a long message is no medium, and stays."""
+    for field, value in message.ListFields():
+        if field.message_type is None or name_of(field) in LONG_TEXTS:
+            continue
+        for below in value if field.is_repeated else (value,):
+            if isinstance(below, FilePointer):
+                for name in ("incrementalMac", "incrementalMacChunkSize", "locatorInfo"):
+                    below.ClearField(name)
+                below.locatorInfo.SetInParent()
+            else:
+                if isinstance(below, MessageAttachment):
+                    below.wasDownloaded = False
+                drop_files(below)

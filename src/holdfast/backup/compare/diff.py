@@ -1,0 +1,182 @@
+"""What changed from one backup to another, as a person would put it.
+
+Ids, the order of lists and other noise of exporters is no change. People are matched by their ids, groups by their
+master keys, messages by chat, author and the time they were first sent, and equal ones by what they say.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from holdfast.backup.compare.canonical import aspects, parse, says
+from holdfast.backup.compare.facts import FieldChange, RecordChange
+from holdfast.backup.compare.index import Group, Index
+from holdfast.backup.compare.items import items
+from holdfast.backup.compare.matching import mark, match_changed
+from holdfast.backup.compare.pairing import Pairing, pair
+from holdfast.backup.compare.records import record_changes, setting_changes
+from holdfast.backup.compare.roster import read_roster
+from holdfast.backup.opening import Backup
+
+__all__ = ["ChatDifference", "Difference", "MessageChange", "diff"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDifference:
+    """How the messages of a chat differ: how many there were and are, and how many changed in what."""
+
+    chat: str
+    before: int
+    after: int
+    added: int
+    removed: int
+    changed: int
+    aspects: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChange:
+    """One message that is new, gone or changed. `what` is added, removed, or the aspects in which it changed."""
+
+    chat: str
+    author: str
+    sent_ms: int
+    what: tuple[str, ...]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed between two backups; chats without a change in their messages are not among `chats`."""
+
+    settings: tuple[FieldChange, ...]
+    records: tuple[RecordChange, ...]
+    chats: tuple[ChatDifference, ...]
+    messages_before: int
+    messages_after: int
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changed."""
+        return not (self.settings or self.records or self.chats)
+
+
+def diff(
+    before: Backup,
+    after: Backup,
+    *,
+    chosen: Callable[[Pairing], set[int]] | None = None,
+    on_change: Callable[[MessageChange], None] | None = None,
+) -> Difference:
+    """Say what changed from one backup to another.
+
+    `chosen` picks chats by their common numbers, and then only those are looked at. `on_change` is called with
+    every single change to a message, chat by chat and in order of time; without it changes are only counted. Both
+    backups are read several times, and memory holds some bytes a message.
+    """
+    pairing = pair(read_roster(before), read_roster(after))
+    only = None if chosen is None else chosen(pairing)
+    with Index() as index:
+        index.add("before", items(before, pairing.people_before, pairing.chats_before))
+        index.add("after", items(after, pairing.people_after, pairing.chats_after))
+        tally = Tally(pairing, index, only)
+        tally.count(before, after, on_change)
+        chats = tally.chats()
+        messages = len(index.before), len(index.after)
+    return Difference(
+        settings=() if only is not None else setting_changes(pairing),
+        records=tuple(record_changes(pairing, only)),
+        chats=chats,
+        messages_before=messages[0],
+        messages_after=messages[1],
+    )
+
+
+class Tally:
+    """Counts what changed in messages."""
+
+    def __init__(self, pairing: Pairing, index: Index, only: set[int] | None) -> None:
+        self._pairing = pairing
+        self._index = index
+        self._only = only
+        self._added: Counter[int] = Counter()
+        self._removed: Counter[int] = Counter()
+        self._changed: Counter[int] = Counter()
+        self._aspects: dict[int, Counter[str]] = {}
+
+    def count(self, before: Backup, after: Backup, on_change: Callable[[MessageChange], None] | None) -> None:
+        """Go through everything that is not the same in both."""
+        pairing, index = self._pairing, self._index
+        marks = bytearray(len(index.before)), bytearray(len(index.after))
+        for group in index.match():
+            if self._only is not None and group.chat not in self._only:
+                continue
+            unclear = bool(group.before and group.after)
+            if unclear:
+                index.postpone(group)
+            else:
+                self._added[group.chat] += len(group.after)
+                self._removed[group.chat] += len(group.before)
+            if not unclear and on_change is not None:
+                for n in group.before:
+                    index.note(group, n, None)
+                for n in group.after:
+                    index.note(group, None, n)
+            if unclear or on_change is not None:
+                mark(group, marks)
+        if any(marks[0]):
+            index.keep("before", marks[0], items(before, pairing.people_before, pairing.chats_before))
+        if any(marks[1]):
+            index.keep("after", marks[1], items(after, pairing.people_after, pairing.chats_after))
+        for group in index.postponed():
+            self._settle(group, keep=on_change is not None)
+        if on_change is not None:
+            for chat, old, new in index.changes():
+                on_change(self._describe(chat, old, new))
+
+    def _settle(self, group: Group, *, keep: bool) -> None:
+        """Tell changed messages of one author and time from new and lost ones."""
+        for old, new, found in match_changed(self._index, group):
+            if old is None:
+                self._added[group.chat] += 1
+            elif new is None:
+                self._removed[group.chat] += 1
+            elif found:
+                self._changed[group.chat] += 1
+                self._aspects.setdefault(group.chat, Counter()).update(aspect.value for aspect in found)
+            else:
+                continue
+            if keep:
+                self._index.note(group, old, new)
+
+    def _describe(self, chat: int, old: int | None, new: int | None) -> MessageChange:
+        """Put one change into words."""
+        first = None if old is None else parse(self._index.raw("before", old))
+        second = None if new is None else parse(self._index.raw("after", new))
+        item = second or first
+        assert item is not None  # noqa: S101  # a change has at least one side
+        author, sent = item.authorId, item.dateSent
+        texts = ("" if first is None else says(first)), ("" if second is None else says(second))
+        what: tuple[str, ...] = ("added",) if first is None else ("removed",)
+        if first is not None and second is not None:
+            what = tuple(aspect.value for aspect in aspects(first, second))
+        return MessageChange(self._pairing.chat_name(chat), self._pairing.author(author), sent, what, *texts)
+
+    def chats(self) -> tuple[ChatDifference, ...]:
+        """List the chats in which anything changed, those with most changes first."""
+        old, new = self._index.counts("before"), self._index.counts("after")
+        touched = {chat for counter in (self._added, self._removed, self._changed) for chat in +counter}
+        found = [
+            ChatDifference(
+                self._pairing.chat_name(chat),
+                old.get(chat, 0),
+                new.get(chat, 0),
+                self._added[chat],
+                self._removed[chat],
+                self._changed[chat],
+                dict(sorted(self._aspects.get(chat, Counter()).items())),
+            )
+            for chat in sorted(touched)
+        ]
+        return tuple(sorted(found, key=lambda chat: -(chat.added + chat.removed + chat.changed)))

@@ -1,0 +1,171 @@
+"""Which message of one backup is which of the other.
+
+Of every message a row is kept on disk: its chat, author and time, and a fingerprint of the rest. Both sides are
+read in one order side by side; memory holds a few bytes a message.
+"""
+
+import sqlite3
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from types import TracebackType
+from typing import Final, Literal, NamedTuple, Self
+
+from holdfast.backup.wire.renumber import Numbered
+
+__all__ = ["NOBODY", "Group", "Index", "Side"]
+
+Side = Literal["before", "after"]
+CACHE_KB: Final = 32 * 1024
+NOBODY: Final = -1
+# What SQLite can hold of a number; a time beyond that is a mistake, and only has to stay apart from others.
+LARGEST: Final = (1 << 63) - 1
+WRAP: Final = 1 << 64
+SCHEMA: Final = """
+CREATE TABLE before (n INTEGER PRIMARY KEY, chat INT, author INT, origin INT, print INT);
+CREATE TABLE after (n INTEGER PRIMARY KEY, chat INT, author INT, origin INT, print INT);
+CREATE TABLE change (chat INT, origin INT, before INT, after INT);
+CREATE TABLE later (g INT, chat INT, author INT, origin INT, side INT, n INT);
+CREATE TABLE kept (side INT, n INT, raw BLOB, PRIMARY KEY (side, n)) WITHOUT ROWID;
+"""
+INSERT: Final = {side: f"INSERT INTO {side} VALUES (?, ?, ?, ?, ?)" for side in ("before", "after")}  # noqa: S608  # our own names
+SORTED: Final = "SELECT chat, author, origin, print, n FROM {} ORDER BY chat, author, origin, print, n"
+COUNTED: Final = "SELECT chat, count(*) FROM {} GROUP BY chat"
+
+
+class Group(NamedTuple):
+    """Messages of one chat, author and time that are not the same in both; by their places in the two backups."""
+
+    chat: int
+    author: int
+    origin: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+class Index:
+    """The fingerprints of two backups, in a file that is gone when this is closed."""
+
+    def __init__(self) -> None:
+        self._base = sqlite3.connect("", isolation_level=None)
+        self._base.executescript(
+            f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{CACHE_KB}; {SCHEMA}"
+        )
+        self._base.execute("BEGIN")
+        self.before = array("i")
+        self.after = array("i")
+        self._postponed = 0
+
+    def add(self, side: Side, blocks: Iterable[list[Numbered]]) -> None:
+        """Add the messages of one backup."""
+        places = self.before if side == "before" else self.after
+        for block in blocks:
+            start = len(places)
+            places.extend([NOBODY] * len(block))
+            # Python's hash of bytes is keyed anew by each process, and is only ever compared within this one.
+            self._base.executemany(
+                INSERT[side],
+                (
+                    (n, chat, author, origin if origin <= LARGEST else origin - WRAP, hash(raw))
+                    for n, (_frame, chat, author, _sent, origin, _received, raw) in enumerate(block, start)
+                ),
+            )
+
+    def match(self) -> Iterator[Group]:
+        """Pair up what is the same in both, in `before` and `after`, and yield what is left, chat by chat.
+
+        Both sides come sorted, so that equal rows meet, and what has no equal stays behind with its like.
+        """
+        first, second = (iter(self._base.execute(SORTED.format(side))) for side in ("before", "after"))
+        before, after = self.before, self.after
+        key: tuple[int, int, int] | None = None
+        left: list[int] = []
+        right: list[int] = []
+        old, new = next(first, None), next(second, None)
+        while old is not None or new is not None:
+            if old is not None and new is not None and old[:4] == new[:4]:
+                before[old[4]] = new[4]
+                after[new[4]] = old[4]
+                old, new = next(first, None), next(second, None)
+                continue
+            earlier = new is None or (old is not None and old < new)
+            row = old if earlier else new
+            assert row is not None  # noqa: S101  # one of the two is there
+            if row[:3] != key:
+                if key is not None:
+                    yield Group(*key, tuple(sorted(left)), tuple(sorted(right)))
+                key, left, right = row[:3], [], []
+            if earlier:
+                left.append(row[4])
+                old = next(first, None)
+            else:
+                right.append(row[4])
+                new = next(second, None)
+        if key is not None:
+            yield Group(*key, tuple(sorted(left)), tuple(sorted(right)))
+
+    def join(self, before: int, after: int) -> None:
+        """Say that two messages are one."""
+        self.before[before] = after
+        self.after[after] = before
+
+    def keep(self, side: Side, wanted: bytes | bytearray, blocks: Iterable[list[Numbered]]) -> None:
+        """Keep the bytes of the messages that are marked in `wanted`, by their places."""
+        number = int(side == "after")
+        n = 0
+        for block in blocks:
+            rows = [(number, n + at, item[-1]) for at, item in enumerate(block) if wanted[n + at]]
+            self._base.executemany("INSERT INTO kept VALUES (?, ?, ?)", rows)
+            n += len(block)
+
+    def postpone(self, group: Group) -> None:
+        """Put a group aside until the bytes of its messages are there."""
+        self._postponed += 1
+        head = (self._postponed, group.chat, group.author, group.origin)
+        rows = [*((*head, 0, n) for n in group.before), *((*head, 1, n) for n in group.after)]
+        self._base.executemany("INSERT INTO later VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def postponed(self) -> Iterator[Group]:
+        """Yield the groups that were put aside, in that order."""
+        rows = self._base.execute("SELECT g, chat, author, origin, side, n FROM later ORDER BY rowid")
+        for (_g, chat, author, origin), found in groupby(rows, key=lambda row: row[:4]):
+            sides: tuple[list[int], list[int]] = ([], [])
+            for *_head, side, n in found:
+                sides[side].append(n)
+            yield Group(chat, author, origin, tuple(sides[0]), tuple(sides[1]))
+
+    def note(self, group: Group, before: int | None, after: int | None) -> None:
+        """Remember a message that is on one side only, or is not the same on both."""
+        self._base.execute("INSERT INTO change VALUES (?, ?, ?, ?)", (group.chat, group.origin, before, after))
+
+    def changes(self) -> Iterator[tuple[int, int | None, int | None]]:
+        """Yield what was noted, chat by chat and in order of time: the chat, and the places on both sides."""
+        return self._base.execute("SELECT chat, before, after FROM change ORDER BY chat, origin, before, after")
+
+    def raw(self, side: Side, n: int) -> bytes:
+        """Return the bytes of a message that was kept."""
+        row = self._base.execute(
+            "SELECT raw FROM kept WHERE side = ? AND n = ?", (int(side == "after"), n)
+        ).fetchone()
+        raw: bytes = row[0]
+        return raw
+
+    def replace(self, n: int, raw: bytes) -> None:
+        """Put other bytes in the place of a message of the later side that was kept."""
+        self._base.execute("UPDATE kept SET raw = ? WHERE side = 1 AND n = ?", (raw, n))
+
+    def counts(self, side: Side) -> dict[int, int]:
+        """Count the messages of each chat."""
+        return dict(self._base.execute(COUNTED.format(side)))
+
+    def close(self) -> None:
+        """Forget all of it."""
+        self._base.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,277 @@
+"""Several backups of one account made one: everything of all of them, in one order and under one numbering."""
+
+import tempfile
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from holdfast.backup import opening
+from holdfast.backup.compare.canonical import parse
+from holdfast.backup.compare.index import NOBODY, Index
+from holdfast.backup.compare.items import items
+from holdfast.backup.compare.matching import mark, match_changed
+from holdfast.backup.compare.pairing import Pairing, pair
+from holdfast.backup.compare.resolve import fit, resolve
+from holdfast.backup.compare.roster import Roster, read_roster
+from holdfast.backup.compare.union import LATER, Conflict, Report, unite
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.attachments import Attachment
+from holdfast.backup.container.media import Media
+from holdfast.backup.convert import Conversion, To, convert
+from holdfast.backup.dates import moment
+from holdfast.backup.errors import AttachmentError, DifferentAccounts
+from holdfast.backup.opening import Backup
+from holdfast.backup.wire import Names
+from holdfast.backup.wire.renumber import Numbered
+from holdfast.backup.writer import write_stream
+
+__all__ = ["Merged", "merge", "same_account"]
+
+TIMER: Final = "its time ran out before the later backup was made; it stays, without the timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What was made: how many messages, how many only one side had, how many differed in what, what was written.
+
+    With more than two backups the counts are sums over the steps, each of which adds a later backup to those
+    before it.
+    """
+
+    messages: int
+    only_older: int
+    only_newer: int
+    differing: Mapping[str, int]
+    conflicts: int
+    written: Conversion
+
+
+@dataclass
+class Count:
+    """Counts on the way."""
+
+    report: Report | None
+    only_older: int = 0
+    only_newer: int = 0
+    conflicts: int = 0
+    differing: Counter[str] = field(default_factory=Counter)
+
+    def conflict(self, conflict: Conflict) -> None:
+        """Count a conflict, and tell of it."""
+        self.conflicts += 1
+        if self.report is not None:
+            self.report(conflict)
+
+
+def merge(
+    sources: Sequence[Backup],
+    target: Path | BinaryIO,
+    to: To,
+    *,
+    keys: KeyMaterial | None = None,
+    names: Names = "spec",
+    assume_same_account: bool = False,
+    on_conflict: Report | None = None,
+) -> Merged:
+    """Make one backup of several of one account, and write it in any form `convert` writes.
+
+    Which is later is decided by the time each was made. Where two contradict each other the later one wins, and
+    `on_conflict` is told. A folder also gets the attachments of all of them. Backups of different accounts raise
+    `DifferentAccounts`, unless `assume_same_account` says otherwise.
+    """
+    rosters = [read_roster(source) for source in sources]
+    if not assume_same_account:
+        check_accounts(sources, rosters)
+    order = sorted(zip(rosters, sources, strict=True), key=lambda entry: (entry[0].made_ms, entry[0].digest))
+    count = Count(on_conflict)
+    with ExitStack() as stack:
+        (roster, current), *later = order
+        for following, source in later:
+            file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
+            join(
+                pair(roster, following, names=(current.name, source.name), strict=True),
+                current,
+                source,
+                file,
+                count,
+            )
+            file.seek(0)
+            current = stack.enter_context(opening.open(file))
+            roster = read_roster(current)
+        stores = tuple(source.media for _roster, source in reversed(order) if source.media is not None)
+        current.media = Stores(stores) if stores else None
+        written = convert(current, target, to, keys=keys, names=names)
+    return Merged(
+        roster.messages, count.only_older, count.only_newer, dict(count.differing), count.conflicts, written
+    )
+
+
+def check_accounts(sources: Sequence[Backup], rosters: Sequence[Roster]) -> None:
+    """Refuse backups that nothing connects with the first one."""
+    known = [rosters[0]]
+    waiting = list(zip(rosters[1:], sources[1:], strict=True))
+    while waiting:
+        found = [entry for entry in waiting if any(same_account(entry[0], roster) for roster in known)]
+        if not found:
+            raise DifferentAccounts(
+                f"{waiting[0][1].name} and {sources[0].name} look like backups of two accounts: "
+                "profile key, media key and subscriptions all differ"
+            )
+        known += [roster for roster, _source in found]
+        waiting = [entry for entry in waiting if entry not in found]
+
+
+def same_account(one: Roster, other: Roster) -> bool:
+    """Tell whether two backups share anything only one account has; a file does not say whose it is."""
+    return bool(set(marks(one)) & set(marks(other)))
+
+
+def marks(roster: Roster) -> Iterator[tuple[str, bytes | str]]:
+    """Yield what only one account has; a username is not among it, since it can pass to somebody else."""
+    account = roster.account
+    if roster.header.mediaRootBackupKey:
+        yield "media key", roster.header.mediaRootBackupKey
+    if account is None:
+        return
+    if account.profileKey:
+        yield "profile key", account.profileKey
+    if account.usernameLink.serverId:
+        yield "username link", account.usernameLink.serverId
+    for subscriber in (account.donationSubscriberData.subscriberId, account.backupsSubscriberData.subscriberId):
+        if subscriber:
+            yield "subscriber", subscriber
+
+
+def join(pairing: Pairing, older: Backup, newer: Backup, file: BinaryIO, count: Count) -> None:
+    """Write two backups as one plain stream."""
+    header, frames = unite(pairing, count.conflict)
+    numbers_old = pairing.people_before, pairing.chats_before
+    numbers_new = pairing.people_after, pairing.chats_after
+    with Index() as index, write_stream(file, header, unchecked=True) as out:
+        index.add("before", items(older, *numbers_old))
+        index.add("after", items(newer, *numbers_new))
+        contested = settle(index, pairing, older, newer, count)
+        for frame in frames:
+            out.write(frame)
+        olds = chain.from_iterable(items(older, *numbers_old))
+        news = chain.from_iterable(items(newer, *numbers_new))
+        for late, n, item in weave(olds, news, index.before, index.after):
+            raw = item[-1]
+            if late:
+                count.only_newer += index.after[n] == NOBODY
+                out.write(index.raw("after", n) if contested[n] else raw)
+            else:
+                count.only_older += 1
+                out.write(fitted(item, pairing, count))
+
+
+def settle(index: Index, pairing: Pairing, older: Backup, newer: Backup, count: Count) -> bytearray:
+    """Pair all messages, and make one of each two versions; return a mark for each newer one that was replaced."""
+    wanted = bytearray(len(index.before)), bytearray(len(index.after))
+    for group in index.match():
+        if group.before and group.after:
+            index.postpone(group)
+            mark(group, wanted)
+    if any(wanted[0]):
+        index.keep("before", wanted[0], items(older, pairing.people_before, pairing.chats_before))
+        index.keep("after", wanted[1], items(newer, pairing.people_after, pairing.chats_after))
+    replaced = bytearray(len(index.after))
+    for group in index.postponed():
+        for old, new, found in list(match_changed(index, group)):
+            if old is None or new is None:
+                continue
+            index.join(old, new)
+            if not found:
+                continue
+            made = resolve(index.raw("before", old), index.raw("after", new))
+            count.differing.update(aspect.value for aspect in made.aspects)
+            index.replace(new, made.raw)
+            replaced[new] = 1
+            if made.lost:
+                where = place(pairing, group.chat, group.author, parse(made.raw).dateSent)
+                lost = ", ".join(made.lost)
+                count.conflict(Conflict("message", where, lost, made.kept, made.dropped, LATER))
+    return replaced
+
+
+def fitted(item: Numbered, pairing: Pairing, count: Count) -> bytes:
+    """Make a message that only the older backup has fit for the later one."""
+    _frame, chat, author, sent, _origin, _received, raw = item
+    made, stopped = fit(raw, pairing.after.made_ms, pairing.collapsed)
+    if stopped:
+        count.conflict(Conflict("message", place(pairing, chat, author, sent), "timer", "", "timer", TIMER))
+    return made
+
+
+def place(pairing: Pairing, chat: int, author: int, sent_ms: int) -> str:
+    """Say which message is meant."""
+    date = moment(sent_ms)
+    when = f"{date:%Y-%m-%d %H:%M:%S}" if date else "at an unknown time"
+    return f"{pairing.chat_name(chat)}, {pairing.author(author)}, {when}"
+
+
+def weave(
+    olds: Iterator[Numbered], news: Iterator[Numbered], before: "array[int]", after: "array[int]"
+) -> Iterator[tuple[bool, int, Numbered]]:
+    """Yield the messages of both in one order: whether it is of the newer side, its place there, and itself.
+
+    What is in both is taken from the newer side and keeps that side's order. What only the older one has comes
+    after what it came after there, and before what it came before; where that leaves a choice, the earlier time
+    goes first.
+    """
+    e = n = 0
+    old, new = next(olds, None), next(news, None)
+    while old is not None or new is not None:
+        if old is not None and before[e] != NOBODY and (before[e] < n or new is None):
+            old = next(olds, None)
+            e += 1
+        elif new is None or (old is not None and before[e] == NOBODY and goes_first(old, new, after[n])):
+            assert old is not None  # noqa: S101  # the loop ends when both are at their end
+            yield False, e, old
+            old = next(olds, None)
+            e += 1
+        else:
+            yield True, n, new
+            new = next(news, None)
+            n += 1
+
+
+def goes_first(old: Numbered, new: Numbered, partner: int) -> bool:
+    """Tell whether a message of the older side only comes before the next one of the newer side.
+
+    The partner of that one was not passed yet, since nothing that is in both is passed before it was written.
+    """
+    return partner != NOBODY or (old[5] or old[3]) <= (new[5] or new[3])
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The attachments of several backups: each is looked for in one after the other."""
+
+    stores: tuple[Media, ...]
+
+    @contextmanager
+    def open(self, attachment: Attachment) -> Iterator[BinaryIO]:
+        """Open one where it is."""
+        with self._holder(attachment).open(attachment) as file:
+            yield file
+
+    def check(self, attachment: Attachment) -> None:
+        """Look whether it is anywhere."""
+        self._holder(attachment)
+
+    def _holder(self, attachment: Attachment) -> Media:
+        """Find who has it."""
+        for store in self.stores[:-1]:
+            try:
+                store.check(attachment)
+            except AttachmentError:
+                continue
+            return store
+        self.stores[-1].check(attachment)
+        return self.stores[-1]

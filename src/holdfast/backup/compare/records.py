@@ -1,0 +1,151 @@
+"""What changed in the records that are no messages: settings, people, groups, chats and the rest."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias, TypeVar
+
+from google.protobuf.message import Message
+
+from holdfast.backup.compare.facts import FieldChange, Naming, RecordChange, field_changes
+from holdfast.backup.compare.pairing import Pairing
+from holdfast.backup.names import recipient_name
+from holdfast.backup.schema.backup_pb2 import AccountData, BackupInfo, ChatFolder, Recipient
+
+__all__ = ["HEADER", "KINDS", "folder_key", "naming_of", "record_changes", "setting_changes"]
+
+# What a header says of the backup as a whole; the rest is when and by which program it was written.
+HEADER: Final = ("version", "mediaRootBackupKey", "firstAppVersion")
+KINDS: Final = {
+    "contact": "person",
+    "group": "group",
+    "self": "note to self",
+    "releaseNotes": "release notes",
+    "distributionList": "story list",
+    "callLink": "call link",
+}
+Record = TypeVar("Record", bound=Message)
+Key = TypeVar("Key")
+Numbers: TypeAlias = tuple[Mapping[int, int], Mapping[int, int]]
+
+
+def naming_of(pairing: Pairing) -> Naming:
+    """Make a function that names people by service id or common number."""
+    names: dict[bytes, str] = {}
+    for roster in (pairing.before, pairing.after):
+        for recipient in roster.recipients.values():
+            contact = recipient.contact
+            if contact.aci:
+                names[contact.aci] = recipient_name(recipient)
+            if contact.pni:
+                names[b"\x01" + contact.pni] = recipient_name(recipient)
+
+    def name(key: object) -> str | None:
+        if isinstance(key, bytes):
+            return names.get(key)
+        return pairing.name(key) if isinstance(key, int) and key in pairing.recipients else None
+
+    return name
+
+
+def setting_changes(pairing: Pairing) -> tuple[FieldChange, ...]:
+    """List what changed in the account and its settings, and in what the header says of the backup as a whole."""
+    first, second = (
+        BackupInfo(**{name: getattr(roster.header, name) for name in HEADER})
+        for roster in (pairing.before, pairing.after)
+    )
+    naming = naming_of(pairing)
+    old, new = pairing.before.account or AccountData(), pairing.after.account or AccountData()
+    return (*field_changes(first, second, naming), *field_changes(old, new, naming))
+
+
+def record_changes(pairing: Pairing, only: set[int] | None) -> Iterator[RecordChange]:
+    """Yield what changed in people, groups, chats and the rest; with `only`, of these chats."""
+    before, after = pairing.before, pairing.after
+    naming = naming_of(pairing)
+    numbers = pairing.people_before, pairing.people_after
+    shown = None if only is None else recipients_of(pairing, only)
+    for number, (earlier, later) in pairing.recipients.items():
+        if shown is not None and number not in shown:
+            continue
+        old = before.recipients[earlier[0]] if earlier else None
+        new = None if later is None else after.recipients[later]
+        yield from changes_of((old, new), kind_of(old or new), pairing.name(number), naming, numbers)
+    for number, (earlier, later) in pairing.chats.items():
+        if only is not None and number not in only:
+            continue
+        old_chat = before.chats[earlier[0]] if earlier else None
+        new_chat = None if later is None else after.chats[later]
+        yield from changes_of((old_chat, new_chat), "chat", pairing.chat_name(number), naming, numbers)
+    if only is None:
+        yield from other_changes(pairing, naming, numbers)
+
+
+def recipients_of(pairing: Pairing, only: set[int]) -> set[int]:
+    """Find whom chats are with."""
+    found: set[int] = set()
+    for number in only:
+        earlier, later = pairing.chats[number]
+        found |= {pairing.people_before[pairing.before.chats[chat].recipientId] for chat in earlier}
+        if later is not None:
+            found.add(pairing.people_after[pairing.after.chats[later].recipientId])
+    return found
+
+
+def other_changes(pairing: Pairing, naming: Naming, numbers: Numbers) -> Iterator[RecordChange]:
+    """Yield what changed in sticker packs, calls by link, notification profiles and chat folders."""
+    before, after = pairing.before, pairing.after
+    packs = tuple({pack.packId: pack for pack in roster.packs} for roster in (before, after))
+    yield from keyed(packs, "sticker pack", lambda pack: pack.packId.hex()[:8], naming, numbers)
+    calls = tuple(
+        {(call.callId, people[call.recipientId]): call for call in roster.calls}
+        for roster, people in zip((before, after), numbers, strict=True)
+    )
+    yield from keyed(calls, "call by link", lambda call: str(call.callId), naming, numbers)
+    profiles = tuple({profile.id: profile for profile in roster.profiles} for roster in (before, after))
+    yield from keyed(profiles, "notification profile", lambda profile: profile.name, naming, numbers)
+    folders = tuple({folder_key(folder): folder for folder in roster.folders} for roster in (before, after))
+    yield from keyed(folders, "chat folder", lambda folder: folder.name or "All chats", naming, numbers)
+    orders = [[key for key in side if key in other] for side, other in (folders, folders[::-1])]
+    if orders[0] != orders[1]:
+        texts = [", ".join(side[key].name or "All chats" for key in side) for side in folders]
+        yield RecordChange("chat folder", "all", "changed", (FieldChange("order", *texts),))
+
+
+def folder_key(folder: ChatFolder) -> bytes:
+    """Return what tells folders apart; there is one for all chats, whatever its id."""
+    return b"all" if folder.folderType == ChatFolder.ALL else folder.id
+
+
+def keyed(
+    sides: tuple[Mapping[Key, Record], ...],
+    kind: str,
+    name: Callable[[Record], str],
+    naming: Naming,
+    numbers: Numbers,
+) -> Iterator[RecordChange]:
+    """Yield what changed in records that have a key of their own."""
+    before, after = sides
+    for key in {**before, **after}:
+        old, new = before.get(key), after.get(key)
+        known = new or old
+        assert known is not None  # noqa: S101  # the key is of one of the two
+        yield from changes_of((old, new), kind, name(known), naming, numbers)
+
+
+def changes_of(
+    sides: tuple[Message | None, Message | None], kind: str, name: str, naming: Naming, numbers: Numbers
+) -> Iterator[RecordChange]:
+    """Yield what became of one record, if anything did."""
+    old, new = sides
+    if old is None:
+        yield RecordChange(kind, name, "added")
+    elif new is None:
+        yield RecordChange(kind, name, "removed")
+    else:
+        fields = field_changes(old, new, naming, numbers)
+        if fields:
+            yield RecordChange(kind, name, "changed", fields)
+
+
+def kind_of(recipient: Recipient | None) -> str:
+    """Say what kind of recipient this is."""
+    return KINDS.get((recipient and recipient.WhichOneof("destination")) or "", "recipient")

@@ -1,0 +1,173 @@
+"""Two versions of one message made one, and a message of an older backup made fit for a later one."""
+
+from collections.abc import Iterator, MutableSequence
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.backup.compare.canonical import Aspect, aspects, file_pointers, parse, reactions_of, says
+from holdfast.backup.schema.backup_pb2 import ChatItem, FilePointer, Frame, Reaction
+
+__all__ = ["Resolved", "fit", "resolve"]
+
+# A timer must run at least this long after the backup was made.
+DAY: Final = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What became of two versions: the frame, in what they differed, and which of that could not be kept."""
+
+    raw: bytes
+    aspects: tuple[Aspect, ...]
+    lost: tuple[Aspect, ...]
+    kept: str
+    dropped: str
+
+
+def resolve(before: bytes, after: bytes) -> Resolved:
+    """Make one of two versions of a message: the one with more edits, else that of the later backup.
+
+    Reactions, votes and receipts are always those of the later one. A file only the older version has is kept.
+    """
+    found = aspects(parse(before), parse(after))
+    if not found:
+        return Resolved(after, (), (), "", "")
+    old, new = parse(before), parse(after)
+    made = ChatItem()
+    made.CopyFrom(new)
+    kind = new.WhichOneof("item")
+    if kind == old.WhichOneof("item") and len(old.revisions) > len(new.revisions):
+        made.CopyFrom(old)
+        later_state(made, new)
+    elif kind == old.WhichOneof("item"):
+        keep_files(old, made)
+        keep_target(old, made)
+    lost = tuple(aspect for aspect in found if loses(aspect, old, new, made))
+    texts = (says(made), says(old if made != old else new)) if lost else ("", "")
+    raw = after if made == new else Frame(chatItem=made).SerializeToString(deterministic=True)
+    return Resolved(raw, found, lost, *texts)
+
+
+def later_state(made: ChatItem, new: ChatItem) -> None:
+    """Give a message what happened to it by the later backup."""
+    reactions: MutableSequence[Reaction] = reactions_of(made)
+    del reactions[:]
+    reactions.extend(reactions_of(new))
+    for side in ("incoming", "outgoing"):
+        if new.HasField(side) and made.HasField(side):
+            getattr(made, side).CopyFrom(getattr(new, side))
+    for name in ("expireStartDate", "expiresInMs"):
+        if new.HasField(name):
+            setattr(made, name, getattr(new, name))
+        else:
+            made.ClearField(name)
+    made.ClearField("pinDetails")
+    if new.HasField("pinDetails"):
+        made.pinDetails.CopyFrom(new.pinDetails)
+
+
+def keep_files(old: ChatItem, made: ChatItem) -> None:
+    """Point to the file the older backup has, where the later one has none."""
+    olds, news = file_pointers(old), file_pointers(made)
+    if len(olds) != len(news):
+        return
+    for first, second in zip(olds, news, strict=True):
+        same = first.contentType == second.contentType and first.fileName == second.fileName
+        if same and holds(first) and not holds(second):
+            second.CopyFrom(first)
+
+
+def keep_target(old: ChatItem, made: ChatItem) -> None:
+    """Let a quote point to its message, where only the older backup knows which it was."""
+    quote, known = made.standardMessage.quote, old.standardMessage.quote
+    lost = made.standardMessage.HasField("quote") and not quote.HasField("targetSentTimestamp")
+    if lost and known.HasField("targetSentTimestamp"):
+        quote.targetSentTimestamp = known.targetSentTimestamp
+
+
+def without_target(item: ChatItem) -> ChatItem:
+    """Copy a message, with a quote that points nowhere."""
+    copy = ChatItem()
+    copy.CopyFrom(item)
+    if copy.standardMessage.HasField("quote"):
+        copy.standardMessage.quote.ClearField("targetSentTimestamp")
+    return copy
+
+
+def holds(pointer: FilePointer) -> bool:
+    """Tell whether a file was there when the backup was made."""
+    return bool(pointer.locatorInfo.plaintextHash)
+
+
+def loses(aspect: Aspect, old: ChatItem, new: ChatItem, made: ChatItem) -> bool:
+    """Tell whether something of either version is in nothing of what was made of them."""
+    if aspect is Aspect.DELETED:
+        return True
+    if aspect is Aspect.EDITED:
+        kept = {says(version) for version in (made, *made.revisions)}
+        if any(says(version) not in kept for side in (old, new) for version in (side, *side.revisions)):
+            return True
+        unsaid = Aspect.EDITED in aspects(without_target(old), without_target(made))
+        return unsaid and not (old.revisions or new.revisions)
+    if aspect is Aspect.REACTIONS:
+        present = {(reaction.authorId, reaction.emoji) for reaction in reactions_of(made)}
+        return any((reaction.authorId, reaction.emoji) not in present for reaction in reactions_of(old))
+    if aspect is Aspect.VOTES:
+        cast = set(votes(made))
+        return any(vote not in cast for vote in votes(old))
+    if aspect is Aspect.PIN:
+        return old.HasField("pinDetails")
+    return aspect is Aspect.OTHER
+
+
+def votes(item: ChatItem) -> Iterator[tuple[int, int]]:
+    """Yield who voted for which option."""
+    for number, option in enumerate(item.poll.options):
+        for vote in option.votes:
+            yield number, vote.voterId
+
+
+def fit(raw: bytes, made_ms: int, collapsed: frozenset[int]) -> tuple[bytes, bool]:
+    """Make a message of the older backup fit for one made at `made_ms`; say whether its timer was stopped.
+
+    One whose time ran out in between would be no valid part of the later backup: it stays, without the timer.
+    `collapsed` are people who were two in the older backup, and may have done twice what can be done once.
+    """
+    item = parse(raw)
+    versions = [item, *item.revisions]
+    over = [version for version in versions if runs_out(version, made_ms)]
+    for version in over:
+        version.ClearField("expireStartDate")
+        version.ClearField("expiresInMs")
+    twice = bool(collapsed) and sum(map(act_once, versions)) > 0
+    if not (over or twice):
+        return raw, False
+    return Frame(chatItem=item).SerializeToString(deterministic=True), bool(over)
+
+
+def runs_out(item: ChatItem, made_ms: int) -> bool:
+    """Tell whether a message's time is over, or nearly so."""
+    if not item.HasField("expireStartDate"):
+        return False
+    return item.expireStartDate + item.expiresInMs < made_ms + DAY
+
+
+def act_once(item: ChatItem) -> bool:
+    """Keep the last reaction and the first vote of everybody; say whether there were more."""
+    reactions: MutableSequence[Reaction] = reactions_of(item)
+    last = {reaction.authorId: reaction for reaction in sorted(reactions, key=lambda entry: entry.sentTimestamp)}
+    changed = len(last) < len(reactions)
+    if changed:
+        kept = [Reaction.FromString(reaction.SerializeToString()) for reaction in last.values()]
+        del reactions[:]
+        reactions.extend(kept)
+    voted: set[int] = set()
+    for option in item.poll.options:
+        here: set[int] = set()
+        for vote in list(option.votes):
+            if vote.voterId in here or (vote.voterId in voted and not item.poll.allowMultiple):
+                option.votes.remove(vote)
+                changed = True
+            here.add(vote.voterId)
+        voted |= here
+    return changed

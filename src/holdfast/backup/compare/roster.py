@@ -1,0 +1,115 @@
+"""Everything of a backup but its messages: there is little of it, and it is needed before the first message."""
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+from holdfast.backup.errors import UnreadableBackup
+from holdfast.backup.info import settled
+from holdfast.backup.names import recipient_name
+from holdfast.backup.opening import Backup
+from holdfast.backup.schema import RECORDS, BackupInfo, backup_pb2
+from holdfast.backup.wire import Block
+from holdfast.backup.wire.collect import Selection, collect_block
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.walk import walk
+
+__all__ = ["Roster", "read_roster"]
+
+PICKED: Final = Selection([f"Frame.{name}" for name in RECORDS[1:]])
+NAMES: Final = {PICKED.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
+
+
+@dataclass
+class Roster:
+    """The records of a backup that are not messages, in the order they stand in.
+
+    `recipients` and `chats` are by their ids in this file; of two with one id the first counts. `others` are
+    frames that hold no record known here, each once. `digest` is the same for the same frames.
+    """
+
+    header: BackupInfo
+    account: backup_pb2.AccountData | None = None
+    recipients: dict[int, backup_pb2.Recipient] = field(default_factory=dict)
+    chats: dict[int, backup_pb2.Chat] = field(default_factory=dict)
+    packs: list[backup_pb2.StickerPack] = field(default_factory=list)
+    calls: list[backup_pb2.AdHocCall] = field(default_factory=list)
+    profiles: list[backup_pb2.NotificationProfile] = field(default_factory=list)
+    folders: list[backup_pb2.ChatFolder] = field(default_factory=list)
+    others: list[bytes] = field(default_factory=list)
+    messages: int = 0
+    digest: bytes = b""
+
+    @property
+    def made_ms(self) -> int:
+        """When the backup was made."""
+        return self.header.backupTimeMs
+
+    def name(self, recipient: int) -> str:
+        """Return what a recipient of this file is called."""
+        known = self.recipients.get(recipient)
+        return "Unknown" if known is None else recipient_name(known)
+
+    def chat_name(self, chat: int) -> str:
+        """Return what a chat of this file is called."""
+        known = self.chats.get(chat)
+        return "Unknown" if known is None else self.name(known.recipientId)
+
+    def take(self, name: str, raw: bytes) -> None:
+        """Keep one record."""
+        if name == "account":
+            if self.account is None:
+                self.account = backup_pb2.AccountData.FromString(raw)
+        elif name == "recipient":
+            recipient = backup_pb2.Recipient.FromString(raw)
+            self.recipients.setdefault(recipient.id, recipient)
+        elif name == "chat":
+            chat = backup_pb2.Chat.FromString(raw)
+            self.chats.setdefault(chat.id, chat)
+        elif name == "stickerPack":
+            self.packs.append(backup_pb2.StickerPack.FromString(raw))
+        elif name == "adHocCall":
+            self.calls.append(backup_pb2.AdHocCall.FromString(raw))
+        elif name == "notificationProfile":
+            self.profiles.append(backup_pb2.NotificationProfile.FromString(raw))
+        else:
+            self.folders.append(backup_pb2.ChatFolder.FromString(raw))
+
+
+def read_roster(backup: Backup) -> Roster:
+    """Read a backup through, and keep all but its messages.
+
+    All of it is walked: what can be parsed afterwards is only parsed where it is needed.
+    """
+    roster = Roster(BackupInfo.FromString(backup.header))
+    digest = blake2b(backup.header, digest_size=16)
+    item = PICKED.slots["Frame.chatItem"]
+    for block in backup.blocks():
+        digest.update(block.data)
+        seen = walk(block.data, 0, NO_CAP)
+        if seen.fault:
+            raise block.damaged(seen.fault, seen.frames, seen.at)
+        found, count, _fault, _at = collect_block(block.data, NO_CAP, PICKED)
+        whole = block
+        if sum(depth == 0 for _slot, depth, _start, _end in found) != count:
+            whole = settled(block)
+            found, count, _fault, _at = collect_block(whole.data, NO_CAP, PICKED)
+        records = [entry for entry in found if entry[1] == 0]
+        if len(records) != count:
+            take_others(roster, whole)
+        for slot, _depth, start, end in records:
+            if slot == item:
+                roster.messages += 1
+                continue
+            roster.take(NAMES[slot], whole.data[start:end])
+    roster.digest = digest.digest()
+    if roster.account is None:
+        raise UnreadableBackup(f"{backup.name} has no account in it, so it is no whole backup")
+    return roster
+
+
+def take_others(roster: Roster, block: Block) -> None:
+    """Keep frames with something in them that is not known here, each once."""
+    for frame in block:
+        if frame.raw and frame.kind == 0 and frame.raw not in roster.others:
+            roster.others.append(frame.raw)

@@ -1,0 +1,253 @@
+"""Two rosters made one: everything of both, and where they contradict each other what the later one says."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from google.protobuf.message import Message
+
+from holdfast.backup.compare.facts import HIDDEN, field_changes
+from holdfast.backup.compare.pairing import PLAN, Pairing
+from holdfast.backup.compare.records import HEADER, KINDS, folder_key, naming_of
+from holdfast.backup.compare.roster import Roster
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatStyle, Contact, Recipient
+from holdfast.backup.wire.renumber import renumber
+
+__all__ = ["Conflict", "Report", "unite"]
+
+LATER: Final = "the later backup wins"
+NEWER_GROUP: Final = "the higher version of the group wins"
+TAKEN: Final = "somebody else has it in the later backup"
+# What the later backup may just not know; anything else that is missing there was taken away.
+FILLED: Final = ("profileKey", "identityKey", "profileGivenName", "profileFamilyName", "keyTransparencyData")
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Something that could not be kept of both: what it is about, which value stayed, which did not, and why."""
+
+    what: str
+    where: str
+    field: str
+    kept: str
+    dropped: str
+    why: str
+
+
+Report = Callable[[Conflict], None]
+
+
+def unite(pairing: Pairing, report: Report) -> tuple[BackupInfo, list[bytes]]:
+    """Make the header and all frames but the messages, each after those it refers to, with common numbers."""
+    return Union(pairing, report).made()
+
+
+class Union:
+    """Two rosters on their way to be one. Records get the common numbers first and are compared then."""
+
+    def __init__(self, pairing: Pairing, report: Report) -> None:
+        self._pairing = pairing
+        self._report = report
+        self._naming = naming_of(pairing)
+        self._colors: tuple[dict[int, int], dict[int, int]] = ({}, {})
+
+    def made(self) -> tuple[BackupInfo, list[bytes]]:
+        """Do it."""
+        before, after = self._pairing.before, self._pairing.after
+        header = BackupInfo()
+        header.CopyFrom(after.header)
+        for name in HEADER:
+            old, new = (BackupInfo(**{name: getattr(roster.header, name)}) for roster in (before, after))
+            self._conflicts("backup", "", old, new)
+        frames = [Frame(account=self._account())]
+        recipients = [Frame(recipient=recipient) for recipient in self._recipients()]
+        # Lists name their members, who must come first.
+        frames += sorted(recipients, key=lambda frame: frame.recipient.HasField("distributionList"))
+        frames += [Frame(chat=chat) for chat in self._chats()]
+        packs = [[Frame(stickerPack=pack) for pack in roster.packs] for roster in (after, before)]
+        frames += self._keyed("sticker pack", packs, lambda frame: frame.stickerPack.packId)
+        calls = self._both(lambda side: [Frame(adHocCall=call) for call in self._rosters[side].calls])
+        frames += self._keyed(
+            "call by link", calls, lambda frame: (frame.adHocCall.callId, frame.adHocCall.recipientId)
+        )
+        profiles = self._both(
+            lambda side: [Frame(notificationProfile=profile) for profile in self._rosters[side].profiles]
+        )
+        frames += self._keyed("notification profile", profiles, lambda frame: frame.notificationProfile.id)
+        folders = self._both(lambda side: [Frame(chatFolder=folder) for folder in self._rosters[side].folders])
+        frames += self._keyed("chat folder", folders, lambda frame: folder_key(frame.chatFolder))
+        others = dict.fromkeys([*after.others, *before.others])
+        return header, [*(frame.SerializeToString(deterministic=True) for frame in frames), *others]
+
+    @property
+    def _rosters(self) -> tuple[Roster, Roster]:
+        """The earlier and the later one."""
+        return self._pairing.before, self._pairing.after
+
+    def _common(self, frame: Frame, side: int) -> Frame:
+        """Write a record of one side with the common numbers; one that stood for two people names them once."""
+        pairing = self._pairing
+        people = (pairing.people_before, pairing.people_after)[side]
+        chats = (pairing.chats_before, pairing.chats_after)[side]
+        raw = renumber(frame.SerializeToString(deterministic=True), PLAN, people, chats, self._colors[side])
+        return once(Frame.FromString(raw))
+
+    def _both(self, frames: Callable[[int], list[Frame]]) -> list[list[Frame]]:
+        """Write the records of both sides with the common numbers, the later side first."""
+        return [[self._common(frame, side) for frame in frames(side)] for side in (1, 0)]
+
+    def _conflicts(self, what: str, where: str, old: Message, made: Message, why: str = LATER) -> None:
+        """Report what of an older record is not in what was made of it."""
+        for change in field_changes(old, made, self._naming):
+            if change.before:
+                self._report(Conflict(what, where, change.field, change.after, change.before, why))
+
+    def _account(self) -> AccountData:
+        """Take the later account, with the colours of both."""
+        old, made = AccountData(), AccountData()
+        old.CopyFrom(self._pairing.before.account or old)
+        made.CopyFrom(self._pairing.after.account or made)
+        colors = made.accountSettings.customChatColors
+        known = {color_key(color): color.id for color in colors}
+        mine, theirs = self._colors[1], self._colors[0]
+        mine.update({color.id: color.id for color in colors})
+        for color in old.accountSettings.customChatColors:
+            theirs[color.id] = known.setdefault(
+                color_key(color), color.id if color.id not in mine else max(mine) + 1
+            )
+            if theirs[color.id] not in mine:
+                colors.add().CopyFrom(color)
+                colors[-1].id = mine[theirs[color.id]] = theirs[color.id]
+        for color in old.accountSettings.customChatColors:
+            color.id = theirs[color.id]
+        style = old.accountSettings.defaultChatStyle
+        if style.HasField("customColorId"):
+            style.customColorId = theirs.get(style.customColorId, 0)
+        self._conflicts("account", "", old, made)
+        return made
+
+    def _recipients(self) -> Iterator[Recipient]:
+        """Yield every recipient once."""
+        pairing = self._pairing
+        taken = Taken(recipient.contact for recipient in pairing.after.recipients.values())
+        for number, (earlier, later) in pairing.recipients.items():
+            olds = [self._common(Frame(recipient=pairing.before.recipients[old]), 0).recipient for old in earlier]
+            if later is None:
+                made, *olds = olds
+            else:
+                made = self._common(Frame(recipient=pairing.after.recipients[later]), 1).recipient
+            name, kind = pairing.name(number), KINDS.get(made.WhichOneof("destination") or "", "recipient")
+            if later is None and made.HasField("contact"):
+                for field, value in taken.strip(made.contact):
+                    self._report(Conflict(kind, name, field, "", value, TAKEN))
+            for old in olds:
+                if made.HasField("contact") and old.HasField("contact"):
+                    taken.fill(old.contact, made.contact)
+                if made.HasField("group") and old.group.snapshot.version > made.group.snapshot.version:
+                    newer = Recipient(group=made.group)
+                    made.group.snapshot.CopyFrom(old.group.snapshot)
+                    self._conflicts(kind, name, newer, made, NEWER_GROUP)
+                self._conflicts(kind, name, old, made)
+            made.id = number
+            yield made
+
+    def _chats(self) -> Iterator[Chat]:
+        """Yield every chat once."""
+        pairing = self._pairing
+        pins = {chat.pinnedOrder for chat in pairing.after.chats.values() if chat.HasField("pinnedOrder")}
+        for number, (earlier, later) in pairing.chats.items():
+            olds = [self._common(Frame(chat=pairing.before.chats[old]), 0).chat for old in earlier]
+            if later is None:
+                made, *olds = olds
+                if made.HasField("pinnedOrder"):
+                    if made.pinnedOrder in pins:
+                        made.pinnedOrder = max(pins) + 1
+                    pins.add(made.pinnedOrder)
+            else:
+                made = self._common(Frame(chat=pairing.after.chats[later]), 1).chat
+            for old in olds:
+                self._conflicts("chat", pairing.chat_name(number), old, made)
+            yield made
+
+    def _keyed(
+        self, what: str, sides: Sequence[Iterable[Frame]], key: Callable[[Frame], Hashable]
+    ) -> Iterator[Frame]:
+        """Yield records that have a key of their own once, those of the later side first."""
+        found: dict[Hashable, Frame] = {}
+        for side in sides:
+            for frame in side:
+                kept = found.setdefault(key(frame), frame)
+                if kept is not frame:
+                    self._conflicts(what, label(kept), frame, kept)
+        yield from found.values()
+
+
+class Taken:
+    """Who has which number, username and id: nobody else can have it too."""
+
+    def __init__(self, contacts: Iterable[Contact]) -> None:
+        self._values: set[tuple[str, object]] = set()
+        for contact in contacts:
+            self._values.update(unique(contact))
+
+    def strip(self, contact: Contact) -> Iterator[tuple[str, str]]:
+        """Take from a person what is somebody else's; yield the fields and what they were."""
+        for field, value in list(unique(contact)):
+            if (field, value) in self._values:
+                yield field, HIDDEN if isinstance(value, bytes) else str(value)
+                contact.ClearField(cast("Any", field))
+            else:
+                self._values.add((field, value))
+
+    def fill(self, old: Contact, made: Contact) -> None:
+        """Complete a person by what only the older backup knows."""
+        for field, value in unique(old):
+            if field != "username" and not getattr(made, field) and (field, value) not in self._values:
+                setattr(made, field, value)
+                self._values.add((field, value))
+        for name in FILLED:
+            if getattr(old, name) and not getattr(made, name):
+                setattr(made, name, getattr(old, name))
+
+
+def unique(contact: Contact) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a person that no two people share, as far as they are set."""
+    for field in ("aci", "pni", "e164", "username"):
+        value = getattr(contact, field)
+        if value:
+            yield field, value.casefold() if isinstance(value, str) else value
+
+
+def color_key(color: ChatStyle.CustomChatColor) -> bytes:
+    """Return what a colour is, without its number."""
+    copy = ChatStyle.CustomChatColor()
+    copy.CopyFrom(color)
+    copy.id = 0
+    return copy.SerializeToString(deterministic=True)
+
+
+def label(frame: Frame) -> str:
+    """Name a record that is neither a person nor a chat."""
+    kind = frame.WhichOneof("item")
+    if kind == "stickerPack":
+        return frame.stickerPack.packId.hex()[:8]
+    if kind == "adHocCall":
+        return str(frame.adHocCall.callId)
+    return frame.notificationProfile.name if kind == "notificationProfile" else frame.chatFolder.name
+
+
+def once(frame: Frame) -> Frame:
+    """Name everybody once in a record's lists, where two ids became one."""
+    lists = {
+        "recipient": [frame.recipient.distributionList.distributionList.memberRecipientIds],
+        "notificationProfile": [frame.notificationProfile.allowedMembers],
+        "chatFolder": [frame.chatFolder.includedRecipientIds, frame.chatFolder.excludedRecipientIds],
+    }.get(frame.WhichOneof("item") or "", [])
+    seen: set[int] = set()
+    for ids in lists:
+        kept = [entry for entry in dict.fromkeys(ids) if entry not in seen]
+        seen.update(kept)
+        if len(kept) != len(ids):
+            ids[:] = kept
+    return frame

@@ -1,0 +1,64 @@
+"""Records that cannot be parsed, replaced by others of the same length that fail in the same way.
+
+Once a record is damaged, what looks like a tag or a length may be a piece of a message, so nothing of it is kept
+but which record it was, how long it is and what is wrong with it.
+"""
+
+from typing import Final
+
+from holdfast.backup.wire import faults, tables
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.backup.wire.walk import look
+
+__all__ = ["broken_like"]
+
+# Fields of the number 15, which no record has: how they begin decides what is wrong with them.
+BEGINNINGS: Final = {
+    faults.LONG_VARINT: (b"\x80" * 10,),
+    faults.TOO_LONG: (b"\x7a\xff\xff\xff\xff\x0f",),
+    faults.BAD_TAG: (b"\0",),
+    faults.BAD_WIRE_TYPE: (b"\x7e",),
+    faults.BAD_GROUP: (b"\x7c",),
+    faults.TOO_DEEP: (b"\x7b" * 101,),
+}
+# The shortest way to a text in each record that can hold one, as tags: the record, the messages in it, the text.
+# A list that can be damaged is only in the account.
+TEXTS: Final = (
+    (b"\x0a", b"\x22"),
+    (b"\x12", b"\x12", b"\x1a"),
+    (b"\x1a", b"\x4a", b"\x12", b"\x22"),
+    (b"\x22", b"\x82\x01", b"\x0a"),
+    (b"\x3a", b"\x0a"),
+    (b"\x42", b"\x0a"),
+    (b"\x22",),
+)
+LIST: Final = (b"\x0a", b"\x4a", b"\x9a\x01", b"\x1a", b"\x12")
+
+
+def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
+    """Write a record that is as long as another, damaged in the same way, and says nothing else."""
+    for start in beginnings(raw, fault):
+        made = start[: len(raw)].ljust(len(raw), b"\0")
+        if look(made, root).fault == fault:
+            return made
+    return bytes(len(raw))
+
+
+def beginnings(raw: bytes, fault: int) -> tuple[bytes, ...]:
+    """List how such a record can begin, the likeliest first."""
+    if fault == faults.CUT:
+        # Each claims to be longer than what is left, however much that is.
+        return (b"\x7a" + encode_varint(max(len(raw), 1)), b"\x7a\x7f", b"\x7a")
+    if fault == faults.BAD_TEXT:
+        same = [path for path in TEXTS if raw.startswith(path[0])]
+        return tuple(nested(path, b"\xff") for path in (*same, *TEXTS))
+    if fault == faults.BAD_LIST:
+        return (nested(LIST, b"\0"),)
+    return BEGINNINGS[fault]
+
+
+def nested(path: tuple[bytes, ...], value: bytes) -> bytes:
+    """Write a value inside of messages inside of each other."""
+    for tag in reversed(path):
+        value = tag + encode_varint(len(value)) + value
+    return value

@@ -1,0 +1,135 @@
+"""Copies a whole backup without what was written in it, block by block."""
+
+import random
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from holdfast.backup import opening
+from holdfast.backup.apart import keep_apart
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.opening import Backup
+from holdfast.backup.redaction.broken import broken_like
+from holdfast.backup.redaction.fields import WANTED, replacements
+from holdfast.backup.wire import faults, tables
+from holdfast.backup.wire.frames import split
+from holdfast.backup.wire.leaves import Leaf, leaves, leaves_of
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.backup.wire.walk import walk
+from holdfast.backup.writer import sink_at
+
+__all__ = ["Redaction", "redact"]
+
+# What stands at the end of a stream that breaks off: a length that fails as the one that stood there did.
+ENDINGS: Final = {
+    f"the record {faults.FAULTS[faults.LONG_VARINT]}": b"\xff" * 10,
+    f"the record {faults.FAULTS[faults.TOO_LONG]}": b"\xff\xff\xff\xff\x0f",
+}
+CUT_SHORT: Final = b"\x7f"
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What was copied: how many frames, how many of them are damaged, and why no more follow, if they should."""
+
+    frames: int
+    damaged: int
+    problem: str
+
+
+def redact(
+    source: str | PathLike[str] | BinaryIO | Backup,
+    target: str | PathLike[str] | BinaryIO,
+    key: KeyMaterial | str | None = None,
+    *,
+    seed: int | None = None,
+) -> Redaction:
+    """Copy a backup in any form `open` takes, without what was written in it, as a plain frame stream.
+
+    The copy has the same records, ids, sizes, timestamps and faults, and none of the names, texts, numbers, keys,
+    hashes and addresses; people are still the same people wherever they are named. The same `seed` gives the same
+    copy, and says nothing about the original; without one each copy differs. Damaged records are copied as damaged
+    ones.
+    """
+    with ExitStack() as stack:
+        if not isinstance(source, Backup):
+            source = stack.enter_context(opening.open(source, key))
+        if isinstance(target, str | PathLike):
+            target = Path(target)
+            keep_apart(source, target)
+        sink = stack.enter_context(sink_at(target))
+        redactor = Redactor(seed)
+        sink.write(encode_varint(len(source.header)) + redactor.header(source.header))
+        problem = ""
+        try:
+            for block in source.blocks():
+                sink.write(redactor.block(block.data))
+        except DamagedBackup as error:
+            # Only the stream itself can be broken off in the same way; a container cannot.
+            if error.frame is None:
+                raise
+            problem = str(error)
+            sink.write(ENDINGS.get(error.problem, CUT_SHORT))
+        return Redaction(redactor.frames, redactor.damaged, problem)
+
+
+class Redactor:
+    """Redacts the records of one backup, which all share their pseudonyms."""
+
+    def __init__(self, seed: int | None) -> None:
+        # Whoever knows what is written next learns nothing about what stood there, so this need not be a secret.
+        # It must only not be what a made-up backup was made with, or its own bytes would come back.
+        rng = random.Random(f"redact {secrets.randbits(256) if seed is None else seed}")  # noqa: S311
+        self._ways = replacements(rng)
+        self.frames = 0
+        self.damaged = 0
+
+    def header(self, raw: bytes) -> bytes:
+        """Redact a header, which was parsed before."""
+        return bytes(self._overwrite(raw, leaves_of(raw, WANTED, tables.BACKUP_INFO)))
+
+    def block(self, data: bytes) -> bytes:
+        """Redact some frames, each with its length before it."""
+        broken: list[tuple[int, int, int]] = []
+        found: list[Leaf] = []
+        start = 0
+        while start < len(data):
+            seen = walk(data, start, NO_CAP)
+            found += leaves(data, start, seen.rest, WANTED)
+            self.frames += seen.frames
+            start = seen.rest
+            if not seen.fault:
+                break
+            begin, start = one_record(data, start)
+            broken.append((begin, start, seen.fault))
+        out = self._overwrite(data, found)
+        for begin, end, fault in broken:
+            out[begin:end] = broken_like(data[begin:end], fault)
+        self.frames += len(broken)
+        self.damaged += len(broken)
+        return bytes(out)
+
+    def _overwrite(self, data: bytes, found: list[Leaf]) -> bytearray:
+        """Overwrite values, each by as many bytes."""
+        out = bytearray(data)
+        ways = self._ways
+        for slot, begin, end in found:
+            way = ways[slot]
+            if way is not None and begin < end:
+                out[begin:end] = way(data[begin:end])
+        return out
+
+
+def one_record(data: bytes, start: int) -> tuple[int, int]:
+    """Return where the body of the record that begins at `start` begins and ends."""
+    # Only this one is asked for: a million others may follow.
+    spans, _rest, needed, _fault = split(data[start : start + 10], 0, NO_CAP)
+    if not spans:
+        spans, _rest, _needed, _fault = split(data[start : start + needed], 0, NO_CAP)
+    begin, end = spans[0]
+    return start + begin, start + end

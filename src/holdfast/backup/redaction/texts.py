@@ -1,0 +1,168 @@
+"""Text of the same shape that says nothing.
+
+A sign is replaced by one that takes as many bytes, so that text keeps its length in bytes, in code points and in
+UTF-16 units, which is what body ranges count. The signs are consonants and dominoes, of which no language makes
+words: what was written cannot come back by chance.
+"""
+
+import random
+import re
+from typing import Final
+
+from holdfast.backup.rules.graphemes import count_graphemes
+
+__all__ = ["KNOWN_TYPES", "Texts"]
+
+CONSONANTS: Final = b"bcdfghjklmnpqrstvwxz"
+DIGITS: Final = b"0123456789"
+# One table entry for each value of a random byte.
+LETTERS: Final = bytes(CONSONANTS[byte % len(CONSONANTS)] for byte in range(256))
+WORDS: Final = bytes(32 if byte >= 216 else CONSONANTS[byte % len(CONSONANTS)] for byte in range(256))
+TOKENS: Final = bytes((CONSONANTS + DIGITS)[byte % 30] for byte in range(256))
+NUMERALS: Final = bytes(DIGITS[byte % 10] for byte in range(256))
+# Text shorter than this is a name or a word, and gets no spaces.
+SENTENCE: Final = 16
+
+WIDE: Final = re.compile(rb"[\xc2-\xdf].|[\xe0-\xef]..|[\xf0-\xf4]...", re.DOTALL)
+# By how many bytes they take.
+SIGNS: Final = {
+    2: [sign.encode() for sign in "ĉďđĝğĥħĵķĺļľłńņňŕŗřśŝşšţťŵźżž"],
+    3: [sign.encode() for sign in "ḃḅḇḉḋḍḏḑḓḟḡḣḥḧḩḫḱḳḵḷḹḻḽḿṁṃ"],
+    4: [chr(sign).encode() for sign in range(0x1F030, 0x1F094)],
+}
+# What stands on the letter before it, by how many bytes it takes.
+ACCENTS: Final = {2: "\u0300".encode(), 3: "\u20d0".encode()}
+DICE: Final = [sign.encode() for sign in "⚀⚁⚂⚃⚄⚅"]
+# Stands in a message where somebody is mentioned.
+PLACEHOLDER: Final = "\ufffc".encode()
+# What holds the parts of an emoji together: a joiner, and the choice of its coloured form.
+JOINTS: Final = ("\u200d".encode(), "\ufe0f".encode())
+
+SCHEME: Final = re.compile(rb"https?://")
+VERSION: Final = re.compile(rb"(?:[A-Za-z]{2,20}[ /-])?v?\d{1,4}(?:\.\d{1,6}){1,3}(?:-[a-z]{1,8}(?:\.\d{1,4})?)?")
+MAJOR: Final = re.compile(rb"(?:application|audio|font|image|message|model|multipart|text|video)/")
+# Types every client writes. Any other may have been chosen by a sender to say something.
+KNOWN_TYPES: Final = frozenset(
+    [
+        *(b"application/json", b"application/msword", b"application/octet-stream", b"application/pdf"),
+        *(b"application/rtf", b"application/vnd.android.package-archive", b"application/vnd.ms-excel"),
+        *(
+            b"application/vnd.ms-powerpoint",
+            b"application/x-7z-compressed",
+            b"application/zip",
+            b"application/gzip",
+        ),
+        *(b"application/vnd.openxmlformats-officedocument.presentationml.presentation",),
+        *(b"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
+        *(b"application/vnd.openxmlformats-officedocument.wordprocessingml.document",),
+        *(b"audio/aac", b"audio/amr", b"audio/flac", b"audio/m4a", b"audio/mp4", b"audio/mpeg", b"audio/ogg"),
+        *(b"audio/wav", b"audio/webm", b"audio/x-m4a", b"image/apng", b"image/avif", b"image/bmp", b"image/gif"),
+        *(
+            b"image/heic",
+            b"image/heif",
+            b"image/jpeg",
+            b"image/jpg",
+            b"image/png",
+            b"image/svg+xml",
+            b"image/tiff",
+        ),
+        *(b"image/webp", b"text/calendar", b"text/csv", b"text/html", b"text/plain", b"text/vcard"),
+        *(b"text/x-signal-plain", b"text/x-vcard", b"video/3gpp", b"video/mp4", b"video/mpeg", b"video/quicktime"),
+        *(b"video/webm", b"video/x-matroska"),
+    ]
+)
+
+
+class Texts:
+    """Makes text up, each piece of it once: the same text becomes another one each time it occurs."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def words(self, value: bytes) -> bytes:
+        """Write something that looks like a name or a message; places of mentions stay where they are."""
+        table = WORDS if len(value) >= SENTENCE else LETTERS
+        made = self._filled(value, table, kept=(PLACEHOLDER,))
+        return made if made != value else self._other(value, table)
+
+    def counted(self, value: bytes) -> bytes:
+        """Write something of as many characters, as people count them, for fields that have a limit of those."""
+        wanted = count_graphemes(value.decode())
+        made = self.words(value)
+        while value and (made == value or count_graphemes(made.decode()) != wanted):
+            # One letter for each character, and accents on the last one for what is left.
+            letters = self._rng.randbytes(wanted).translate(LETTERS)
+            rest = len(value) - wanted
+            if rest == 1:
+                letters = letters[:-1] + self._rng.choice(SIGNS[2])
+                rest = 0
+            made = letters + ACCENTS[3] * (rest & 1) + ACCENTS[2] * ((rest - 3 * (rest & 1)) // 2)
+        return made
+
+    def token(self, value: bytes) -> bytes:
+        """Write something without spaces, as programs do."""
+        return self._other(value, TOKENS)
+
+    def emoji(self, value: bytes) -> bytes:
+        """Write a die or a domino for each part of an emoji."""
+        made = self._filled(value, LETTERS, kept=JOINTS, threes=DICE)
+        return made if made != value else self._other(value, LETTERS)
+
+    def numeral(self, value: bytes) -> bytes:
+        """Write other digits, as in an amount or a telephone number; signs between them stay."""
+        if not any(48 <= byte < 58 for byte in value):
+            return self.words(value)
+        kept = b"+-.,/() "
+        digits = self._rng.randbytes(len(value)).translate(NUMERALS)
+        text = self.words(value)
+        made = bytes(
+            old if old in kept else digit if 48 <= old < 58 else new
+            for old, digit, new in zip(value, digits, text, strict=True)
+        )
+        return made if made != value else self.numeral(value)
+
+    def url(self, value: bytes) -> bytes:
+        """Write an address that leads nowhere."""
+        scheme = SCHEME.match(value)
+        return value[: scheme.end()] + self.token(value[scheme.end() :]) if scheme else self.token(value)
+
+    def content_type(self, value: bytes) -> bytes:
+        """Keep a type that every client writes, and of any other the part that says how to show it."""
+        if value in KNOWN_TYPES:
+            return value
+        major = MAJOR.match(value)
+        return value[: major.end()] + self.token(value[major.end() :]) if major else self.token(value)
+
+    def version(self, value: bytes) -> bytes:
+        """Keep what looks like the name and version of an app."""
+        return value if VERSION.fullmatch(value) else self.words(value)
+
+    def currency(self, value: bytes) -> bytes:
+        """Write the code that stands for no currency."""
+        return b"XTS" if len(value) == 3 and value.isascii() else self.token(value)
+
+    def blur(self, value: bytes) -> bytes:
+        """Keep the first sign of a blurred preview, which says how many follow."""
+        return value[:1] + self.token(value[1:]) if value.isascii() else self.token(value)
+
+    def _other(self, value: bytes, table: bytes) -> bytes:
+        """Replace every sign, until nothing is as it was."""
+        made = value
+        while value and made == value:
+            made = self._filled(value, table)
+        return made
+
+    def _filled(
+        self, value: bytes, table: bytes, kept: tuple[bytes, ...] = (), threes: list[bytes] = SIGNS[3]
+    ) -> bytes:
+        """Replace every sign but those kept: ASCII from a table, what takes three bytes by one of `threes`."""
+        noise = self._rng.randbytes(len(value))
+        if value.isascii():
+            return noise.translate(table)
+        out = bytearray(noise.translate(table))
+        for match in WIDE.finditer(value):
+            begin, end = match.span()
+            sign = match[0]
+            signs = threes if end - begin == 3 else SIGNS[end - begin]
+            out[begin:end] = sign if sign in kept else signs[noise[begin] % len(signs)]
+        return bytes(out)

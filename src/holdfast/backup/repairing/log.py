@@ -1,0 +1,107 @@
+"""The change log of a repair: every frame as it was before, so that the original can be put together again.
+
+It is one JSON document, as private as the backup itself, since it holds pieces of it.
+"""
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.errors import LogRefused
+
+__all__ = ["VERSION", "Change", "Log", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
+
+VERSION: Final = 1
+LARGEST: Final = 1 << 30
+
+
+class Stream(msgspec.Struct, frozen=True):
+    """A plain stream by its size and its hash, which say whether two are the same."""
+
+    frames: int
+    bytes: int
+    sha256: str
+
+
+class Repaired(msgspec.Struct, frozen=True):
+    """Why a frame was changed: the rule it broke, the field it broke it with, and what was done about it."""
+
+    rule: str
+    path: str
+    repair: str
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One place of the original that was changed.
+
+    `frame` is its number in the original, `before` what stood there, with its length, in base64, and `records` how
+    many records stand there now.
+    """
+
+    frame: int
+    before: str
+    records: int
+    repairs: tuple[Repaired, ...]
+
+    def record(self) -> bytes:
+        """Return what stood there."""
+        return base64.b64decode(self.before, validate=True)
+
+
+class Log(msgspec.Struct, frozen=True, kw_only=True):
+    """All changes, in the order of the original, and the streams they lie between.
+
+    `tail` is what there was of a last record that was cut off, in base64.
+    """
+
+    version: int = VERSION
+    profile: str
+    edition: str
+    purpose: str
+    original: Stream
+    repaired: Stream
+    changes: tuple[Change, ...]
+    tail: str = ""
+
+    def rest(self) -> bytes:
+        """Return what there was of a last record that was cut off."""
+        return base64.b64decode(self.tail, validate=True)
+
+
+def log_beside(target: Path) -> Path:
+    """Name the log of a repaired backup, beside it."""
+    return target.with_name(f"{target.name}.changes.json")
+
+
+@contextmanager
+def write_log(path: Path, log: Log) -> Iterator[None]:
+    """Write a log that gets its name once the block is done: there is none of a repair that failed."""
+    with write_whole(path) as target:
+        target.write(msgspec.json.format(msgspec.json.encode(log), indent=1))
+        yield
+
+
+def read_log(path: Path) -> Log:
+    """Read a log."""
+    try:
+        with path.open("rb") as source:
+            data = source.read(LARGEST + 1)
+    except OSError as error:
+        raise LogRefused(f"the change log {path} cannot be read: {error.strerror}") from error
+    if len(data) > LARGEST:
+        raise LogRefused(f"the change log {path} is far too large to be one")
+    try:
+        log = msgspec.json.decode(data, type=Log)
+        log.rest()
+        for change in log.changes:
+            change.record()
+    except ValueError:
+        raise LogRefused(f"{path} is not the change log of a repair") from None
+    if log.version != VERSION:
+        raise LogRefused(f"the change log {path} is of version {log.version}; this program knows {VERSION}")
+    return log

@@ -1,0 +1,75 @@
+"""Looks at the attachment files of a local folder or an export, and holds each to what the backup says of it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.folder import Snapshot, snapshots_in
+from holdfast.backup.errors import (
+    AttachmentError,
+    AttachmentMismatch,
+    AttachmentMissing,
+    AttachmentTooShort,
+    AttachmentTruncated,
+    BackupError,
+)
+from holdfast.backup.media import kept
+from holdfast.backup.opening import Backup
+from holdfast.backup.rules.book import rule_named
+from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.rule import Profile
+
+__all__ = ["check_files"]
+
+RULES: Final[tuple[tuple[type[AttachmentError], str], ...]] = (
+    (AttachmentMissing, "media.file.present"),
+    (AttachmentTruncated, "media.file.whole"),
+    (AttachmentTooShort, "media.file.whole"),
+    (AttachmentMismatch, "media.file.hash"),
+    (AttachmentError, "media.file.opens"),
+)
+
+
+def check_files(backup: Backup, profile: Profile) -> Iterator[Finding]:
+    """Decrypt every attachment the backup keeps, then look for files nothing refers to."""
+    media = backup.media
+    if media is None:
+        return
+    names: set[str] = set()
+    for pointer, attachment in kept(backup):
+        names.add(attachment.name)
+        try:
+            with media.open(attachment) as source:
+                while source.read(CHUNK):
+                    pass
+        except AttachmentError as error:
+            name = next(name for kind, name in RULES if isinstance(error, kind))
+            yield from found(name, profile, pointer.frame)
+    if backup.snapshot is not None:
+        for _file in unused(backup.snapshot, names):
+            yield from found("media.file.unused", profile, None, _file)
+
+
+def found(name: str, profile: Profile, frame: int | None, detail: str = "") -> Iterator[Finding]:
+    """Make a finding, where the rule is asked for."""
+    rule = rule_named(name)
+    severity = rule.severity(profile)
+    if severity is not None:
+        yield Finding(rule, severity, frame, None, "", detail)
+
+
+def unused(snapshot: Snapshot, names: set[str]) -> Iterator[str]:
+    """Yield the files of the content store that neither these names nor any snapshot's manifest refer to.
+
+    Where a manifest cannot be read nothing is said: any file may be in it.
+    """
+    named = set(names)
+    try:
+        for other in snapshots_in(snapshot.path.parent):
+            named.update(other.manifest())
+    except BackupError:
+        return
+    for folder in sorted(snapshot.store.glob("[0-9a-f][0-9a-f]")):
+        for file in sorted(folder.iterdir()):
+            if file.name not in named:
+                yield f"{folder.name}/{file.name}"

@@ -1,0 +1,207 @@
+"""What a backup must be as a whole: unique ids, each person once, an account, and what each id stands for.
+
+All but messages are entered, one after the other; memory grows with people and chats.
+"""
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from holdfast.backup.rules.rule import Purpose
+from holdfast.backup.schema import Frame, backup_pb2
+from holdfast.backup.wire import kinds, tables
+from holdfast.backup.wire.ground import Desk
+from holdfast.backup.wire.roll import Roll
+
+__all__ = ["Broken", "Ledger"]
+
+# A broken rule, and the path to where it is.
+Broken: TypeAlias = tuple[str, str]
+
+PURPOSES: Final = {Purpose.TRANSFER: 0, Purpose.REMOTE: 1, Purpose.TAKEOUT: 2}
+KINDS: Final = {
+    "self": kinds.SELF,
+    "releaseNotes": kinds.RELEASE_NOTES,
+    "group": kinds.GROUP,
+    "distributionList": kinds.DISTRIBUTION_LIST,
+    "callLink": kinds.CALL_LINK,
+}
+SETTINGS: Final = "account.accountSettings"
+
+
+def kind_of(recipient: backup_pb2.Recipient) -> int:
+    """Tell of which kind a recipient is."""
+    which = recipient.WhichOneof("destination")
+    if which is None:
+        return kinds.NO_KIND
+    if which != "contact":
+        return KINDS[which]
+    contact = recipient.contact
+    has = (
+        (kinds.ACI if contact.HasField("aci") else 0)
+        | (kinds.E164 if contact.HasField("e164") else 0)
+        | (kinds.PNI if contact.HasField("pni") else 0)
+    )
+    return kinds.CONTACT + has if has else kinds.NO_KIND
+
+
+class Ledger:
+    """The ids and people of one backup.
+
+    `desk` lends the rolls to whoever checks messages; what is lent is copied before it is changed.
+    """
+
+    def __init__(self, purpose: Purpose, graves: bytes, *, old: bool) -> None:
+        self.made_at = 0
+        self.quiet = bytearray(tables.SLOTS)
+        self._purpose = PURPOSES[purpose]
+        self._graves = graves
+        self._old = old
+        self._people = Roll()
+        self._chats = Roll()
+        self._colors = Roll()
+        self._lent = False
+        self._desk: Desk | None = None
+        self._room = 0
+        self._accounts = 0
+        self._selves = 0
+        self._release_notes = 0
+        self._folders = 0
+        self._all_folders = 0
+        self._met: set[tuple[str, object]] = set()
+
+    def desk(self, *, lend: bool = False) -> Desk:
+        """Give what frames are checked against; with `lend` it stays as it is now."""
+        self._lent = self._lent or lend
+        room = self._people.room()
+        if self._desk is None or self._room != room or self._desk.quiet != self.quiet:
+            self._room = room
+            self._desk = Desk(
+                self._people,
+                self._chats,
+                self._colors,
+                bytes(self.quiet),
+                self._graves,
+                self._purpose,
+                self.made_at,
+                self._old,
+            )
+        return self._desk
+
+    def enter(self, frame: Frame, index: int) -> Iterator[Broken]:
+        """Enter a frame, and yield the rules it breaks."""
+        which = frame.WhichOneof("item")
+        if which == "account":
+            yield from self._enter_account(frame.account, index)
+        elif which == "recipient":
+            yield from self._enter_recipient(frame.recipient, index)
+        elif which == "chat":
+            yield from self._enter_chat(frame.chat, index)
+        elif which == "stickerPack":
+            if self._again("sticker-pack.id.unique", frame.stickerPack.packId):
+                yield "sticker-pack.id.unique", "stickerPack.packId"
+        elif which == "chatFolder":
+            self._folders += 1
+            if frame.chatFolder.folderType == backup_pb2.ChatFolder.FolderType.ALL:
+                self._all_folders += 1
+                if self._all_folders > 1:
+                    yield "chat-folder.all.once", "chatFolder.folderType"
+
+    def finish(self) -> Iterator[Broken]:
+        """Yield what is missing at the end."""
+        if not self._accounts:
+            yield "account.present", ""
+        if self._folders and not self._all_folders:
+            yield "chat-folder.all.present", ""
+        if not self._selves:
+            yield "self.present", ""
+
+    def _enter_account(self, account: backup_pb2.AccountData, index: int) -> Iterator[Broken]:
+        self._accounts += 1
+        if self._accounts > 1:
+            yield "account.once", "account"
+            return
+        if index != 1:
+            yield "account.first", "account"
+        self._take_back()
+        settings = account.accountSettings
+        for number, color in enumerate(settings.customChatColors):
+            if color.id == 0:
+                continue
+            if self._colors.knows(color.id):
+                yield "custom-color.id.unique", f"{SETTINGS}.customChatColors[{number}].id"
+            else:
+                self._colors.add(color.id, 0, index)
+        style = settings.defaultChatStyle
+        if style.WhichOneof("bubbleColor") == "customColorId" and not self._colors.knows(style.customColorId):
+            yield "chat-style.color.known", f"{SETTINGS}.defaultChatStyle.customColorId"
+
+    def _enter_recipient(self, recipient: backup_pb2.Recipient, index: int) -> Iterator[Broken]:
+        kind = kind_of(recipient)
+        if recipient.id:
+            if self._people.knows(recipient.id):
+                # Who it is has been said already, and would break every other rule here too.
+                yield "recipient.id.unique", "recipient.id"
+                return
+            self._take_back()
+            self._people.add(recipient.id, kind, index)
+        if kind == kinds.SELF:
+            self._selves += 1
+            if self._selves > 1:
+                yield "self.once", "recipient.self"
+        elif kind == kinds.RELEASE_NOTES:
+            self._release_notes += 1
+            if self._release_notes > 1:
+                yield "release-notes.once", "recipient.releaseNotes"
+        for rule, value, path in identities(recipient):
+            if self._again(rule, value):
+                yield rule, path
+
+    def _enter_chat(self, chat: backup_pb2.Chat, index: int) -> Iterator[Broken]:
+        if chat.id:
+            if self._chats.knows(chat.id):
+                yield "chat.id.unique", "chat.id"
+                return
+            self._take_back()
+            self._chats.add(chat.id, self._people.kind_of(chat.recipientId), index, chat.recipientId)
+        if chat.HasField("pinnedOrder") and self._again("chat.pinned-order.unique", chat.pinnedOrder):
+            yield "chat.pinned-order.unique", "chat.pinnedOrder"
+
+    def _again(self, rule: str, value: object) -> bool:
+        """Tell whether a value was met before, and remember it."""
+        if (rule, value) in self._met:
+            return True
+        self._met.add((rule, value))
+        return False
+
+    def _take_back(self) -> None:
+        """Make rolls of our own before they are changed."""
+        if self._lent:
+            self._people, self._chats, self._colors = (
+                self._people.copy(),
+                self._chats.copy(),
+                self._colors.copy(),
+            )
+            self._lent = False
+            self._desk = None
+
+
+def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[str, object, str]]:
+    """Yield what no other recipient may have: the rule that says so, the value, and its path."""
+    which = recipient.WhichOneof("destination")
+    if which == "contact":
+        contact = recipient.contact
+        if contact.HasField("username"):
+            yield "recipient.username.unique", contact.username.lower(), "recipient.contact.username"
+        if contact.HasField("e164") and contact.e164:
+            yield "recipient.e164.unique", contact.e164, "recipient.contact.e164"
+        if contact.HasField("aci"):
+            yield "recipient.aci.unique", contact.aci, "recipient.contact.aci"
+        if contact.HasField("pni"):
+            yield "recipient.pni.unique", contact.pni, "recipient.contact.pni"
+    elif which == "group":
+        yield "recipient.group.unique", recipient.group.masterKey, "recipient.group.masterKey"
+    elif which == "distributionList":
+        listed = recipient.distributionList
+        yield "recipient.list.unique", listed.distributionId, "recipient.distributionList.distributionId"
+    elif which == "callLink":
+        yield "recipient.call-link.unique", recipient.callLink.rootKey, "recipient.callLink.rootKey"

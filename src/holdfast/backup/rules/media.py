@@ -1,0 +1,56 @@
+"""Rules of the files beside a backup, asked where there is a folder with them."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
+
+__all__ = ["RULES"]
+
+CARE = Breach.CARE
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "media.file.present",
+        "The file of an attachment is not there.",
+        "Copy the whole folder, or make the backup again.",
+        "contract 4.5",
+        CARE,
+        importer="An importer shows the message without its file.",
+        lenient=Severity.ERROR,
+    ),
+    rule(
+        "media.file.whole",
+        "The file of an attachment is cut short.",
+        "Copy the whole file, or make the backup again.",
+        "contract 4.5",
+        CARE,
+        importer="An importer shows the message without its file.",
+        lenient=Severity.ERROR,
+    ),
+    rule(
+        "media.file.opens",
+        "The file of an attachment was changed, or belongs to another key.",
+        "Copy the file again, or make the backup again.",
+        "contract 4.5",
+        CARE,
+        importer="An importer shows the message without its file.",
+        lenient=Severity.ERROR,
+    ),
+    rule(
+        "media.file.hash",
+        "The file of an attachment is whole, but is not the one the message means.",
+        "Make the backup again.",
+        "contract 4.5",
+        CARE,
+        importer="An importer shows the message without its file.",
+        lenient=Severity.ERROR,
+    ),
+    rule(
+        "media.file.unused",
+        "Nothing refers to the file.",
+        "Nothing needs to be done; it takes up room.",
+        "contract 4.4",
+        Breach.NEWS,
+        importer="An importer never looks at it.",
+    ),
+)

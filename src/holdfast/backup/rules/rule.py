@@ -1,0 +1,169 @@
+"""What a rule is: an id that stays, where it comes from, how bad it is to break it, and words for people."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from holdfast.backup.wire.checks import Check
+
+__all__ = [
+    "BOTH",
+    "CURRENT",
+    "SPEC",
+    "Breach",
+    "Edition",
+    "Profile",
+    "Purpose",
+    "Repair",
+    "Rule",
+    "Severity",
+    "rule",
+]
+
+
+class Severity(StrEnum):
+    """How bad a finding is; only errors make a backup invalid."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Profile(StrEnum):
+    """Who asks: one who wrote the backup and wants no fault in it, or one who has to read it as it is."""
+
+    STRICT = "strict"
+    IMPORT = "import"
+
+
+class Edition(StrEnum):
+    """Which year's format a backup is held to: that of the specification, or with what was added since."""
+
+    SPEC = "spec"
+    CURRENT = "current"
+
+
+class Purpose(StrEnum):
+    """What a backup is for, which it does not say itself."""
+
+    REMOTE = "remote"
+    TRANSFER = "transfer"
+    TAKEOUT = "takeout"
+
+
+class Repair(StrEnum):
+    """What would mend a record without inventing or losing what somebody wrote."""
+
+    CLEAR = "clear"  # leave the field out: it says nothing, or what it says is read as if it were not there
+    DEFAULT = "default"  # write the value that importers read in its place
+    DROP_ELEMENT = "drop-element"  # leave the element of the list out
+    DROP_RECORD = "drop-record"  # leave the frame out: nothing can import it
+
+
+BOTH: Final = frozenset(Edition)
+CURRENT: Final = frozenset({Edition.CURRENT})
+SPEC: Final = frozenset({Edition.SPEC})
+Source: TypeAlias = str
+
+
+class Breach(StrEnum):
+    """What kind of promise a rule is, which decides how an importer takes it when it is broken."""
+
+    FORMAT = "format"  # the bytes, the order, a length or a limit of the format itself
+    REFERENCE = "reference"  # an id that leads nowhere, or to the wrong kind of thing
+    DEFAULTED = "defaulted"  # importers read another value in its place
+    SKIPPED = "skipped"  # importers pass over the thing
+    CARE = "care"  # importers take it as it is; exporters are expected to take more care
+    NEWS = "news"  # nothing is wrong: there is more than is known here
+    TIME = "time"  # a date that can hardly be meant
+
+
+# What each kind is under the two profiles.
+STRICT: Final[dict[Breach, Severity | None]] = {
+    Breach.FORMAT: Severity.ERROR,
+    Breach.REFERENCE: Severity.ERROR,
+    Breach.DEFAULTED: Severity.ERROR,
+    Breach.SKIPPED: Severity.ERROR,
+    Breach.CARE: Severity.ERROR,
+    Breach.NEWS: Severity.NOTE,
+    Breach.TIME: Severity.WARNING,
+}
+IMPORT: Final[dict[Breach, Severity | None]] = {
+    **STRICT,
+    Breach.DEFAULTED: Severity.NOTE,
+    Breach.SKIPPED: Severity.NOTE,
+    Breach.CARE: Severity.NOTE,
+}
+IMPORTER: Final[dict[Breach, str]] = {
+    Breach.FORMAT: "An importer refuses the backup, or the record, from here on.",
+    Breach.REFERENCE: "An importer cannot tell what is meant and refuses the record.",
+    Breach.DEFAULTED: "An importer reads the default in its place.",
+    Breach.SKIPPED: "An importer passes over it without a word.",
+    Breach.CARE: "An importer takes it as it is, or makes of it what it can.",
+    Breach.NEWS: "An importer of the same age as these rules ignores it.",
+    Breach.TIME: "An importer takes the date as it is.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. `strict` and `lenient` are its severity under the two profiles, None where it is not asked.
+
+    `editions` are those in which it is asked at all, `strict_editions` those in which exporters were held to it.
+    `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
+    will do about it. `checks` are the fields it looks at, where that is all there is to it; the others are written
+    out in the core.
+    """
+
+    id: str
+    wrong: str
+    advice: str
+    source: Source
+    breach: Breach
+    importer: str
+    strict: Severity | None
+    lenient: Severity | None
+    editions: frozenset[Edition]
+    strict_editions: frozenset[Edition]
+    repair: Repair | None
+    checks: tuple[Check, ...]
+
+    def severity(self, profile: Profile, edition: Edition | None = None) -> Severity | None:
+        """Return how bad it is to break it under a profile, None where nobody asks."""
+        if edition is not None and edition not in self.editions:
+            return None
+        if profile is Profile.IMPORT:
+            return self.lenient
+        return self.strict if edition is None or edition in self.strict_editions else None
+
+
+def rule(  # noqa: PLR0917
+    name: str,
+    wrong: str,
+    advice: str,
+    source: Source,
+    breach: Breach,
+    checks: tuple[Check, ...] = (),
+    *,
+    importer: str = "",
+    lenient: Severity | None = None,
+    only_import: bool = False,
+    editions: frozenset[Edition] = BOTH,
+    strict_editions: frozenset[Edition] = BOTH,
+    repair: Repair | None = None,
+) -> Rule:
+    """Write a rule down; what its kind decides need not be said."""
+    return Rule(
+        id=name,
+        wrong=wrong,
+        advice=advice,
+        source=source,
+        breach=breach,
+        importer=importer or IMPORTER[breach],
+        strict=None if only_import else STRICT[breach],
+        lenient=lenient or IMPORT[breach],
+        editions=editions,
+        strict_editions=strict_editions & editions,
+        repair=repair,
+        checks=checks,
+    )

@@ -1,0 +1,193 @@
+"""Rules of the stream itself: its records, their order, and what there must be once and only once."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Repair, Rule, rule
+from holdfast.backup.wire.checks import date, date_or_forever, date_or_none, length, one_of_fields
+
+__all__ = ["RULES"]
+
+FORMAT, SKIPPED, NEWS = Breach.FORMAT, Breach.SKIPPED, Breach.NEWS
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "stream.whole",
+        "The stream ends in the middle of a record, or a record's length makes no sense.",
+        "Make the backup again; what comes after this place is lost.",
+        "contract 5.3",
+        FORMAT,
+        importer="An importer reads up to here and then gives up.",
+    ),
+    rule(
+        "frame.readable",
+        "The bytes of this record cannot be taken apart.",
+        "Write the record again; nothing in it could be checked.",
+        "contract 5.3",
+        FORMAT,
+        importer="An importer gives up here.",
+        repair=Repair.DROP_RECORD,
+    ),
+    rule(
+        "frame.item.set",
+        "The frame holds no record, or one that is not known here.",
+        "Leave the frame out.",
+        "spec 1, spec 7, contract 5.3",
+        SKIPPED,
+        one_of_fields("Frame.item"),
+        importer="An importer passes over the frame.",
+        repair=Repair.DROP_RECORD,
+    ),
+    rule(
+        "frame.crowded",
+        "The record has more findings than are listed.",
+        "Mend those that are listed, and check again.",
+        "contract 5.1",
+        FORMAT,
+    ),
+    rule(
+        "header.media-key.length",
+        "The media root key does not have 32 bytes.",
+        "Write the 32 bytes that were made when the backup was first uploaded.",
+        "spec 8, contract 5.3",
+        FORMAT,
+        length(32, "BackupInfo.mediaRootBackupKey"),
+    ),
+    rule(
+        "account.once",
+        "There is a second account.",
+        "Write one account, as the first frame.",
+        "spec 1 rule 1, contract 5.3",
+        FORMAT,
+        importer="An importer gives up here, or takes one of the two.",
+    ),
+    rule(
+        "account.first",
+        "The account is not the first frame.",
+        "Write the account before everything else.",
+        "spec 1 rule 1",
+        FORMAT,
+        importer="Some importers give up; others take the account wherever it comes.",
+    ),
+    rule(
+        "account.present",
+        "There is no account.",
+        "Write the account as the first frame.",
+        "spec 1 rule 1, contract 5.3",
+        FORMAT,
+        importer="An importer refuses the backup.",
+    ),
+    rule(
+        "self.once",
+        "There is a second recipient that is the user.",
+        "Write one, and refer to it everywhere.",
+        "contract 5.3",
+        FORMAT,
+    ),
+    rule(
+        "self.present",
+        "No recipient is the user.",
+        "Write a recipient that is `self`.",
+        "contract 5.3",
+        FORMAT,
+        importer="An importer refuses the backup: it cannot tell whose messages these are.",
+    ),
+    rule(
+        "release-notes.once",
+        "There is a second recipient for release notes.",
+        "Write one at most.",
+        "contract 5.3",
+        FORMAT,
+    ),
+    rule(
+        "date.limit",
+        "The date is later than any calendar goes.",
+        "Write milliseconds since 1970.",
+        "contract 5.2",
+        FORMAT,
+        date(
+            "BackupInfo.backupTimeMs",
+            "Group.MemberPendingProfileKey.timestamp",
+            "Group.MemberPendingAdminApproval.timestamp",
+            "Group.MemberBanned.timestamp",
+            "DistributionListItem.deletionTimestamp",
+            "CallLink.expirationMs",
+            "ChatItem.dateSent",
+            "ChatItem.expireStartDate",
+            "ChatItem.IncomingMessageDetails.dateReceived",
+            "ChatItem.IncomingMessageDetails.dateServerSent",
+            "ChatItem.OutgoingMessageDetails.dateReceived",
+            "SendStatus.timestamp",
+            "Quote.targetSentTimestamp",
+            "LinkPreview.date",
+            "Reaction.sentTimestamp",
+            "PaymentNotification.TransactionDetails.Transaction.timestamp",
+            "PaymentNotification.TransactionDetails.Transaction.blockTimestamp",
+            "FilePointer.LocatorInfo.transitTierUploadTimestamp",
+            "IndividualCall.startedCallTimestamp",
+            "GroupCall.startedCallTimestamp",
+            "GroupCall.endedCallTimestamp",
+            "AdHocCall.callTimestamp",
+            "PollTerminateUpdate.targetSentTimestamp",
+            "PinMessageUpdate.targetSentTimestamp",
+            "ChatItem.PinDetails.pinnedAtTimestamp",
+            "ChatItem.PinDetails.pinExpiresAtTimestamp",
+            "NotificationProfile.createdAtMs",
+        )
+        + date_or_none(
+            "Contact.NotRegistered.unregisteredTimestamp", "Contact.blockedAtTimestamp", "Group.blockedAtTimestamp"
+        )
+        + date_or_forever("Chat.muteUntilMs"),
+    ),
+    rule(
+        "date.zero",
+        "The date is 0.",
+        "Write when it happened, if that is known.",
+        "contract 5.2",
+        Breach.TIME,
+    ),
+    rule(
+        "date.past",
+        "The date is before the year 2000.",
+        "Check that it counts milliseconds, not seconds.",
+        "contract 5.2",
+        Breach.TIME,
+    ),
+    rule(
+        "date.future",
+        "The date is after the year 2100.",
+        "Check that it counts milliseconds, not microseconds.",
+        "contract 5.2",
+        Breach.TIME,
+    ),
+    rule(
+        "schema.field.unknown",
+        "The field is not known here.",
+        "Nothing needs to be done; it may be newer than these rules.",
+        "spec 9, contract 5.1",
+        NEWS,
+    ),
+    rule(
+        "schema.value.unknown",
+        "The number has no name in its enum.",
+        "Nothing needs to be done; it may be newer than these rules.",
+        "spec 9, contract 5.1",
+        NEWS,
+        importer="An importer reads it as 0.",
+    ),
+    rule(
+        "schema.field.newer",
+        "The field was added to the format after its specification.",
+        "Nothing needs to be done; check with `--edition current` to hold it to its rules.",
+        "contract 1.1",
+        NEWS,
+        editions=SPEC,
+    ),
+    rule(
+        "schema.field.retired",
+        "The field was taken out of the format.",
+        "Nothing needs to be done; exporters of today leave it out.",
+        "spec 9, contract 1.2",
+        NEWS,
+        editions=CURRENT,
+    ),
+)

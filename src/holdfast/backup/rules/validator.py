@@ -1,0 +1,371 @@
+"""Holds a backup to the rules: all of it at once, or frame by frame as it is written."""
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import chain
+from os import PathLike
+from queue import SimpleQueue
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final, Literal, TypeAlias
+
+import msgspec
+from google.protobuf.message import DecodeError
+
+from holdfast.backup import opening
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.opening import Backup
+from holdfast.backup.rules.book import PLAN, graves, rule_named
+from holdfast.backup.rules.files import check_files
+from holdfast.backup.rules.finding import Finding
+from holdfast.backup.rules.ledger import Ledger
+from holdfast.backup.rules.reading import Explainer, Raw, read_page
+from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire import Block, tables
+from holdfast.backup.wire.check import TANGLED, Checker
+from holdfast.backup.wire.ground import Desk
+from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.wire.stream import NO_CAP
+from holdfast.backup.wire.varint import encode_varint
+
+__all__ = ["Validation", "Validator", "validate"]
+
+ProfileName: TypeAlias = Profile | Literal["strict", "import"]
+EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
+PurposeName: TypeAlias = Purpose | Literal["remote", "transfer", "takeout"]
+
+READABLE: Final = number_of_rule("frame.readable")
+WHOLE: Final = number_of_rule("stream.whole")
+# The most threads that are of use: reading the file takes one.
+MOST_THREADS: Final = 4
+# How many findings wait in memory while the edition is not known.
+MOST_HELD: Final = 50_000
+
+
+class Held:
+    """Findings that wait for the edition to be known, on disk when there are many."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Raw] = []
+        self._file: BinaryIO | None = None
+        self._encoder = msgspec.msgpack.Encoder()
+        self._decoder = msgspec.msgpack.Decoder(list[Raw])
+
+    def add(self, found: Iterable[Raw]) -> None:
+        """Keep some."""
+        self._waiting.extend(found)
+        if len(self._waiting) > MOST_HELD:
+            if self._file is None:
+                self._file = TemporaryFile()  # noqa: SIM115  # drained and closed later
+            packed = self._encoder.encode(self._waiting)
+            self._file.write(len(packed).to_bytes(8, "little") + packed)
+            self._waiting = []
+
+    def drain(self) -> Iterator[Raw]:
+        """Give all of them back, in the order they came."""
+        if self._file is not None:
+            self._file.seek(0)
+            with self._file:
+                while size := self._file.read(8):
+                    yield from self._decoder.decode(self._file.read(int.from_bytes(size, "little")))
+            self._file = None
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
+
+
+class Validator:
+    """Checks a backup that is being written: give it the header, then each frame, then `finish`.
+
+    With the edition `auto` it is told by what the frames hold, and findings may come later than their frame: when
+    the edition is known, at the latest with `finish`.
+    """
+
+    def __init__(
+        self,
+        header: bytes,
+        *,
+        profile: ProfileName = "strict",
+        edition: EditionName = "auto",
+        purpose: PurposeName = "remote",
+    ) -> None:
+        self.profile = Profile(profile)
+        self.edition = None if edition == "auto" else Edition(edition)
+        self.frames = 0
+        self.ledger = Ledger(Purpose(purpose), graves(self.profile), old=self.edition is Edition.SPEC)
+        self._checker = Checker(PLAN)
+        self._explainer = Explainer(self.profile, self.ledger.quiet)
+        self._held = Held()
+        self._offset = 0
+        self._seated: Desk | None = None
+        self._first = self._check_header(header)
+
+    def check(self, raw: bytes) -> list[Finding]:
+        """Check the next frame."""
+        length = encode_varint(len(raw))
+        block = Block(self.frames + 1, self._offset, length + raw)
+        self._offset += len(block.data)
+        found = self.scan(block)
+        self._seated = self.ledger.desk()
+        odd = examine(self._checker, self._seated, block)
+        return list(self.settle(merge(found, odd[0]), newer=odd[1]))
+
+    def finish(self) -> list[Finding]:
+        """Say what is missing now that there are no more frames."""
+        return list(self.end())
+
+    def scan(self, block: Block) -> list[Raw]:
+        """Check and enter those frames of a block that are not plain messages."""
+        self._checker.aim(block.data, block.offset, block.index)
+        others, after = self._checker.others(NO_CAP)
+        found: list[Raw] = []
+        for index, begin, start, end in others:
+            raw = block.data[start:end]
+            found += self._check_other(raw, index, block.offset + begin)
+        self.frames = after - 1
+        return found
+
+    def settle(self, found: Iterable[Raw], *, newer: bool) -> Iterator[Finding]:
+        """Explain what was found, or keep it until the edition is known."""
+        kept = [raw for raw in chain(self._first, found) if self._explainer.heed(raw)]
+        self._first = []
+        if self.edition is None and newer:
+            self.edition = Edition.CURRENT
+            yield from self._explain(self._held.drain(), self.edition)
+        if self.edition is None:
+            self._held.add(kept)
+        else:
+            yield from self._explain(kept, self.edition)
+
+    def end(self, *, whole: bool = True) -> Iterator[Finding]:
+        """Explain what still waits and, where the stream was `whole`, say what it lacks."""
+        yield from self.settle([], newer=self._newer)
+        if self.edition is None:
+            self.edition = Edition.SPEC
+        yield from self._explain(self._held.drain(), self.edition)
+        if whole:
+            for name, path in self.ledger.finish():
+                rule = rule_named(name)
+                severity = rule.severity(self.profile, self.edition)
+                if severity is not None:
+                    yield Finding(rule, severity, None, None, path)
+
+    def _explain(self, found: Iterable[Raw], edition: Edition) -> Iterator[Finding]:
+        for raw in found:
+            finding = self._explainer.explain(raw, edition)
+            if finding is not None:
+                yield finding
+
+    def _check_header(self, raw: bytes) -> list[Raw]:
+        self._newer = False
+        self._offset = len(encode_varint(len(raw))) + len(raw)
+        try:
+            header = BackupInfo.FromString(raw)
+        except DecodeError:
+            return [Raw(0, 0, READABLE, 0, 0, "")]
+        self.ledger.made_at = header.backupTimeMs
+        self._checker.sit(self.ledger.desk())
+        fault, _at = self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
+        if fault:
+            raw = header.SerializeToString()
+            self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
+        return list(read_page(self._checker.take(), raw))
+
+    def _check_other(self, raw: bytes, index: int, offset: int) -> list[Raw]:
+        try:
+            frame = Frame.FromString(raw)
+        except DecodeError:
+            return [Raw(index, offset, READABLE, 0, 0, "")]
+        desk = self.ledger.desk()
+        if desk is not self._seated:
+            self._checker.sit(desk)
+            self._seated = desk
+        fault, _at = self._checker.record(raw, tables.FRAME, offset, index)
+        if fault:
+            raw = frame.SerializeToString()
+            self._checker.record(raw, tables.FRAME, offset, index)
+        self._newer = self._newer or self._checker.met_newer()
+        page = self._checker.take()
+        found = list(read_page(page, raw)) if page else []
+        found += (
+            Raw(index, offset, number_of_rule(rule), 0, 0, path) for rule, path in self.ledger.enter(frame, index)
+        )
+        return found
+
+    @property
+    def newer(self) -> bool:
+        """Whether a frame that is not a plain message held anything that was added to the format."""
+        return self._newer
+
+
+def examine(checker: Checker, desk: Desk, block: Block) -> tuple[list[Raw], bool]:
+    """Check the messages of a block; return what was found, and whether there was anything newer."""
+    found: list[Raw] = []
+    odd: list[tuple[int, int, int, int, int]] = []
+    checker.sit(desk)
+    checker.aim(block.data, block.offset, block.index)
+    going = True
+    while going:
+        going = checker.run(NO_CAP, odd)
+        page = checker.take()
+        if page:
+            found += read_page(page, block.data)
+    newer = checker.met_newer()
+    for index, begin, start, end, fault in odd:
+        offset = block.offset + begin
+        raw = block.data[start:end]
+        if fault == TANGLED:
+            try:
+                raw = Frame.FromString(raw).SerializeToString()
+            except DecodeError:
+                fault = 0  # noqa: PLW2901  # it is not only tangled
+        if fault == TANGLED:
+            checker.record(raw, tables.FRAME, offset, index)
+            newer = newer or checker.met_newer()
+            found += read_page(checker.take(), raw)
+        else:
+            found.append(Raw(index, offset, READABLE, 0, 0, ""))
+    if odd:
+        found.sort(key=lambda raw: raw.frame)
+    return found, newer
+
+
+def merge(one: list[Raw], other: list[Raw]) -> list[Raw]:
+    """Put two lists, each in file order, into one."""
+    if not one or not other:
+        return one or other
+    return sorted(one + other, key=lambda raw: raw.frame)
+
+
+class Validation:
+    """A backup being validated: iterate to get its findings in file order.
+
+    Once that is done, `edition` says which year's format it was held to, `frames` how many frames there were,
+    `counts` how many findings of each severity, and `valid` whether none of them was an error.
+    """
+
+    def __init__(
+        self,
+        backup: Backup,
+        *,
+        profile: ProfileName = "strict",
+        edition: EditionName = "auto",
+        purpose: PurposeName = "remote",
+        media: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        self.counts: Counter[Severity] = Counter()
+        self.media = media
+        self._backup = backup
+        self._threads = threads or min(MOST_THREADS, os.cpu_count() or 1)
+        self._validator = Validator(backup.header, profile=profile, edition=edition, purpose=purpose)
+
+    @property
+    def edition(self) -> Edition | None:
+        """The edition the backup is held to, None while that is not known."""
+        return self._validator.edition
+
+    @property
+    def profile(self) -> Profile:
+        """The profile."""
+        return self._validator.profile
+
+    @property
+    def frames(self) -> int:
+        """The number of frames read so far, without the header."""
+        return self._validator.frames
+
+    @property
+    def valid(self) -> bool:
+        """Whether no finding so far is an error."""
+        return not self.counts[Severity.ERROR]
+
+    def __iter__(self) -> Iterator[Finding]:
+        for finding in self._findings():
+            self.counts[finding.severity] += 1
+            yield finding
+
+    def _findings(self) -> Iterator[Finding]:
+        validator = self._validator
+        whole = True
+        try:
+            for found, newer in self._blocks():
+                yield from validator.settle(found, newer=newer)
+        except DamagedBackup as damage:
+            whole = False
+            frame = validator.frames + 1 if damage.frame is None else damage.frame
+            yield from validator.settle([Raw(frame, damage.offset, WHOLE, 0, 0, "")], newer=False)
+        yield from validator.end(whole=whole)
+        if self.media and whole:
+            yield from check_files(self._backup, validator.profile)
+
+    def _blocks(self) -> Iterator[tuple[list[Raw], bool]]:
+        """Check block by block: what is not a message in order, messages by threads."""
+        validator = self._validator
+        if self._threads == 1:
+            checker = Checker(PLAN)
+            for block in self._backup.blocks():
+                found = validator.scan(block)
+                items, newer = examine(checker, validator.ledger.desk(), block)
+                yield merge(found, items), newer or validator.newer
+            return
+        checkers: SimpleQueue[Checker] = SimpleQueue()
+        for _ in range(self._threads):
+            checkers.put(Checker(PLAN))
+
+        def work(desk: Desk, block: Block) -> tuple[list[Raw], bool]:
+            checker = checkers.get()
+            try:
+                return examine(checker, desk, block)
+            finally:
+                checkers.put(checker)
+
+        waiting: deque[tuple[list[Raw], bool, Future[tuple[list[Raw], bool]]]] = deque()
+
+        def first() -> tuple[list[Raw], bool]:
+            found, newer, future = waiting.popleft()
+            items, newer_items = future.result()
+            return merge(found, items), newer or newer_items
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            try:
+                for block in self._backup.blocks():
+                    found = validator.scan(block)
+                    desk = validator.ledger.desk(lend=True)
+                    waiting.append((found, validator.newer, pool.submit(work, desk, block)))
+                    if len(waiting) > 2 * self._threads:
+                        yield first()
+            except DamagedBackup:
+                while waiting:
+                    yield first()
+                raise
+            while waiting:
+                yield first()
+
+
+def validate(
+    source: str | PathLike[str] | BinaryIO | Backup,
+    key: KeyMaterial | str | None = None,
+    *,
+    profile: ProfileName = "strict",
+    edition: EditionName = "auto",
+    purpose: PurposeName = "remote",
+    media: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Finding]:
+    """Hold a backup, in any form `open` takes, to the rules, and yield what is found in file order.
+
+    The profile `strict` is for who wrote the backup, `import` for who has to read it. The edition `auto` is told
+    by what the backup holds. The purpose is not in the file: a remote backup, a device transfer or a takeout. With
+    `media` the attachment files of a local folder or export are looked at too.
+    """
+    with ExitStack() as stack:
+        if not isinstance(source, Backup):
+            source = stack.enter_context(opening.open(source, key, progress=progress))
+        yield from Validation(
+            source, profile=profile, edition=edition, purpose=purpose, media=media, threads=threads
+        )

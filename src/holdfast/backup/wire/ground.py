@@ -1,0 +1,243 @@
+"""What the rules stand on while a frame is read: the values met so far, the way to them, and a page for findings.
+
+A message is checked when it has been read to its end. Until then its numbers, and the places of its texts and
+bytes, are kept by field number, a row of registers for each level of nesting. A few further numbers of a row, its
+notes, are for what a message wants to know of those inside it.
+
+A finding is a row of numbers on the page: how many there are, the rule, the frame and where it begins, one number
+that explains, the span of the value, and the way to the field, each step a slot and, in a list, which element.
+"""
+
+from array import array
+from dataclasses import dataclass
+
+import cython
+
+from holdfast.backup.wire import cursor, tables
+from holdfast.backup.wire.checks import Plan
+from holdfast.backup.wire.cursor import Cursor
+from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.wire.roll import Roll
+
+__all__ = ["HEAD", "MOST_RULES", "NOTES", "PAGE", "WIDTH", "Desk", "Ground"]
+
+# Field numbers, and notes, that a row has room for.
+WIDTH = 48
+NOTES = 8
+# How many numbers stand before the way to the field.
+HEAD = 7
+# How many numbers fit on a page.
+PAGE = 1 << 16
+# Rules have numbers below this.
+MOST_RULES = 1024
+
+_WIDTH = cython.declare(cython.Py_ssize_t, WIDTH)
+_NOTES = cython.declare(cython.Py_ssize_t, NOTES)
+_HEAD = cython.declare(cython.Py_ssize_t, HEAD)
+LEVELS = cursor.MAX_DEPTH + 2
+CROWDED = cython.declare(cython.uint, number_of_rule("frame.crowded"))
+BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What frames are checked against.
+
+    `quiet` says which warnings about dates need not be repeated, by slot, and `graves` which rules are errors, by
+    number. `purpose` is 0 for a transfer, 1 for a
+    remote backup, 2 for a takeout; `made_at` is when the backup says it was made. With `old` the additions to the
+    format are unknown.
+    """
+
+    people: Roll
+    chats: Roll
+    colors: Roll
+    quiet: bytes
+    graves: bytes
+    purpose: int = 1
+    made_at: int = 0
+    old: bool = False
+
+
+class Ground(Cursor):
+    """A cursor with registers, and a page to report on."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(b"", 0, 0)
+        self.shapes = plan.shapes
+        self.ops = plan.ops
+        self.arguments = plan.arguments
+        self.rules = plan.rules
+        self.missing = plan.missing
+        self.kinds = plan.kinds
+        self.kind_rules = plan.kind_rules
+        self.twice = plan.twice
+        self.ages = plan.ages
+        self.wanted = plan.wanted
+        self.oneofs = plan.oneofs
+        self.oneof_rules = plan.oneof_rules
+        self.values = array("Q", bytes(8 * LEVELS * WIDTH))
+        self.starts = array("q", bytes(8 * LEVELS * WIDTH))
+        self.sizes = array("q", bytes(8 * LEVELS * WIDTH))
+        self.notes = array("Q", bytes(8 * LEVELS * NOTES))
+        self.seen = array("Q", bytes(8 * LEVELS))
+        self.filled = array("Q", bytes(8 * LEVELS))
+        self.messages = array("I", bytes(4 * LEVELS))
+        self.steps = array("q", bytes(8 * LEVELS))
+        self.elements = array("q", bytes(8 * LEVELS))
+        self.rounds = array("Q", bytes(8 * LEVELS))
+        self.voters = array("Q", bytes(8))
+        self.reactors = array("Q", bytes(8))
+        self.round = 0
+        self.page = array("Q", bytes(8 * PAGE))
+        self.used = 0
+        self.lost = 0
+        self.grave = False
+        self.frame = 0
+        self.base = 0
+        self.newer = False
+        self.sit(Desk(Roll(), Roll(), Roll(), bytes(tables.SLOTS), bytes(MOST_RULES)))
+
+    def sit(self, desk: Desk) -> None:
+        """Look into these rolls from now on."""
+        self.people = desk.people
+        self.chats = desk.chats
+        self.colors = desk.colors
+        self.quiet = desk.quiet
+        self.graves = desk.graves
+        self.purpose = desk.purpose
+        self.made_at = desk.made_at
+        self.old = desk.old
+        room = self.people.room()
+        if room != len(self.voters):
+            self.voters = array("Q", bytes(8 * room))
+            self.reactors = array("Q", bytes(8 * room))
+
+    def aim(self, data: bytes | memoryview, base: int, frame: int) -> None:
+        """Turn to the beginning of a buffer, which is at `base` of the stream and begins with this frame."""
+        self.data = data
+        self.pos = 0
+        self.begin = 0
+        self.end = len(data)
+        self.whole = len(data)
+        self.fault = 0
+        self.base = base
+        self.frame = frame
+        self.used = 0
+        self.lost = 0
+        self.newer = False
+
+    def met_newer(self) -> bool:
+        """Tell whether the buffer holds anything that was added to the format."""
+        return bool(self.newer)
+
+    def take(self) -> bytes:
+        """Take what was written on the page, which is empty then."""
+        used, self.used = self.used, 0
+        return bytes(memoryview(self.page)[:used])
+
+    def report(  # noqa: PLR0917
+        self,
+        rule: cython.uint,
+        depth: cython.int,
+        number: cython.uint,
+        element: cython.Py_ssize_t,
+        extra: cython.ulonglong,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Write a finding about a field of the message at `depth`, or with number 0 about that message.
+
+        `element` is which of a list, or -1. What no longer fits on the page is counted.
+        """
+        at: cython.Py_ssize_t = self.used
+        size: cython.Py_ssize_t = _HEAD + depth + (1 if number else 0)
+        level: cython.int
+        if rule == 0:
+            return
+        # Room is left for one that says that there are more.
+        if at + size > len(self.page) - _HEAD:
+            self.lost += 1
+            if self.graves[rule]:
+                self.grave = True
+            return
+        self.write(rule, size, extra, start, end)
+        at += _HEAD
+        for level in range(depth):
+            self.page[at] = cython.cast(cython.ulonglong, self.steps[level]) << 32 | cython.cast(
+                cython.ulonglong, self.elements[level] + 1
+            )
+            at += 1
+        if number:
+            self.page[at] = cython.cast(cython.ulonglong, self.slot(depth, number)) << 32 | cython.cast(
+                cython.ulonglong, element + 1
+            )
+            at += 1
+        self.used = at
+
+    def write(
+        self,
+        rule: cython.uint,
+        size: cython.Py_ssize_t,
+        extra: cython.ulonglong,
+        start: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Write what a finding begins with."""
+        at: cython.Py_ssize_t = self.used
+        self.page[at] = cython.cast(cython.ulonglong, size)
+        self.page[at + 1] = rule
+        self.page[at + 2] = self.frame
+        self.page[at + 3] = self.base + cython.cast(cython.ulonglong, self.begin)
+        self.page[at + 4] = extra
+        self.page[at + 5] = cython.cast(cython.ulonglong, start)
+        self.page[at + 6] = cython.cast(cython.ulonglong, end)
+
+    def crowded(self) -> cython.void:
+        """Write that a record has more findings than fit on the page, and whether one of those is an error."""
+        self.write(CROWDED, _HEAD, self.lost << 1 | (1 if self.grave else 0), 0, 0)
+        self.used += _HEAD
+
+    def wrong(self, rule: cython.uint, depth: cython.int, number: cython.uint) -> cython.void:
+        """Write a finding about a field that is not a list, or about the whole message."""
+        self.report(rule, depth, number, -1, 0, 0, 0)
+
+    def has(self, depth: cython.int, number: cython.uint) -> cython.bint:
+        """Tell whether a field is there."""
+        return (self.seen[depth] >> number) & 1 != 0
+
+    def holds(self, depth: cython.int, number: cython.uint) -> cython.bint:
+        """Tell whether a field is there and, where its default need not be written, has another value."""
+        return (self.filled[depth] >> number) & 1 != 0
+
+    def value(self, depth: cython.int, number: cython.uint) -> cython.ulonglong:
+        """Return a number, 0 where it is not there; of a list, how many elements it has."""
+        if not (self.seen[depth] >> number) & 1:
+            return 0
+        return self.values[depth * _WIDTH + number]
+
+    def size(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
+        """Return the length of a text or bytes, 0 where they are not there."""
+        if not (self.seen[depth] >> number) & 1:
+            return 0
+        return self.sizes[depth * _WIDTH + number]
+
+    def start(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
+        """Return where a text or bytes begin."""
+        return self.starts[depth * _WIDTH + number] if (self.seen[depth] >> number) & 1 else 0
+
+    def kind_at(self, depth: cython.int, number: cython.uint) -> cython.uint:
+        """Return the kind of recipient a field refers to, which is no kind where that is not known."""
+        return cython.cast(cython.uint, self.sizes[depth * _WIDTH + number]) if self.holds(depth, number) else 0
+
+    def note(self, depth: cython.int, index: cython.int) -> cython.ulonglong:
+        """Read a note of the message at `depth`."""
+        return self.notes[depth * _NOTES + index]
+
+    def set_note(self, depth: cython.int, index: cython.int, value: cython.ulonglong) -> cython.void:
+        """Write a note of the message at `depth`."""
+        self.notes[depth * _NOTES + index] = value
+
+    def slot(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
+        """Find the slot of a field of the message at `depth`."""
+        return BASES[self.messages[depth]] + number

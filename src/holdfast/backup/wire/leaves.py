@@ -1,0 +1,95 @@
+"""Finds where the values of chosen fields stand in frames, so that they can be overwritten in place.
+
+Unlike `collect`, it also tells where a number stands, and finds what the schema does not know, at any depth.
+"""
+
+from typing import TypeAlias
+
+import cython
+
+from holdfast.backup.wire import tables
+from holdfast.backup.wire.cursor import Cursor
+
+__all__ = ["Leaf", "leaves", "leaves_of"]
+
+WIRE_TYPE = cython.declare(cython.uint, tables.WIRE_TYPE)
+KIND = cython.declare(cython.uint, tables.KIND)
+MESSAGE = cython.declare(cython.uint, tables.MESSAGE)
+PACKABLE = cython.declare(cython.uint, tables.PACKABLE)
+BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
+LIMITS = cython.declare(cython.const[cython.uint][::1], tables.LIMITS)
+SHAPES = cython.declare(cython.const[cython.uint][::1], tables.SHAPES)
+TARGETS = cython.declare(cython.const[cython.uint][::1], tables.TARGETS)
+NO_CAP = cython.declare(cython.Py_ssize_t, (1 << 32) - 1)
+
+# The slot of a field, and where its value begins and ends, without tag and length. An unknown field has slot 0,
+# and its span is the whole field, tag and all.
+Leaf: TypeAlias = tuple[int, int, int]
+
+
+class Finder(Cursor):
+    """A cursor that keeps the places of what it was told to look for."""
+
+    def __init__(
+        self, data: bytes | memoryview, pos: cython.Py_ssize_t, end: cython.Py_ssize_t, wanted: bytes
+    ) -> None:
+        super().__init__(data, pos, end)
+        self.found: list[Leaf] = []
+        self.wanted = wanted
+
+    def message(self, message: cython.uint) -> cython.void:
+        """Search one message, known to be well-formed, up to `end`."""
+        base: cython.Py_ssize_t = BASES[message]
+        limit: cython.uint = LIMITS[message]
+        outer: cython.Py_ssize_t = self.end
+        begin: cython.Py_ssize_t
+        size: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        tag: cython.uint
+        shape: cython.uint
+        while self.pos < outer and not self.fault:
+            begin = self.pos
+            tag = self.any_tag()
+            slot = base + (tag >> 3) if tag >> 3 < limit else 0
+            shape = SHAPES[slot]
+            if tag & 7 != shape & WIRE_TYPE and (tag & 7 != 2 or not shape & PACKABLE):
+                self.skip(tag, 0)
+                self.found.append((0, begin, self.pos))
+            elif tag & 7 == 2:
+                size = self.length()
+                begin = self.pos
+                if shape & KIND == MESSAGE:
+                    self.end = begin + size
+                    self.message(TARGETS[slot])
+                    self.end = outer
+                elif self.wanted[slot]:
+                    self.found.append((slot, begin, begin + size))
+                self.pos = begin + size
+            else:
+                begin = self.pos
+                self.skip(tag, 0)
+                if self.wanted[slot]:
+                    self.found.append((slot, begin, self.pos))
+
+
+def leaves(
+    data: bytes | memoryview, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, wanted: bytes
+) -> list[Leaf]:
+    """Find the chosen fields of all frames of a block from `start` to `stop`.
+
+    `wanted` has a byte for each slot, which is not 0 where the field is wanted; unknown fields are found in any
+    case. The frames must have been walked before: nothing is checked here.
+    """
+    finder: Finder = Finder(data, start, stop, wanted)
+    while finder.enter(NO_CAP):
+        finder.message(0)
+        if finder.fault:
+            break
+    return finder.found
+
+
+def leaves_of(raw: bytes | memoryview, wanted: bytes, root: cython.uint = tables.FRAME) -> list[Leaf]:
+    """Find the chosen fields of one record that was walked before."""
+    finder: Finder = Finder(raw, 0, len(raw), wanted)
+    finder.message(root)
+    return finder.found

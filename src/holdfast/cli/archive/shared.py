@@ -1,0 +1,81 @@
+"""What the commands of archives have in common: their arguments, and how a message is drawn."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from holdfast.backup.archive.model import Attachment, Message
+from holdfast.backup.dates import moment
+from holdfast.cli.output import printable
+from holdfast.cli.summary import human_size
+
+__all__ = ["ArchiveArgument", "draw", "headline", "when"]
+
+ArchiveArgument = Annotated[Path, typer.Argument(help="The archive, an SQLite file.", show_default=False)]
+
+NAME: Final = {"incoming": "bold cyan", "outgoing": "bold green", "none": "dim"}
+
+
+def when(ms: int | None) -> str:
+    """Write a time for people, in UTC."""
+    date = None if ms is None else moment(ms)
+    return f"{date:%Y-%m-%d %H:%M}" if date else "unknown"
+
+
+def headline(message: Message, *, chat: bool = False) -> Text:
+    """Write who and when, and where if it is asked for."""
+    line = Text()
+    line.append(when(message.sent_ms), "dim")
+    if chat:
+        line.append(f"  {printable(message.chat)}", "magenta")
+    if message.kind != "update":
+        line.append(f"  {printable(message.author)}", NAME[message.direction])
+    return line
+
+
+def draw(out: Console, message: Message, *, chat: bool = False, faint: bool = False) -> None:
+    """Draw a message with what hangs on it."""
+    style = "dim" if faint else ""
+    line = headline(message, chat=chat)
+    if message.vanished_ms is not None:
+        line.append(f"  (gone since {when(message.vanished_ms)})", "yellow")
+    if message.kind == "update":
+        line.append(f"  {printable(message.sentence or '')}", "italic dim")
+        out.print(line)
+        return
+    out.print(line)
+    if message.quote:
+        text = printable(message.quote.text or "")[:100]
+        out.print(Text(f"    | {printable(message.quote.author)}: {text}", "dim"))
+    if message.sentence:
+        out.print(Text(f"    {printable(message.sentence)}", "italic"))
+    for row in (message.text or "").splitlines():
+        out.print(Text(f"    {printable(row)}", style))
+    if message.poll:
+        for option in message.poll.options:
+            votes = f": {', '.join(map(printable, option.voters))}" if option.voters else ""
+            out.print(Text(f"    - {printable(option.text)}{votes}", style))
+    for one in message.attachments:
+        if one.role == "attachment" and one.revision == 0:
+            out.print(Text(f"    {describe(one)}", "blue"))
+    extra = " ".join(f"{one.emoji} {printable(one.author)}" for one in message.reactions)
+    if extra:
+        out.print(Text(f"    {printable(extra)}", "dim"))
+    for revision in message.revisions:
+        out.print(Text(f"    before {when(revision.sent_ms)}: {printable(revision.text or '')}", "dim strike"))
+
+
+def describe(one: Attachment) -> str:
+    """Say what an attachment is."""
+    parts = [
+        one.flag.lower().replace("_", " ") if one.flag and one.flag != "NONE" else "",
+        one.content_type or "file",
+    ]
+    if one.width and one.height:
+        parts.append(f"{one.width}x{one.height}")
+    parts.append(human_size(one.size))
+    name = printable(one.path or one.file_name or "")
+    return f"[{' '.join(part for part in parts if part)}] {name} {printable(one.caption or '')}".strip()

@@ -1,0 +1,306 @@
+"""`holdfast backup diff`, `merge` and `crop`: two backups side by side, several made one, part of one."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal
+
+import msgspec
+import typer
+
+from holdfast import backup
+from holdfast.backup.compare.choosing import Period, Window, choose_pairs, parse_period
+from holdfast.backup.compare.crop import crop
+from holdfast.backup.compare.diff import diff
+from holdfast.backup.compare.merge import merge
+from holdfast.backup.compare.union import Conflict
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.convert import Conversion, To, form_of
+from holdfast.backup.errors import WrongKey
+from holdfast.cli import differences
+from holdfast.cli.exits import Exit
+from holdfast.cli.keys import AccountOption, KeyOption, gather_keys, with_keys
+from holdfast.cli.output import JsonOption, console, print_json, print_note, waiting
+
+__all__ = ["add_to"]
+
+KeyFilesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--key-file",
+        help="A file with keys, see the guide; give several, and each backup takes the one that fits.",
+    ),
+]
+ToOption = Annotated[To | None, typer.Option("--to", help="The form to write, where the name does not say it.")]
+NamesOption = Annotated[
+    Literal["spec", "signal"],
+    typer.Option("--names", help="The spelling of JSON names: as in the specification, or as Signal's programs."),
+]
+NewKeyOption = Annotated[
+    Path | None, typer.Option("--new-key-file", help="The keys to encrypt with; without it those of the source.")
+]
+ANY_FORM = "A backup in any form: a file, a phone's folder, an export; `-` reads standard input."
+# A screenful is read; the rest is better counted.
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What was given to open backups with."""
+
+    key: str | None
+    files: Sequence[Path]
+    account_id: str | None
+
+
+@contextmanager
+def opened(paths: Sequence[Path], keys: Keys) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
+    """Open backups, each with the first key that fits; give them, and the first keys that were of use."""
+    if sum(str(path) == "-" for path in paths) > 1:
+        raise typer.BadParameter("standard input is one file; give the others by name")
+    used: list[KeyMaterial] = []
+    with ExitStack() as stack:
+        found = [stack.enter_context(open_one(path, keys, stack, used)) for path in paths]
+        yield found, used[0] if used else None
+
+
+def open_one(path: Path, keys: Keys, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
+    """Open one backup; standard input is kept in a file, because it is read more than once."""
+    source: Path | BinaryIO = path
+    if str(path) == "-":
+        source = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
+        shutil.copyfileobj(sys.stdin.buffer, source)
+
+    def work(material: KeyMaterial | None) -> backup.Backup:
+        if not isinstance(source, Path):
+            source.seek(0)
+        result = backup.open(source, material)
+        if material is not None:
+            used.append(material)
+        return result
+
+    problem: WrongKey | None = None
+    files: Sequence[Path | None] = keys.files or [None]
+    for file in files:
+        try:
+            return with_keys(work, key=keys.key, key_file=file, account_id=keys.account_id)
+        except WrongKey as error:
+            problem = error
+    assert problem is not None  # noqa: S101  # the loop ran, and each turn either returned or set it
+    raise problem
+
+
+def add_to(group: typer.Typer) -> None:
+    """Add the commands to those of `holdfast backup`."""
+    group.command("diff")(show_difference)
+    group.command("merge")(merge_backups)
+    group.command("crop")(crop_backup)
+
+
+def show_difference(
+    before: Annotated[Path, typer.Argument(help=ANY_FORM, show_default=False)],
+    after: Annotated[Path, typer.Argument(help="The backup to compare it with.", show_default=False)],
+    *,
+    chat: Annotated[
+        list[str] | None,
+        typer.Option("--chat", help="Look only at this chat: its name, or a number or id; may be repeated."),
+    ] = None,
+    detail: Annotated[bool, typer.Option("--detail", help="List every change to a message.")] = False,
+    key_file: KeyFilesOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what changed from one backup to another; the exit status is 1 when anything did.
+
+    Ids and the order in which programs list things are no change.
+    """
+    chosen = None if not chat else lambda pairing: choose_pairs(pairing, chat)
+    with opened([before, after], Keys(key, key_file or (), account_id)) as (sources, _keys):
+        first, second = sources
+        if detail:
+            lines = differences.JsonLines(sys.stdout) if json else differences.Lines(console())
+            answer = diff(first, second, chosen=chosen, on_change=lines.add)
+            lines.end(answer)
+        else:
+            with waiting("comparing"):
+                answer = diff(first, second, chosen=chosen)
+            if json:
+                print_json(differences.document(answer))
+            else:
+                differences.show(console(), answer)
+    if not answer.same:
+        raise typer.Exit(Exit.NO)
+
+
+def form_for(target: Path, to: To | None) -> To:
+    """Tell the form to write from the option or else the name."""
+    form = to or form_of(target)
+    if form is None:
+        raise typer.BadParameter(
+            f"the name {target} does not say which form to write; use --to", param_hint="--to"
+        )
+    return form
+
+
+def where_to(target: Path) -> Path | BinaryIO:
+    """Take `-` for standard output."""
+    return sys.stdout.buffer if str(target) == "-" else target
+
+
+def keys_for(new: Path | None, used: KeyMaterial | None, account_id: str | None) -> KeyMaterial | None:
+    """Choose the keys to encrypt with."""
+    return used if new is None else gather_keys({}, key=None, key_file=new, account_id=account_id)
+
+
+def merge_backups(
+    sources: Annotated[list[Path], typer.Argument(help=ANY_FORM + " Two or more.", show_default=False)],
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="What to write: .binproto, .jsonl, .json, or see --to; `-` is standard output."
+        ),
+    ],
+    to: ToOption = None,
+    names: NamesOption = "spec",
+    conflicts: Annotated[
+        Path | None, typer.Option("--conflicts", help="Write every conflict to this file, one a line, as JSON.")
+    ] = None,
+    same_account: Annotated[
+        bool,
+        typer.Option(
+            "--same-account", help="Take the backups for those of one account, although nothing says so."
+        ),
+    ] = False,
+    new_key_file: NewKeyOption = None,
+    key_file: KeyFilesOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make one backup of several of the same account, with everything of all of them.
+
+    Where two contradict each other the one that was made later wins, and the conflict is listed.
+    """
+    if len(sources) < 2:
+        raise typer.BadParameter("merging takes two backups or more", param_hint="SOURCES")
+    form = form_for(output, to)
+    first: list[Conflict] = []
+    with ExitStack() as stack:
+        found, used = stack.enter_context(opened(sources, Keys(key, key_file or (), account_id)))
+        new = keys_for(new_key_file, used, account_id)
+        listed = None if conflicts is None else stack.enter_context(write_whole(conflicts))
+
+        def tell(conflict: Conflict) -> None:
+            if len(first) < SHOWN:
+                first.append(conflict)
+            if listed is not None:
+                listed.write(msgspec.json.encode(conflict) + b"\n")
+
+        with waiting("merging"):
+            done = merge(
+                found,
+                where_to(output),
+                form,
+                keys=new,
+                names=names,
+                assume_same_account=same_account,
+                on_conflict=tell,
+            )
+    tell_problems(done.written)
+    if json:
+        print_json(done)
+        return
+    for conflict in first:
+        print_note(differences.conflict_line(conflict))
+    if done.conflicts > SHOWN and conflicts is None:
+        print_note(f"... and {done.conflicts - SHOWN:,} more; --conflicts FILE lists them all")
+    if str(output) != "-":
+        differences.show_merged(console(), output, done)
+
+
+def crop_backup(
+    source: Annotated[Path, typer.Argument(help=ANY_FORM, show_default=False)],
+    target: Annotated[
+        Path, typer.Argument(help="What to write: .binproto, .jsonl, .json, or see --to; `-` is standard output.")
+    ],
+    *,
+    chat: Annotated[
+        list[str] | None,
+        typer.Option("--chat", help="Keep only this chat: its name, or a number or id; may be repeated."),
+    ] = None,
+    without_chat: Annotated[
+        list[str] | None, typer.Option("--without-chat", help="Leave this chat out; may be repeated.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", help="Keep what was sent from then on: 2024, 2024-03, 2024-03-09, in UTC."),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option("--until", help="Keep what was sent up to then, that day, month or year included."),
+    ] = None,
+    without_media: Annotated[
+        bool,
+        typer.Option("--without-media", help="Keep no attachments; messages say that they are not available."),
+    ] = False,
+    to: ToOption = None,
+    names: NamesOption = "spec",
+    new_key_file: NewKeyOption = None,
+    key_file: KeyFilesOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write part of a backup: some chats, some time, without media; it stays a valid backup."""
+    if not (chat or without_chat or since or until or without_media):
+        raise typer.BadParameter("say what to keep: --chat, --without-chat, --since, --until or --without-media")
+    start, end = period(since, "--since"), period(until, "--until")
+    window = Window(start.first_ms if start else None, end.last_ms if end else None)
+    if start and end and start.first_ms > end.last_ms:
+        raise typer.BadParameter("it ends before it begins", param_hint="--until")
+    form = form_for(target, to)
+    with (
+        opened([source], Keys(key, key_file or (), account_id)) as ((found,), used),
+        waiting("cropping"),
+    ):
+        done = crop(
+            found,
+            where_to(target),
+            form,
+            chats=chat or (),
+            without_chats=without_chat or (),
+            window=window,
+            without_media=without_media,
+            keys=keys_for(new_key_file, used, account_id),
+            names=names,
+        )
+    tell_problems(done.written)
+    if json:
+        print_json(done)
+    elif str(target) != "-":
+        differences.show_cropped(console(), target, done)
+
+
+def period(text: str | None, option: str) -> Period | None:
+    """Read a time somebody typed."""
+    if text is None:
+        return None
+    try:
+        return parse_period(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def tell_problems(written: Conversion) -> None:
+    """Say which attachments could not be copied."""
+    for problem in written.problems[:SHOWN]:
+        print_note(f"note: {problem}")
+    if len(written.problems) > SHOWN:
+        print_note(f"... and {len(written.problems) - SHOWN:,} more")

@@ -1,0 +1,230 @@
+"""How differences, merges and crops are shown: as tables for people, as JSON for programs."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, TextIO
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.backup.compare.crop import Cropped
+from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange
+from holdfast.backup.compare.facts import FieldChange, RecordChange
+from holdfast.backup.compare.merge import Merged
+from holdfast.backup.compare.union import Conflict
+from holdfast.backup.dates import moment
+from holdfast.cli.output import printable
+
+__all__ = ["JsonLines", "Lines", "conflict_line", "document", "show", "show_cropped", "show_merged"]
+
+SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
+STYLES: Final = {"added": "green", "removed": "red", "changed": "yellow"}
+CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# What stands before every field of a record and says nothing.
+PREFIXES: Final = (
+    *(
+        "contact.",
+        "group.snapshot.",
+        "group.",
+        "distributionList.distributionList.",
+        "distributionList.",
+        "callLink.",
+    ),
+    *("accountSettings.", "self."),
+)
+NAMES: Final = {"title.title": "name", "description.descriptionText": "description"}
+LONGEST: Final = 80
+
+
+def document(answer: Difference) -> dict[str, object]:
+    """Write a difference for programs."""
+    return {
+        "same": answer.same,
+        "messages_before": answer.messages_before,
+        "messages_after": answer.messages_after,
+        "settings": answer.settings,
+        "records": answer.records,
+        "chats": answer.chats,
+    }
+
+
+class JsonLines:
+    """One JSON document that is written while the changes are found: first all of them, then the rest."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._first = True
+        out.write('{"changes":[')
+
+    def add(self, change: MessageChange) -> None:
+        """Write one change."""
+        self._out.write("\n" if self._first else ",\n")
+        self._first = False
+        self._out.write(msgspec.json.encode(change).decode())
+
+    def end(self, answer: Difference) -> None:
+        """Write the rest."""
+        self._out.write("],\n" + msgspec.json.encode(document(answer)).decode()[1:] + "\n")
+
+
+class Lines:
+    """Changes to messages, a line each, under the names of their chats."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._chat: str | None = None
+
+    def add(self, change: MessageChange) -> None:
+        """Print one change."""
+        if change.chat != self._chat:
+            if self._chat is not None:
+                self._out.print()
+            self._chat = change.chat
+            self._out.print(Text(printable(change.chat), style="bold"))
+        kind = change.what[0] if change.what[0] in SIGNS else "changed"
+        date = moment(change.sent_ms)
+        when = f"{date:%Y-%m-%d %H:%M}" if date else "unknown time"
+        text = short(change.after or change.before)
+        if kind == "changed":
+            told = change.before != change.after
+            text = f"{', '.join(change.what)}: " + (f"{short(change.before)} → {text}" if told else text)
+        self._out.print(Text.assemble((SIGNS[kind], STYLES[kind]), f" {when}  {printable(change.author)}: ", text))
+
+    def end(self, answer: Difference) -> None:
+        """Print the overview."""
+        if self._chat is not None:
+            self._out.print()
+        show(self._out, answer)
+
+
+def short(text: str) -> str:
+    """Make a line of what somebody wrote, short enough to be skimmed."""
+    line = printable(text)
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+
+
+def show(out: Console, answer: Difference) -> None:
+    """Draw a difference."""
+    if answer.same:
+        out.print(f"no difference: {counted(answer.messages_after, 'message')} in both")
+        return
+    for heading, changes in (("settings", answer.settings),):
+        if changes:
+            out.print(Text(heading, style="bold"))
+            for change in changes:
+                out.print(field_line(change))
+            out.print()
+    if answer.records:
+        out.print(Text("people, groups, chats", style="bold"))
+        for record in answer.records:
+            show_record(out, record)
+        out.print()
+    if answer.chats:
+        out.print(chat_table(answer.chats))
+        out.print()
+    added, removed, changed = (
+        sum(getattr(chat, name) for chat in answer.chats) for name in ("added", "removed", "changed")
+    )
+    out.print(
+        f"{answer.messages_before:,} → {counted(answer.messages_after, 'message')}: "
+        f"{added:,} added, {removed:,} removed, {changed:,} changed"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """Count things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def show_record(out: Console, record: RecordChange) -> None:
+    """Print what became of a record."""
+    sign, style = SIGNS[record.what], STYLES[record.what]
+    out.print(Text.assemble((sign, style), f" {record.kind} {printable(record.name)}"))
+    for change in record.fields:
+        out.print(field_line(change, "    "))
+
+
+def field_line(change: FieldChange, indent: str = "  ") -> Text:
+    """Write what became of a field."""
+    name = field_name(change.field)
+    before, after = short(change.before), short(change.after)
+    if before == after:
+        return Text(f"{indent}{name}: changed")
+    if not before:
+        return Text.assemble(f"{indent}{name}: ", (f"+ {after}", "green"))
+    if not after:
+        return Text.assemble(f"{indent}{name}: ", (f"- {before}", "red"))
+    return Text(f"{indent}{name}: {before} → {after}")
+
+
+def field_name(path: str) -> str:
+    """Turn the path of a field into words."""
+    for prefix in PREFIXES:
+        path = path.removeprefix(prefix)
+    if path in NAMES:
+        return NAMES[path]
+    first, space, rest = path.partition(" ")
+    words = " ".join(CAMEL.sub(" ", part.replace("_", " ")).lower() for part in first.split("."))
+    return words + space + printable(rest)
+
+
+def chat_table(chats: tuple[ChatDifference, ...]) -> Table:
+    """Draw a line for each chat with changes."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("chat")
+    for heading in ("before", "after", "added", "removed", "changed"):
+        table.add_column(heading, justify="right")
+    table.add_column("in what")
+    for chat in chats:
+        numbers = [chat.before, chat.after, chat.added, chat.removed, chat.changed]
+        table.add_row(
+            Text(printable(chat.chat)),
+            *(f"{number:,}" if number else "" for number in numbers),
+            kinds(chat.aspects),
+        )
+    return table
+
+
+def kinds(aspects: Mapping[str, int]) -> str:
+    """List in what messages changed."""
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(aspects.items(), key=lambda entry: -entry[1]))
+
+
+def conflict_line(conflict: Conflict) -> str:
+    """Write a conflict in one line."""
+    where = f" {conflict.where}" if conflict.where else ""
+    field = field_name(conflict.field)
+    dropped, kept = short(conflict.dropped), short(conflict.kept)
+    return (
+        f"conflict: {conflict.what}{where}, {field}: kept {kept or 'nothing'!r}, not {dropped!r} ({conflict.why})"
+    )
+
+
+def show_merged(out: Console, target: Path, done: Merged) -> None:
+    """Say what became of a merge."""
+    out.print(
+        Text(
+            f"{target}: {counted(done.messages, 'message')}; {done.only_older:,} only in an older backup, "
+            f"{done.only_newer:,} only in a newer one, {counted(done.conflicts, 'conflict')}"
+        )
+    )
+    if done.differing:
+        out.print(f"messages that differed: {kinds(done.differing)}")
+    if done.written.attachments:
+        out.print(f"{counted(done.written.attachments, 'attachment')} copied")
+
+
+def show_cropped(out: Console, target: Path, done: Cropped) -> None:
+    """Say what became of a crop."""
+    out.print(
+        Text(
+            f"{target}: {done.messages:,} of {counted(done.messages_before, 'message')}, "
+            f"{done.chats:,} of {counted(done.chats_before, 'chat')}, "
+            f"{done.recipients:,} of {counted(done.recipients_before, 'recipient')}"
+        )
+    )
+    if done.written.attachments:
+        out.print(f"{counted(done.written.attachments, 'attachment')} copied")

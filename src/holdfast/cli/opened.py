@@ -1,0 +1,49 @@
+"""How commands open the backup they are given: a path, or standard input, with a bar while it is read."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, BinaryIO, TypeVar
+
+import typer
+
+from holdfast import backup
+from holdfast.backup.container import KeyMaterial
+from holdfast.cli.output import byte_progress
+
+__all__ = ["SourceArgument", "opened"]
+
+SourceArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A backup in any form: a file, a phone's folder, an export; `-` reads standard input.",
+        show_default=False,
+    ),
+]
+Answer = TypeVar("Answer")
+
+
+def opened(
+    path: Path,
+    keys: KeyMaterial | None,
+    work: Callable[[backup.Backup], Answer],
+    *,
+    edited: list[int] | None = None,
+) -> Answer:
+    """Open a backup, with a bar on a terminal while it is read, and do something with it."""
+    source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
+    size = size_of(path)
+    on_edited = None if edited is None else edited.append
+    with (
+        byte_progress(path.name, size) as progress,
+        backup.open(source, keys, progress=progress, on_edited=on_edited) as found,
+    ):
+        return work(found)
+
+
+def size_of(path: Path) -> int | None:
+    """Return the size of a file, None of anything else; opening it says what is wrong with it."""
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except OSError:
+        return None

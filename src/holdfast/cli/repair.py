@@ -1,0 +1,125 @@
+"""`holdfast backup repair`: what can be mended, mended, and undone again."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal
+
+import typer
+
+from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
+from holdfast.backup.convert import To, form_of
+from holdfast.backup.repairing.log import log_beside
+from holdfast.cli.exits import Exit
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
+from holdfast.cli.opened import SourceArgument
+from holdfast.cli.output import JsonOption, console, print_json
+
+__all__ = ["repair_backup"]
+
+# A screenful is read; the rest is better counted.
+SHOWN = 40
+
+
+def repair_backup(
+    source: SourceArgument,
+    target: Annotated[
+        Path | None, typer.Argument(help="The backup to write; may be left out with --plan.", show_default=False)
+    ] = None,
+    *,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what would be changed, and write nothing.")] = False,
+    drop: Annotated[
+        bool, typer.Option("--drop", help="Also leave out what nothing can import; each thing is listed.")
+    ] = False,
+    undo: Annotated[
+        Path | None,
+        typer.Option("--undo", help="Make the original of a repaired backup again, from this change log."),
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option("--log", help="Where to write the change log; without it beside the backup.")
+    ] = None,
+    profile: Annotated[
+        Literal["strict", "import"], typer.Option("--profile", help="What to pass: export discipline, or import.")
+    ] = "strict",
+    edition: Annotated[
+        Literal["auto", "spec", "current"], typer.Option("--edition", help="Which year's format to hold it to.")
+    ] = "auto",
+    purpose: Annotated[
+        Literal["remote", "transfer", "takeout"], typer.Option("--purpose", help="What the backup is for.")
+    ] = "remote",
+    to: Annotated[
+        To | None, typer.Option("--to", help="The form to write, where the name does not say it.")
+    ] = None,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Mend what can be mended without inventing or losing anything, and keep a log to undo it."""
+    if target is None and not plan:
+        raise typer.BadParameter("give the file to write, or --plan", param_hint="TARGET")
+    if undo is not None and (plan or drop):
+        raise typer.BadParameter("--undo goes with neither --plan nor --drop", param_hint="--undo")
+    where = Path() if target is None else target
+    form = to or form_of(where) or To.STREAM
+    wanted = Wanted(profile, edition, purpose, drop)
+
+    def work(keys: KeyMaterial | None) -> Repair | int:
+        file: Path | BinaryIO = sys.stdin.buffer if str(source) == "-" else source
+        if undo is not None:
+            return undo_repair(file, undo, where, keys, to=form, keys=keys)
+        if plan:
+            return plan_repair(file, keys, wanted=wanted)
+        return repair(file, where, keys, wanted=wanted, log=log, to=form, keys=keys)
+
+    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    if isinstance(done, int):
+        console().print(f"{where}: {counted(done, 'change')} undone; the stream is what it was, to the byte")
+        return
+    if json:
+        print_json(done)
+    else:
+        show(done)
+        if not plan:
+            log_path = log_beside(where) if log is None else log
+            console().print(f"{where}: written; {log_path} has what it takes to undo it")
+    if not done.passes:
+        raise typer.Exit(Exit.NO)
+
+
+def show(done: Repair) -> None:
+    """Print what is mended and what is not, the most frequent first where there is too much for a screen."""
+    out = console()
+    lines = [f"frame {step.frame}: {step.rule}{at(step.path)}: {step.words}" for step in done.steps]
+    print_some(lines, Counter(step.rule for step in done.steps))
+    left = [
+        f"frame {'-' if one.frame is None else one.frame}: {one.rule}{at(one.path)}: {one.problem} "
+        + ("Stays; --drop would leave it out." if one.needs_drop else "Cannot be mended.")
+        for one in done.unmended
+    ]
+    print_some(left, Counter(one.rule for one in done.unmended))
+    lost = sum(step.loses for step in done.steps)
+    repairs = counted(len(done.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
+    verdict = "passes" if done.passes else f"does not pass: {counted(len(done.unmended), 'error')} left"
+    out.print(f"{repairs}; under `{done.profile}`, edition `{done.edition}`, the outcome {verdict}")
+
+
+def counted(number: int, what: str) -> str:
+    """Count things."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def at(path: str) -> str:
+    """Write the place inside a frame."""
+    return f" at {path}" if path else ""
+
+
+def print_some(lines: list[str], counts: "Counter[str]") -> None:
+    """Print lines, or how many there are of each rule where they do not fit on a screen."""
+    out = console()
+    for line in lines[:SHOWN]:
+        out.print(line)
+    if len(lines) > SHOWN:
+        out.print(f"... and {len(lines) - SHOWN:,} more; --json lists them all. In all:")
+        for rule, count in counts.most_common():
+            out.print(f"  {rule}: {count:,}")

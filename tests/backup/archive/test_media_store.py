@@ -1,0 +1,68 @@
+"""Attachments beside the archive."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archive
+from holdfast.backup.convert import To
+from holdfast.backup.errors import UnreadableBackup
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.media import kept
+from holdfast.backup.sample import sample_records
+from tests.backup.archive.histories import copies, write
+from tests.backup.streams import KEYS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Write a phone's folder with encrypted attachments."""
+    write_sample(sample_records(120, 1), tmp_path / "phone", To.FOLDER, seed=1, keys=KEYS)
+    return tmp_path / "phone"
+
+
+def test_each_content_lies_once_under_its_hash(folder: Path, tmp_path: Path) -> None:
+    """Decrypted, and messages lead to it; a second time nothing is written."""
+    with archive.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        copied = list(opened.copy_media(found))
+        assert copied
+        assert not [one.problem for one in copied if one.problem]
+        for one in copied:
+            assert one.path is not None
+            path = opened.media_folder / one.path
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
+        assert not any(one.new for one in opened.copy_media(found))
+        paths = [
+            one.path
+            for chat in opened.chats()
+            for message in opened.messages(chat.id)
+            for one in message.attachments
+            if one.path
+        ]
+        assert paths
+
+
+def test_a_missing_file_stops_nothing(folder: Path, tmp_path: Path) -> None:
+    """It is reported, and the others are copied."""
+    with backup.open(folder, KEYS) as found:
+        _pointer, attachment = next(kept(found))
+    (gone,) = folder.rglob(attachment.name)
+    gone.unlink()
+    with archive.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        problems = [one for one in opened.copy_media(found) if one.problem]
+    assert len(problems) == 1
+
+
+def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
+    """Which is said."""
+    path = write(tmp_path / "one", *copies())
+    with (
+        archive.open(tmp_path / "a.db", create=True) as opened,
+        backup.open(path) as found,
+        pytest.raises(UnreadableBackup, match="no attachments beside it"),
+    ):
+        list(opened.copy_media(found))

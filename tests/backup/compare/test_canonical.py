@@ -1,0 +1,105 @@
+"""Versions of a message are compared by what they mean."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.backup.compare.canonical import Aspect, aspects, canonical, file_pointers, parse, says
+from holdfast.backup.schema.backup_pb2 import BodyRange, ChatItem, Frame, Poll, Reaction, SendStatus
+from tests.backup.compare.snapshots import snapshot
+
+
+def message() -> ChatItem:
+    """Write a message with some of everything on it."""
+    item = ChatItem(chatId=1, authorId=2, dateSent=1000)
+    item.outgoing.sendStatus.extend(
+        [SendStatus(recipientId=3, timestamp=5), SendStatus(recipientId=4, timestamp=6)]
+    )
+    body = item.standardMessage
+    body.text.body = "hello"
+    body.text.bodyRanges.extend([BodyRange(start=0, length=2, style=BodyRange.BOLD), BodyRange(start=3, length=1)])
+    body.reactions.extend(
+        [Reaction(emoji="x", authorId=3, sortOrder=1), Reaction(emoji="y", authorId=4, sortOrder=2)]
+    )
+    attachment = body.attachments.add()
+    attachment.wasDownloaded = True
+    attachment.pointer.locatorInfo.plaintextHash = b"h"
+    return item
+
+
+def changed(change: Callable[[ChatItem], object]) -> tuple[Aspect, ...]:
+    """Say in what a message differs from one that was changed."""
+    item = message()
+    change(item)
+    return aspects(message(), item)
+
+
+def shuffle(item: ChatItem) -> None:
+    """Put lists into another order, number reactions anew, forget what was downloaded."""
+    for entries in (
+        item.outgoing.sendStatus,
+        item.standardMessage.reactions,
+        item.standardMessage.text.bodyRanges,
+    ):
+        first = type(entries[0]).FromString(entries[0].SerializeToString())
+        del entries[0]
+        entries.append(first)  # type: ignore[arg-type]  # it came from the same list
+    for reaction in item.standardMessage.reactions:
+        reaction.sortOrder += 1_000_000
+    item.standardMessage.attachments[0].wasDownloaded = False
+
+
+def test_order_and_numbering_of_lists_mean_nothing() -> None:
+    """Nor does whether an attachment was downloaded here."""
+    assert changed(shuffle) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "aspect"),
+    [
+        (lambda item: setattr(item.standardMessage.text, "body", "bye"), Aspect.EDITED),
+        (lambda item: item.revisions.add(dateSent=1), Aspect.EDITED),
+        (lambda item: item.remoteDeletedMessage.SetInParent(), Aspect.DELETED),
+        (lambda item: item.standardMessage.reactions.pop(), Aspect.REACTIONS),
+        (lambda item: setattr(item.standardMessage.reactions[0], "emoji", "z"), Aspect.REACTIONS),
+        (lambda item: item.outgoing.sendStatus[0].read.SetInParent(), Aspect.RECEIPTS),
+        (lambda item: item.standardMessage.attachments[0].pointer.locatorInfo.Clear(), Aspect.MEDIA),
+        (lambda item: setattr(item.pinDetails, "pinNeverExpires", True), Aspect.PIN),
+        (lambda item: setattr(item, "expiresInMs", 5), Aspect.TIMER),
+    ],
+)
+def test_a_change_is_called_by_its_name(change: Callable[[ChatItem], object], aspect: Aspect) -> None:
+    """One that touches one thing touches only that."""
+    assert changed(change) == (aspect,)
+
+
+def test_votes_are_a_change_of_their_own() -> None:
+    """So is the end of a poll."""
+    old = ChatItem(poll=Poll(question="?", options=[Poll.PollOption(option="a"), Poll.PollOption(option="b")]))
+    new = ChatItem()
+    new.CopyFrom(old)
+    new.poll.options[1].votes.add(voterId=3)
+    assert aspects(ChatItem.FromString(old.SerializeToString()), new) == (Aspect.VOTES,)
+    old.poll.hasEnded = True
+    again = ChatItem.FromString(old.SerializeToString())
+    again.poll.hasEnded = False
+    assert aspects(old, again) == (Aspect.VOTES,)
+
+
+def test_every_message_of_a_sample_is_itself_and_has_words() -> None:
+    """However often it is brought into order."""
+    for item in snapshot(400).items:
+        raw = Frame(chatItem=item).SerializeToString()
+        assert aspects(parse(raw), parse(raw)) == ()
+        once = canonical(parse(raw)).SerializeToString()
+        assert canonical(ChatItem.FromString(once)).SerializeToString() == once
+        assert says(item)
+
+
+def test_every_file_of_a_message_is_found() -> None:
+    """As many as there are locators in it."""
+    dice = random.Random(1)
+    for item in dice.sample(snapshot(400).items, 200):
+        expected = str(item).count("locatorInfo")
+        assert len(file_pointers(item)) == expected

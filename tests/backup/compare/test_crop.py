@@ -1,0 +1,166 @@
+"""Part of a backup is a whole backup: valid, with everybody it refers to and nobody else."""
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup.compare.choosing import Window
+from holdfast.backup.compare.crop import SERVICE_IDS, Cropped, crop
+from holdfast.backup.convert import To
+from holdfast.backup.errors import DamagedBackup, UnknownChat
+from holdfast.backup.schema import BackupInfo, Frame
+from tests.backup.compare.snapshots import Snapshot, difference, merged, opened, snapshot
+from tests.backup.compare.valid import check
+from tests.backup.streams import KEYS, folder_of, sample
+
+
+def cropped(made: Snapshot, **options: object) -> tuple[Snapshot, Cropped]:
+    """Crop, hold the result to the rules, and read it."""
+    out = io.BytesIO()
+    done = crop(opened(made.raw()), out, To.STREAM, **options)  # type: ignore[arg-type]  # whatever crop takes
+    check(out.getvalue())
+    with opened(out.getvalue()) as source:
+        frames = [Frame.FromString(frame.raw) for frame in source]
+        return Snapshot(BackupInfo.FromString(source.header), frames), done
+
+
+def test_one_chat_brings_its_people_and_nobody_else() -> None:
+    """Authors, reactions, quotes, members, mentions; the account and oneself."""
+    made = snapshot(400)
+    group = made.groups()[0]
+    (chat,) = (chat for chat in made.chats if chat.recipientId == group.id)
+    part, done = cropped(made, chats=[f"#{chat.id}"])
+    assert part.chats == [chat]
+    assert part.items == [item for item in made.items if item.chatId == chat.id]
+    assert part.frames[0] == made.frames[0]
+    members = {member.userId for member in group.group.snapshot.members}
+    kept = {recipient.contact.aci for recipient in part.contacts()}
+    known = {recipient.contact.aci for recipient in made.contacts()}
+    assert members & known <= kept
+    assert len(kept) < len(known)
+    assert (done.chats, done.messages, done.recipients) == (1, len(part.items), len(part.recipients))
+    assert (done.chats_before, done.messages_before) == (len(made.chats), 400)
+
+
+def test_without_a_chat_the_others_stay() -> None:
+    """Choices can be combined."""
+    made = snapshot()
+    chats = [f"#{chat.id}" for chat in made.chats]
+    part, _done = cropped(made, without_chats=chats[:2])
+    assert part.chats == made.chats[2:]
+    part, _done = cropped(made, chats=chats[:2], without_chats=chats[:1])
+    assert part.chats == made.chats[1:2]
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 1000), without_media=st.booleans())
+def test_any_crop_is_valid(seed: int, without_media: bool) -> None:  # noqa: FBT001  # hypothesis gives it by name
+    """Whatever is chosen."""
+    dice = random.Random(seed)
+    made = snapshot(400)
+    times = sorted(dice.choice(made.items).dateSent for _ in range(2))
+    chats = [f"#{chat.id}" for chat in dice.sample(made.chats, dice.randrange(4))]
+    part, _done = cropped(made, chats=chats, window=Window(*times), without_media=without_media)
+    assert all(times[0] <= item.dateSent for item in part.items)
+
+
+def test_a_span_of_time_keeps_chats_and_people() -> None:
+    """And the messages first sent in it."""
+    made = snapshot(400)
+    times = sorted(item.dateSent for item in made.items)
+    window = Window(times[100], times[299])
+    part, _done = cropped(made, window=window)
+    assert part.chats == made.chats
+    assert part.recipients == made.recipients
+    expected = [
+        item for item in made.items if window.holds(min(version.dateSent for version in (item, *item.revisions)))
+    ]
+    assert [item.dateSent for item in part.items] == [item.dateSent for item in expected]
+
+
+def test_a_quote_of_what_was_left_out_keeps_what_it_says() -> None:
+    """It no longer points to it; one of what stays is untouched."""
+    made = snapshot(400)
+    quoting = [item for item in made.items if item.standardMessage.quote.targetSentTimestamp]
+    middle = sorted(item.dateSent for item in quoting)[len(quoting) // 2]
+    part, _done = cropped(made, window=Window(middle, None))
+    before = {item.dateSent: item.standardMessage.quote for item in quoting}
+    seen = set()
+    for item in part.items:
+        if item.dateSent in before and item.standardMessage.HasField("quote"):
+            quote, old = item.standardMessage.quote, before[item.dateSent]
+            assert (quote.text, quote.authorId) == (old.text, old.authorId)
+            stays = old.targetSentTimestamp >= middle
+            assert quote.HasField("targetSentTimestamp") is stays
+            seen.add(stays)
+    assert False in seen
+
+
+def test_without_media_files_are_named_and_marked_as_not_available() -> None:
+    """Everywhere; long texts are text and stay."""
+    made = snapshot(400)
+    part, _done = cropped(made, without_media=True)
+    assert len(part.items) == 400
+    raw = b"".join(frame.SerializeToString() for frame in part.frames)
+    assert b"image/" in raw
+    long = sum(item.standardMessage.HasField("longText") for item in made.items)
+    assert long
+    assert sum(bool(item.standardMessage.longText.locatorInfo.key) for item in part.items) == long
+    for item in part.items:
+        for attachment in item.standardMessage.attachments:
+            assert attachment.pointer.HasField("locatorInfo")
+            assert attachment.pointer.locatorInfo.ByteSize() == 0
+            assert not attachment.wasDownloaded
+
+
+def test_a_folder_is_written_with_the_media_of_what_stays(tmp_path: Path) -> None:
+    """And with none but long texts, if none are wanted."""
+    source = folder_of(sample(400), tmp_path / "a")
+    with backup.open(source, KEYS) as found:
+        whole = crop(found, tmp_path / "b", To.FOLDER, keys=KEYS, window=Window(0, None))
+        less = crop(found, tmp_path / "c", To.FOLDER, keys=KEYS, without_media=True)
+    assert 0 < less.written.attachments < whole.written.attachments
+
+
+def test_nothing_is_changed_where_nothing_is_left_out() -> None:
+    """To the byte."""
+    made = snapshot()
+    out = io.BytesIO()
+    crop(opened(made.raw()), out, To.STREAM, window=Window(0, None))
+    assert difference(made.raw(), out.getvalue()).same
+
+
+def test_a_crop_and_the_whole_make_the_whole() -> None:
+    """Whichever way round."""
+    raw, out = snapshot(400).raw(), io.BytesIO()
+    window = Window(1_640_995_200_000, None)
+    crop(opened(raw), out, To.STREAM, window=window, without_media=True)
+    assert difference(merged(raw, out.getvalue()), raw).same
+    assert difference(merged(out.getvalue(), raw), raw).same
+
+
+def test_an_unknown_chat_or_a_cut_file_leaves_nothing(tmp_path: Path) -> None:
+    """Only a clear error."""
+    raw = snapshot().raw()
+    with pytest.raises(UnknownChat):
+        crop(opened(raw), tmp_path / "x.binproto", To.STREAM, chats=["nobody at all"])
+    with pytest.raises(DamagedBackup):
+        crop(opened(raw[:-1]), tmp_path / "x.binproto", To.STREAM, window=Window(0, None))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_people_are_found_by_every_kind_of_id() -> None:
+    """Members, mentions, and whoever did something to a group."""
+    assert {
+        "BodyRange.mentionAci",
+        "Group.Member.userId",
+        "Group.MemberPendingProfileKey.addedByUserId",
+        "SelfInvitedOtherUserToGroupUpdate.inviteeServiceId",
+        "GroupInvitationRevokedUpdate.Invitee.inviteePni",
+        "GroupMemberLeftUpdate.aci",
+    } <= set(SERVICE_IDS)

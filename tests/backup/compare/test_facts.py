@@ -1,0 +1,77 @@
+"""Records are compared field by field, and shown without secrets."""
+
+from holdfast.backup.compare.facts import HIDDEN, FieldChange, field_changes
+from holdfast.backup.schema.backup_pb2 import AccountData, Contact, Group, NotificationProfile, Recipient
+
+
+def nobody(_key: object) -> str | None:
+    """Know nobody."""
+    return None
+
+
+def test_numbers_texts_choices_and_switches_are_shown() -> None:
+    """A switch that is not there is off; other things are just not there."""
+    old, new = AccountData(givenName="Ada"), AccountData(givenName="Ada L", bioText="hi")
+    new.accountSettings.readReceipts = True
+    new.accountSettings.phoneNumberSharingMode = AccountData.EVERYBODY
+    new.accountSettings.universalExpireTimerSeconds = 60
+    assert set(field_changes(old, new, nobody)) == {
+        FieldChange("givenName", "Ada", "Ada L"),
+        FieldChange("bioText", "", "hi"),
+        FieldChange("accountSettings.readReceipts", "no", "yes"),
+        FieldChange("accountSettings.phoneNumberSharingMode", "", "EVERYBODY"),
+        FieldChange("accountSettings.universalExpireTimerSeconds", "", "60"),
+    }
+
+
+def test_secrets_are_compared_and_not_shown() -> None:
+    """Keys, and the PIN, which is a text."""
+    old, new = AccountData(profileKey=b"1" * 32, svrPin="1234"), AccountData(profileKey=b"2" * 32, svrPin="4321")
+    changes = field_changes(old, new, nobody)
+    assert {(change.field, change.before, change.after) for change in changes} == {
+        ("profileKey", HIDDEN, HIDDEN),
+        ("svrPin", HIDDEN, HIDDEN),
+    }
+
+
+def test_members_are_told_one_by_one_and_by_name() -> None:
+    """Whatever order they stand in: who joined, who left, who has another role."""
+    ada, bob, cleo = (letter * 16 for letter in (b"a", b"b", b"c"))
+    old, new = Recipient(id=1), Recipient(id=2)
+    old.group.snapshot.members.extend(
+        [Group.Member(userId=ada, role=Group.Member.DEFAULT), Group.Member(userId=bob, role=Group.Member.DEFAULT)]
+    )
+    new.group.snapshot.members.extend(
+        [
+            Group.Member(userId=cleo, role=Group.Member.DEFAULT),
+            Group.Member(userId=ada, role=Group.Member.ADMINISTRATOR),
+        ]
+    )
+    names = {ada: "Ada", bob: "Bob"}
+    changes = field_changes(old, new, lambda key: names.get(key) if isinstance(key, bytes) else None)
+    cleo_id = "63636363-6363-6363-6363-636363636363"
+    assert {
+        (change.field.removeprefix("group.snapshot.members "), change.before, change.after) for change in changes
+    } == {
+        ("Ada", "role DEFAULT", "role ADMINISTRATOR"),
+        ("Bob", "role DEFAULT", ""),
+        (cleo_id, "", "role DEFAULT"),
+    }
+
+
+def test_ids_of_recipients_are_compared_as_common_numbers() -> None:
+    """And shown as names, in no particular order."""
+    old, new = NotificationProfile(allowedMembers=[1, 2]), NotificationProfile(allowedMembers=[9, 8])
+    numbers = {1: 1, 2: 2}, {8: 1, 9: 2}
+    assert field_changes(old, new, nobody, numbers) == ()
+    new.allowedMembers.append(7)
+    (change,) = field_changes(old, new, lambda key: f"P{key}", numbers)
+    assert change == FieldChange("allowedMembers", "P1, P2", "P1, P2, P7")
+
+
+def test_an_empty_record_is_something() -> None:
+    """Being registered, however, is what people are."""
+    assert field_changes(Recipient(), Recipient(contact=Contact()), nobody) == (FieldChange("contact", "", "yes"),)
+    old, new = Contact(e164=1), Contact(e164=1)
+    new.registered.SetInParent()
+    assert field_changes(old, new, nobody) == ()

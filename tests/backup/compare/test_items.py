@@ -1,0 +1,27 @@
+"""Messages come in their order, with common numbers, and however their frames are written."""
+
+from itertools import chain
+
+from holdfast.backup.compare.items import items
+from holdfast.backup.schema import Frame
+from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem
+from tests.backup.compare.snapshots import opened, snapshot
+from tests.backup.streams import HEADER, record
+
+
+def test_all_messages_come_in_their_order() -> None:
+    """With the numbers that were asked for."""
+    made = snapshot(200)
+    same = {number: number for number in range(1000)}
+    found = list(chain.from_iterable(items(opened(made.raw()), same, same)))
+    assert [Frame.FromString(entry[-1]).chatItem for entry in found] == made.items
+
+
+def test_odd_frames_are_read_as_protobuf_reads_them() -> None:
+    """Two records in one frame, where the last counts, and something unknown beside a message."""
+    first = Frame(chatItem=ChatItem(chatId=1, authorId=1, dateSent=1)).SerializeToString()
+    second = Frame(chatItem=ChatItem(chatId=1, authorId=1, dateSent=2)).SerializeToString()
+    account = Frame(account=AccountData(givenName="Ada")).SerializeToString()
+    frames = [HEADER, first, account + second, second + account, b"", second + b"\x9a\x06\x01x"]
+    found = chain.from_iterable(items(opened(b"".join(map(record, frames))), {1: 1}, {1: 1}))
+    assert [entry[3] for entry in found] == [1, 2, 2]

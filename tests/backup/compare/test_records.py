@@ -1,0 +1,68 @@
+"""What changed in settings, people, groups, chats and the rest is said by name."""
+
+from holdfast.backup.compare.facts import FieldChange
+from tests.backup.compare.snapshots import Snapshot, difference, snapshot
+
+
+def one(frames: Snapshot, kind: str) -> object:
+    """Take the last frame of a kind."""
+    return next(getattr(frame, kind) for frame in reversed(frames.frames) if frame.WhichOneof("item") == kind)
+
+
+def test_renamed_people_groups_and_chats_are_told() -> None:
+    """And members who left, notes, pins and mutes."""
+    old, new = snapshot(), snapshot().renumbered(4)
+    group = new.groups()[0].group.snapshot
+    before = group.title.title
+    group.title.title = "Harbour"
+    del group.members[1]
+    contact = new.contacts()[0].contact
+    contact.note = "met at sea"
+    new.chats[0].archived = not new.chats[0].archived
+    found = difference(old.raw(), new.raw())
+    by_kind = {record.kind: record for record in found.records}
+    assert set(by_kind) == {"group", "person", "chat"}
+    assert FieldChange("group.snapshot.title.title", before, "Harbour") in by_kind["group"].fields
+    assert [change.after for change in by_kind["group"].fields if "members" in change.field] == [""]
+    assert [change.after for change in by_kind["person"].fields] == ["met at sea"]
+    assert [change.field for change in by_kind["chat"].fields] == ["archived"]
+    assert found.settings == ()
+    assert found.chats == ()
+
+
+def test_settings_and_the_media_key_are_the_accounts() -> None:
+    """When and by which program it was written are not."""
+    old, new = snapshot(), snapshot()
+    new.header.backupTimeMs += 1
+    new.header.currentAppVersion = "next"
+    new.header.debugInfo = b"x"
+    assert difference(old.raw(), new.raw()).same
+    new.header.mediaRootBackupKey = b"k" * 32
+    new.frames[0].account.accountSettings.typingIndicators ^= True
+    assert {change.field for change in difference(old.raw(), new.raw()).settings} == {
+        "mediaRootBackupKey",
+        "accountSettings.typingIndicators",
+    }
+
+
+def test_other_records_come_and_go() -> None:
+    """Sticker packs, calls, profiles and folders, each by its own key."""
+    kinds = {"stickerPack", "adHocCall", "notificationProfile", "chatFolder"}
+    old, new = snapshot(), snapshot()
+    new.frames = [frame for frame in new.frames if frame.WhichOneof("item") not in kinds]
+    found = difference(old.raw(), new.raw())
+    assert {(record.kind, record.what) for record in found.records} == {
+        (kind, "removed") for kind in ("sticker pack", "call by link", "notification profile", "chat folder")
+    }
+    back = difference(new.raw(), old.raw())
+    assert {record.what for record in back.records} == {"added"}
+
+
+def test_the_order_of_folders_is_theirs() -> None:
+    """They are shown in it."""
+    old, new = snapshot(), snapshot()
+    places = [at for at, frame in enumerate(new.frames) if frame.HasField("chatFolder")]
+    first, last = places[0], places[-1]
+    new.frames[first], new.frames[last] = new.frames[last], new.frames[first]
+    (record,) = difference(old.raw(), new.raw()).records
+    assert (record.kind, record.fields[0].field) == ("chat folder", "order")

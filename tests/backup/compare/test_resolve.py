@@ -1,0 +1,130 @@
+"""Two versions of a message become one, and an older message becomes fit for a later backup."""
+
+from holdfast.backup.compare.canonical import Aspect
+from holdfast.backup.compare.resolve import DAY, Resolved, fit, resolve
+from holdfast.backup.schema.backup_pb2 import ChatItem, Frame, Poll, Reaction, RemoteDeletedMessage
+
+NOW = 1_700_000_000_000
+
+
+def text(body: str, *earlier: str) -> ChatItem:
+    """Write a message, with its earlier versions."""
+    item = ChatItem(chatId=1, authorId=1, dateSent=NOW)
+    item.incoming.dateReceived = NOW
+    item.standardMessage.text.body = body
+    item.revisions.extend(text(version) for version in earlier)
+    return item
+
+
+def raw(item: ChatItem) -> bytes:
+    """Write its frame."""
+    return Frame(chatItem=item).SerializeToString()
+
+
+def resolved(old: ChatItem, new: ChatItem) -> tuple[ChatItem, Resolved]:
+    """Make one of two."""
+    made = resolve(raw(old), raw(new))
+    return Frame.FromString(made.raw).chatItem, made
+
+
+def test_the_later_version_wins_and_what_it_replaced_is_told() -> None:
+    """Unless the replaced one is among its own earlier versions."""
+    item, made = resolved(text("a"), text("b"))
+    assert (item, made.lost, made.kept, made.dropped) == (text("b"), (Aspect.EDITED,), "b", "a")
+    item, made = resolved(text("a"), text("b", "a"))
+    assert (item, made.lost) == (text("b", "a"), ())
+
+
+def test_a_version_with_more_edits_wins_with_the_state_of_the_later_one() -> None:
+    """A device that missed an edit does not undo it."""
+    old, new = text("c", "a", "b"), text("b", "a")
+    new.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
+    new.incoming.read = True
+    new.expiresInMs = DAY
+    old.pinDetails.pinNeverExpires = True
+    item, _made = resolved(old, new)
+    assert [version.standardMessage.text.body for version in (item, *item.revisions)] == ["c", "a", "b"]
+    assert item.incoming.read
+    assert item.expiresInMs == DAY
+    assert len(item.standardMessage.reactions) == 1
+    assert not item.HasField("pinDetails")
+
+
+def test_a_later_deletion_wins_and_is_told() -> None:
+    """With what is gone; a deletion the later backup does not know of is not made."""
+    deleted = ChatItem(chatId=1, authorId=1, dateSent=NOW, remoteDeletedMessage=RemoteDeletedMessage())
+    item, made = resolved(text("a"), deleted)
+    assert (item, made.lost, made.dropped) == (deleted, (Aspect.DELETED,), "a")
+    item, _made = resolved(deleted, text("a"))
+    assert item == text("a")
+
+
+def test_reactions_and_votes_are_the_later_ones() -> None:
+    """More of them are no conflict, fewer are."""
+    liked = text("a")
+    liked.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
+    assert resolved(text("a"), liked)[1].lost == ()
+    assert resolved(liked, text("a"))[1].lost == (Aspect.REACTIONS,)
+    poll = ChatItem(chatId=1, poll=Poll(options=[Poll.PollOption(option="a")]))
+    voted = ChatItem.FromString(poll.SerializeToString())
+    voted.poll.options[0].votes.add(voterId=4)
+    assert resolved(poll, voted)[1].lost == ()
+    assert resolved(voted, poll)[1].lost == (Aspect.VOTES,)
+
+
+def test_a_file_only_the_older_backup_has_is_kept() -> None:
+    """The later one lost it, or never had it."""
+    old, new = text("a"), text("a")
+    for item in (old, new):
+        item.standardMessage.attachments.add().pointer.contentType = "image/png"
+    old.standardMessage.attachments[0].pointer.locatorInfo.plaintextHash = b"h"
+    new.standardMessage.attachments[0].pointer.locatorInfo.SetInParent()
+    new.standardMessage.reactions.append(Reaction(emoji="x", authorId=1))
+    item, made = resolved(old, new)
+    assert item.standardMessage.attachments[0].pointer.locatorInfo.plaintextHash == b"h"
+    assert len(item.standardMessage.reactions) == 1
+    assert made.lost == ()
+    assert resolved(new, old)[0] == old
+
+
+def test_a_quote_keeps_pointing_to_its_message() -> None:
+    """If either backup knows which it was; that is no conflict."""
+    aimed, lost = text("a"), text("a")
+    for item in (aimed, lost):
+        item.standardMessage.quote.text.body = "q"
+    aimed.standardMessage.quote.targetSentTimestamp = 5
+    for pair in ((aimed, lost), (lost, aimed)):
+        item, made = resolved(*pair)
+        assert (item, made.lost) == (aimed, ())
+
+
+def test_what_means_the_same_stays_as_it_is() -> None:
+    """To the byte."""
+    assert resolve(raw(text("a")), raw(text("a"))) == Resolved(raw(text("a")), (), (), "", "")
+
+
+def test_a_message_whose_time_ran_out_stays_without_the_timer() -> None:
+    """In all its versions; one that has time keeps it."""
+    item = text("b", "a")
+    for version in (item, *item.revisions):
+        version.expireStartDate, version.expiresInMs = NOW, 10 * DAY
+    assert fit(raw(item), NOW + 9 * DAY, frozenset()) == (raw(item), False)
+    made, stopped = fit(raw(item), NOW + 9 * DAY + 1, frozenset())
+    assert stopped
+    assert Frame.FromString(made).chatItem == text("b", "a")
+
+
+def test_two_who_became_one_act_once() -> None:
+    """The last reaction and the first vote count."""
+    item = text("a")
+    item.standardMessage.reactions.extend(
+        [Reaction(emoji="y", authorId=4, sentTimestamp=2), Reaction(emoji="x", authorId=4, sentTimestamp=1)]
+    )
+    made, _stopped = fit(raw(item), NOW, frozenset({4}))
+    assert [reaction.emoji for reaction in Frame.FromString(made).chatItem.standardMessage.reactions] == ["y"]
+    poll = ChatItem(poll=Poll(options=[Poll.PollOption(option="a"), Poll.PollOption(option="b")]))
+    poll.poll.options[0].votes.add(voterId=4)
+    poll.poll.options[0].votes.add(voterId=4)
+    poll.poll.options[1].votes.add(voterId=4)
+    made, _stopped = fit(raw(poll), NOW, frozenset({4}))
+    assert [len(option.votes) for option in Frame.FromString(made).chatItem.poll.options] == [1, 0]

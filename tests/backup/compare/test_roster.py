@@ -1,0 +1,60 @@
+"""A roster has everything of a backup but its messages."""
+
+import pytest
+
+from holdfast.backup.compare.roster import read_roster
+from holdfast.backup.errors import DamagedBackup, UnreadableBackup
+from holdfast.backup.schema.backup_pb2 import AccountData, ChatItem, Contact, Frame, Recipient
+from tests.backup.compare.snapshots import opened, snapshot
+from tests.backup.streams import HEADER, message_stream, record
+
+
+def test_a_roster_has_every_record_that_is_no_message() -> None:
+    """By their ids or in their order, and counts the messages."""
+    made = snapshot(400)
+    roster = read_roster(opened(made.raw()))
+    assert list(roster.recipients.values()) == made.recipients
+    assert list(roster.chats.values()) == made.chats
+    assert roster.messages == 400
+    assert roster.header == made.header
+    others = [frame for frame in made.frames if frame.WhichOneof("item") in {"stickerPack", "adHocCall"}]
+    assert len(roster.packs) + len(roster.calls) == len(others)
+    assert roster.profiles
+    assert roster.folders
+
+
+def test_the_same_frames_give_the_same_digest() -> None:
+    """And others another."""
+    one, other = snapshot(60), snapshot(60, seed=2)
+    assert read_roster(opened(one.raw())).digest == read_roster(opened(one.raw())).digest
+    assert read_roster(opened(one.raw())).digest != read_roster(opened(other.raw())).digest
+
+
+def test_frames_of_the_future_are_kept_once_and_empty_ones_not_at_all() -> None:
+    """Nobody knows what they mean, so nothing is done to them."""
+    account = Frame(account=AccountData(givenName="Ada")).SerializeToString()
+    future = b"\x9a\x06\x03abc"
+    raw = b"".join(map(record, [HEADER, account, future, b"", future]))
+    roster = read_roster(opened(raw))
+    assert roster.others == [future]
+
+
+def test_names_are_those_of_the_file() -> None:
+    """And what is not in it is unknown."""
+    person = Recipient(id=3, contact=Contact(e164=4915550100))
+    roster = read_roster(opened(message_stream(Frame(account=AccountData()), Frame(recipient=person))))
+    assert (roster.name(3), roster.name(4), roster.chat_name(1)) == ("+4915550100", "Unknown", "Unknown")
+
+
+def test_a_backup_without_an_account_is_refused() -> None:
+    """It is the rest of one at best."""
+    with pytest.raises(UnreadableBackup, match="no account"):
+        read_roster(opened(message_stream(Frame(chatItem=ChatItem(chatId=1)))))
+
+
+def test_damage_inside_a_message_is_found_with_its_place() -> None:
+    """Also where only records are wanted."""
+    good = Frame(account=AccountData()).SerializeToString()
+    bad = b"\x22\x07\x5a\x05\x12\x03\x0a\x01\xff"
+    with pytest.raises(DamagedBackup, match="frame 2"):
+        read_roster(opened(b"".join(map(record, [HEADER, good, bad]))))

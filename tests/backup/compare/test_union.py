@@ -1,0 +1,153 @@
+"""Two rosters become one: everybody once, nothing anybody else has, and what was given up is told."""
+
+from holdfast.backup.compare.pairing import pair
+from holdfast.backup.compare.roster import Roster
+from holdfast.backup.compare.union import NEWER_GROUP, TAKEN, Conflict, unite
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.schema.backup_pb2 import (
+    AccountData,
+    Chat,
+    ChatFolder,
+    ChatStyle,
+    Contact,
+    DistributionList,
+    DistributionListItem,
+    Group,
+    NotificationProfile,
+    Recipient,
+    StickerPack,
+)
+
+ADA, BOB = b"a" * 16, b"b" * 16
+
+
+def roster(*recipients: Recipient, **parts: object) -> Roster:
+    """Make a roster."""
+    made = Roster(BackupInfo(version=1), account=AccountData())
+    made.recipients = {recipient.id: recipient for recipient in recipients}
+    for name, value in parts.items():
+        setattr(made, name, value)
+    return made
+
+
+def person(number: int, **fields: object) -> Recipient:
+    """Make a person."""
+    return Recipient(id=number, contact=Contact(**fields))  # type: ignore[arg-type]  # whatever a contact takes
+
+
+def united(before: Roster, after: Roster) -> tuple[list[Frame], list[Conflict]]:
+    """Unite two rosters."""
+    conflicts: list[Conflict] = []
+    _header, frames = unite(pair(before, after, strict=True), conflicts.append)
+    return [Frame.FromString(raw) for raw in frames], conflicts
+
+
+def people(frames: list[Frame]) -> list[Contact]:
+    """List the people."""
+    return [frame.recipient.contact for frame in frames if frame.HasField("recipient")]
+
+
+def test_everybody_of_both_is_there_once() -> None:
+    """With numbers of their own, and the name of the later file."""
+    before = roster(person(7, aci=ADA, note="old"), person(8, e164=1))
+    after = roster(person(1, aci=ADA, note="new"), person(2, aci=BOB))
+    frames, conflicts = united(before, after)
+    assert [frame.recipient.id for frame in frames if frame.HasField("recipient")] == [1, 2, 3]
+    assert [contact.note for contact in people(frames)] == ["new", "", ""]
+    assert [(conflict.field, conflict.kept, conflict.dropped) for conflict in conflicts] == [
+        ("contact.note", "new", "old")
+    ]
+
+
+def test_a_person_is_completed_by_what_only_the_older_file_knows() -> None:
+    """Numbers, ids and keys; that is no conflict."""
+    before = roster(person(1, aci=ADA, pni=BOB, e164=1, profileKey=b"k" * 32, profileGivenName="Ada"))
+    frames, conflicts = united(before, roster(person(1, aci=ADA)))
+    (contact,) = people(frames)
+    assert contact == before.recipients[1].contact
+    assert conflicts == []
+
+
+def test_a_number_that_passed_to_somebody_else_is_theirs() -> None:
+    """Also a username, in whatever case; whom it was taken from keeps the rest."""
+    before = roster(person(1, aci=ADA, e164=1, username="Ada.01"))
+    frames, conflicts = united(before, roster(person(1, aci=BOB, e164=1, username="ada.01")))
+    bob, ada = people(frames)
+    assert (bob.e164, bob.username) == (1, "ada.01")
+    assert (ada.aci, ada.e164, ada.username) == (ADA, 0, "")
+    assert {(conflict.field, conflict.why) for conflict in conflicts} == {("e164", TAKEN), ("username", TAKEN)}
+
+
+def test_the_higher_version_of_a_group_wins() -> None:
+    """It is the group's own count, and better than the time of a backup."""
+
+    def group(number: int, version: int, title: str) -> Recipient:
+        made = Recipient(id=number, group=Group(masterKey=b"g" * 32))
+        made.group.snapshot.version = version
+        made.group.snapshot.title.title = title
+        return made
+
+    frames, conflicts = united(roster(group(1, 9, "nine")), roster(group(1, 8, "eight")))
+    assert frames[1].recipient.group.snapshot.title.title == "nine"
+    assert {(conflict.kept, conflict.dropped, conflict.why) for conflict in conflicts} == {
+        ("nine", "eight", NEWER_GROUP),
+        ("9", "8", NEWER_GROUP),
+    }
+
+
+def test_lists_come_after_their_members_and_name_them_once() -> None:
+    """Also those who were two and are one."""
+    story = DistributionListItem(distributionId=ADA, distributionList=DistributionList(memberRecipientIds=[1, 2]))
+    before = roster(person(1, e164=1), person(2, aci=ADA), Recipient(id=3, distributionList=story))
+    frames, _conflicts = united(before, roster(person(5, aci=ADA, e164=1), person(6, aci=BOB)))
+    *_others, last = [frame.recipient for frame in frames if frame.HasField("recipient")]
+    assert last.distributionList.distributionList.memberRecipientIds == [1]
+
+
+def test_colours_of_both_are_kept_and_chats_find_theirs() -> None:
+    """Two colours under one number get two."""
+
+    def colored(number: int, color: int, recipient: int) -> Roster:
+        account = AccountData()
+        account.accountSettings.customChatColors.append(ChatStyle.CustomChatColor(id=4, solid=color))
+        chat = Chat(id=number, recipientId=recipient, style=ChatStyle(customColorId=4))
+        return roster(person(recipient, e164=recipient), account=account, chats={number: chat})
+
+    frames, _conflicts = united(colored(1, 0xFF0000FF, 1), colored(1, 0xFF00FF00, 2))
+    colors = {color.id: color.solid for color in frames[0].account.accountSettings.customChatColors}
+    chats = [frame.chat for frame in frames if frame.HasField("chat")]
+    assert [colors[chat.style.customColorId] for chat in chats] == [0xFF00FF00, 0xFF0000FF]
+    frames, _conflicts = united(colored(1, 0xFF0000FF, 1), colored(1, 0xFF0000FF, 2))
+    assert len(frames[0].account.accountSettings.customChatColors) == 1
+
+
+def test_no_two_chats_are_pinned_to_one_place() -> None:
+    """The later file's stay where they are."""
+    sides = [roster(person(at, e164=at), chats={1: Chat(id=1, recipientId=at, pinnedOrder=3)}) for at in (1, 2)]
+    frames, _conflicts = united(*sides)
+    assert [frame.chat.pinnedOrder for frame in frames if frame.HasField("chat")] == [3, 4]
+
+
+def test_records_with_a_key_are_there_once_and_there_is_one_folder_for_all() -> None:
+    """Sticker packs, profiles, folders; frames of the future too."""
+    packs = [StickerPack(packId=ADA, packKey=b"k")]
+    profiles = [NotificationProfile(id=ADA, name="Work", allowedMembers=[1])]
+    everything = ChatFolder(folderType=ChatFolder.ALL, id=ADA)
+    before = roster(
+        person(1, e164=1), packs=packs, profiles=profiles, folders=[everything], others=[b"\x9a\x06\x00"]
+    )
+    other_all = ChatFolder(folderType=ChatFolder.ALL, id=BOB)
+    own = ChatFolder(folderType=ChatFolder.CUSTOM, id=ADA, name="Sea", includedRecipientIds=[4])
+    after = roster(person(4, e164=1), packs=packs, profiles=[], folders=[other_all, own], others=[b"\x9a\x06\x00"])
+    frames, _conflicts = united(before, after)
+    kinds = [frame.WhichOneof("item") for frame in frames]
+    assert kinds == [
+        "account",
+        "recipient",
+        "stickerPack",
+        "notificationProfile",
+        "chatFolder",
+        "chatFolder",
+        None,
+    ]
+    assert frames[5].chatFolder.includedRecipientIds == frames[3].notificationProfile.allowedMembers == [1]

@@ -1,0 +1,22 @@
+"""Holds what was written to the rules."""
+
+from holdfast import backup
+from holdfast.backup.order import Order
+from holdfast.backup.rules import Severity
+from tests.backup.compare.snapshots import opened
+
+
+def errors(raw: bytes) -> list[str]:
+    """List what the strict profile has against a stream."""
+    with opened(raw) as source:
+        found = backup.validate(source, profile="strict")
+        return [f"{finding.frame}: {finding.problem}" for finding in found if finding.severity is Severity.ERROR]
+
+
+def check(raw: bytes) -> None:
+    """Hold a stream to the ordering rules and to the strict profile."""
+    order = Order()
+    with opened(raw) as source:
+        for frame in source:
+            order.check(frame.raw)
+    assert errors(raw) == []

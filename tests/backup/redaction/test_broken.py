@@ -1,0 +1,73 @@
+"""A record that cannot be parsed becomes one that fails in the same way, with nothing of it left."""
+
+import random
+
+import pytest
+
+from holdfast.backup.redaction.broken import broken_like
+from holdfast.backup.wire import faults
+from holdfast.backup.wire.walk import look
+from tests.backup.streams import sample
+from tests.backup.wire.encoding import delimited, nested_items, varint
+from tests.backup.wire.mutations import mutate
+from tests.backup.wire.random_frames import random_frames
+
+SHORTEST = {
+    faults.CUT: [b"\x08", b"\x0a\x05", delimited(4, b"\x12\x40secret")],
+    faults.LONG_VARINT: [b"\x08" + b"\xff" * 11, b"\xff" * 11],
+    faults.TOO_LONG: [b"\x0a\xff\xff\xff\xff\x7f"],
+    faults.BAD_TAG: [b"\0", b"\x01\x01"],
+    faults.BAD_WIRE_TYPE: [b"\x0e", b"\x0f"],
+    faults.BAD_GROUP: [b"\x0c", b"\x0b\x14"],
+    faults.TOO_DEEP: [nested_items(102)],
+    faults.BAD_TEXT: [
+        delimited(1, delimited(4, b"\xff")),
+        delimited(2, delimited(2, delimited(3, b"\xff"))),
+        delimited(3, delimited(9, delimited(2, delimited(4, b"\xff")))),
+        delimited(4, delimited(20, delimited(1, b"\xff"))),
+        delimited(7, delimited(1, b"\xff")),
+        delimited(8, delimited(1, b"\xff")),
+    ],
+    faults.BAD_LIST: [
+        delimited(1, delimited(9, delimited(19, delimited(3, delimited(2, b"\0"))))),
+    ],
+}
+
+
+@pytest.mark.parametrize("fault", sorted(faults.FAULTS))
+def test_every_fault_has_a_copy_even_where_it_is_shortest(fault: int) -> None:
+    """As long as the record, and with the fault of it."""
+    for raw in SHORTEST[fault]:
+        assert look(raw).fault == fault
+        new = broken_like(raw, fault)
+        assert len(new) == len(raw)
+        assert look(new).fault == fault
+
+
+def test_the_kind_of_record_stays_where_text_is_damaged() -> None:
+    """A chat item does not become an account."""
+    for raw in SHORTEST[faults.BAD_TEXT]:
+        assert broken_like(raw, faults.BAD_TEXT)[0] == raw[0]
+
+
+def test_random_damage_has_a_copy() -> None:
+    """Of whatever it is, and whatever the length of the record."""
+    rng = random.Random(5)
+    pool = [*random_frames(50, 5), *sample()[1:]]
+    met = set()
+    for _ in range(3000):
+        raw = mutate(rng, rng.choice(pool))
+        fault = look(raw).fault
+        if fault:
+            met.add(fault)
+            new = broken_like(raw, fault)
+            assert (len(new), look(new).fault) == (len(raw), fault)
+    assert len(met) >= 6
+
+
+def test_no_more_is_kept_than_the_kind_of_record() -> None:
+    """Nothing else of it stands in the copy, neither text nor what looks like tags."""
+    raw = delimited(4, b"this was a message once" * 20) + varint(0)
+    new = broken_like(raw, look(raw).fault)
+    assert len(set(new)) < 8
+    assert b"message" not in new

@@ -1,0 +1,275 @@
+"""A copy has every record, size and fault of the original, and none of its content."""
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup import Redaction, redact
+from holdfast.backup.errors import DamagedBackup, UnwritableBackup, WrongKey
+from holdfast.backup.rules import validate
+from holdfast.backup.sample import sample_records
+from holdfast.backup.schema import BackupInfo
+from holdfast.backup.schema import Frame as FrameMessage
+from holdfast.backup.wire import faults
+from holdfast.backup.wire.walk import look
+from tests.backup.container.vectors import SET_A
+from tests.backup.redaction.survivors import survivors
+from tests.backup.rules.breakers import BREAKERS
+from tests.backup.rules.world import World
+from tests.backup.streams import KEYS, MODERN_KEYS, file_forms, folder_of, record, sample, small, stream_of
+from tests.backup.wire.encoding import delimited, group, number
+from tests.backup.wire.mutations import mutate
+from tests.backup.wire.random_frames import random_frame, random_header
+
+HEADER = BackupInfo(version=1, backupTimeMs=5, mediaRootBackupKey=bytes(range(32))).SerializeToString()
+
+
+def copy_of(stream: bytes, seed: int | None = 1) -> tuple[bytes, Redaction]:
+    """Redact a stream."""
+    out = io.BytesIO()
+    done = redact(io.BytesIO(stream), out, seed=seed)
+    return out.getvalue(), done
+
+
+def records_of(stream: bytes) -> list[bytes]:
+    """Take a stream apart."""
+    with backup.open(io.BytesIO(stream)) as source:
+        return [source.header, *(frame.raw for frame in source)]
+
+
+def alike(before: bytes, after: bytes) -> bool:
+    """Tell whether two frames have the same length, and as much in them; where a fault is found may differ."""
+    old, new = look(before), look(after)
+    if old.fault:
+        return (len(before), old.fault) == (len(after), new.fault)
+    return (len(before), old) == (len(after), new)
+
+
+@pytest.mark.parametrize("edition", ["spec", "current"])
+def test_nothing_of_a_sample_survives_but_its_shape(edition: str) -> None:
+    """With every kind of record, message and update in it."""
+    original = list(sample_records(300, 3, edition="spec" if edition == "spec" else "current"))
+    stream = stream_of(original)
+    copied, done = copy_of(stream)
+    assert done == Redaction(len(original) - 1, 0, "")
+    assert len(copied) == len(stream)
+    copies = records_of(copied)
+    assert all(map(alike, original[1:], copies[1:]))
+    assert survivors(original, copies) == []
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 1 << 32))
+def test_nothing_of_random_frames_survives_but_their_shape(seed: int) -> None:
+    """Also of frames that are written oddly, hold what nobody knows, or cannot be parsed."""
+    rng = random.Random(seed)
+    frames = [random_frame(rng) for _ in range(6)]
+    frames += [mutate(rng, raw) for raw in frames]
+    original = [random_header(rng) + BackupInfo(version=1, backupTimeMs=5).SerializeToString(), *frames]
+    copied, done = copy_of(stream_of(original), seed)
+    copies = records_of(copied)
+    assert [len(raw) for raw in copies] == [len(raw) for raw in original]
+    assert all(map(alike, frames, copies[1:]))
+    assert done.damaged == sum(look(raw).fault != 0 for raw in frames)
+    whole = [index for index, raw in enumerate(original) if index == 0 or look(raw).fault == 0]
+    assert survivors([original[at] for at in whole], [copies[at] for at in whole]) == []
+
+
+def findings_of(stream: bytes) -> list[tuple[object, ...]]:
+    """List what is wrong with a stream, and where."""
+    found = validate(io.BytesIO(stream), threads=1)
+    return [(one.rule.id, one.severity, one.frame, one.offset, one.path, one.detail) for one in found]
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 1 << 32))
+def test_the_findings_stay(seed: int) -> None:
+    """The same rules are broken at the same places, whatever is done to a sample."""
+    rng = random.Random(seed)
+    records = list(sample())
+    for _ in range(12):
+        at = rng.randrange(1, len(records))
+        match rng.randrange(4):
+            case 0:
+                records[at] = mutate(rng, rng.choice(sample()[1:]))
+            case 1:
+                records.insert(at, records[rng.randrange(1, len(records))])
+            case 2:
+                records.pop(at)
+            case 3:
+                records[at] = random_frame(rng)
+    stream = stream_of(records)
+    assert findings_of(stream) == findings_of(copy_of(stream, seed)[0])
+
+
+@pytest.mark.parametrize("name", sorted(BREAKERS))
+def test_a_broken_rule_stays_broken(name: str) -> None:
+    """Each by itself, at the same place."""
+    world = World()
+    BREAKERS[name](world)
+    stream = stream_of(world.records())
+    assert findings_of(stream) == findings_of(copy_of(stream)[0])
+
+
+def test_the_structure_stays() -> None:
+    """Every number that is an id, a time, a size or a choice is the same, and text has the same length."""
+    for before, after in zip(sample()[1:], records_of(copy_of(stream_of(sample()))[0])[1:], strict=True):
+        old, new = FrameMessage.FromString(before), FrameMessage.FromString(after)
+        assert shape_of(str(old.WhichOneof("item")), before) == shape_of(str(new.WhichOneof("item")), after)
+
+
+def shape_of(kind: str, raw: bytes) -> object:
+    """Return what must stay of a few telling records."""
+    message = FrameMessage.FromString(raw)
+    item = message.chatItem
+    return (
+        kind,
+        message.recipient.id,
+        *(message.chat.id, message.chat.recipientId, message.chat.muteUntilMs, message.chat.pinnedOrder),
+        *(item.chatId, item.authorId, item.dateSent, item.WhichOneof("item"), item.outgoing, item.incoming),
+        *(item.standardMessage.text.body.count("\ufffc"), len(item.standardMessage.text.body.encode("utf-16"))),
+        [(span.start, span.length, span.style) for span in item.standardMessage.text.bodyRanges],
+        [(one.authorId, one.sentTimestamp, one.sortOrder) for one in item.standardMessage.reactions],
+        [one.pointer.locatorInfo.size for one in item.standardMessage.attachments],
+    )
+
+
+def test_people_are_the_same_people_wherever_they_are_named() -> None:
+    """Whoever is a contact, a member and mentioned has one new id; so has a pack and a group."""
+    old = [FrameMessage.FromString(raw) for raw in sample()[1:]]
+    new = [FrameMessage.FromString(raw) for raw in records_of(copy_of(stream_of(sample()))[0])[1:]]
+
+    def ids(frames: list[FrameMessage]) -> list[bytes]:
+        found = [frame.recipient.contact.aci for frame in frames]
+        found += [b"".join(one.userId for one in frame.recipient.group.snapshot.members) for frame in frames]
+        return found + [
+            span.mentionAci for frame in frames for span in frame.chatItem.standardMessage.text.bodyRanges
+        ]
+
+    def ranks(values: list[bytes]) -> list[int]:
+        return [values.index(value) for value in values]
+
+    assert ranks(ids(old)) == ranks(ids(new))
+    contacts = {frame.recipient.contact.aci for frame in new if frame.recipient.contact.aci}
+    members = {one.userId for frame in new for one in frame.recipient.group.snapshot.members}
+    assert contacts & members
+
+
+def test_a_seed_makes_the_same_copy_again_and_none_makes_another() -> None:
+    """So a report can be made again, and two reports cannot be told to be of one person."""
+    stream = stream_of(small())
+    assert copy_of(stream, 7) == copy_of(stream, 7)
+    copies = {copy_of(stream, seed)[0] for seed in (7, 8, None, None)}
+    assert len(copies) == 4
+
+
+def test_what_is_written_does_not_depend_on_what_stood_there() -> None:
+    """Two histories of one shape have the same copy, so even who knows the seed cannot try guesses."""
+
+    def stream(name: str, telephone: int, aci: bytes) -> bytes:
+        frame = FrameMessage()
+        frame.recipient.contact.MergeFrom(
+            type(frame.recipient.contact)(aci=aci, e164=telephone, profileGivenName=name, username=f"{name}.42")
+        )
+        return stream_of([HEADER, frame.SerializeToString()])
+
+    one = copy_of(stream("Alice", 15551234567, b"\x11" * 6 + b"\x41\x11\x81" + b"\x11" * 7))
+    other = copy_of(stream("Bobby", 18887654321, b"\x22" * 6 + b"\x42\x22\x82" + b"\x22" * 7))
+    assert one == other
+
+
+@pytest.mark.parametrize("form", ["stream", "gzip", "legacy container", "lines", "zip", "array"])
+def test_any_form_is_taken_and_a_plain_stream_is_written(form: str, tmp_path: Path) -> None:
+    """It needs no key to be read, since there is nothing in it to protect."""
+    source = tmp_path / "source"
+    source.write_bytes(dict(file_forms(small()))[form])
+    target = tmp_path / "copy"
+    redact(source, str(target), KEYS, seed=1)
+    assert target.read_bytes() == copy_of(stream_of(small()))[0]
+
+
+def test_a_folder_and_a_modern_container_are_taken(tmp_path: Path) -> None:
+    """The media stay where they are."""
+    expected = copy_of(stream_of(small()))[0]
+    out = io.BytesIO()
+    redact(folder_of(small(), tmp_path), out, KEYS, seed=1)
+    assert out.getvalue() == expected
+    out = io.BytesIO()
+    redact(io.BytesIO(dict(file_forms(small()))["modern container"]), out, MODERN_KEYS, seed=1)
+    assert out.getvalue() == expected
+
+
+def test_what_is_unknown_is_emptied_and_stays_where_it_is() -> None:
+    """At any depth, groups among it."""
+    secret = b"nobody must read this"
+    inner = delimited(4, b"Jo") + delimited(15, secret) + number(99, 123456789)
+    frame = delimited(1, inner) + group(90, delimited(3, secret) + number(1, 300)) + number(4, 5)
+    copied, _done = copy_of(stream_of([HEADER, frame]))
+    copy = records_of(copied)[1]
+    assert secret not in copied
+    assert alike(frame, copy)
+    assert delimited(15, bytes(len(secret))) in copy
+    assert copy.endswith(group(90, delimited(3, bytes(len(secret))) + number(1, 128)) + number(4, 0))
+
+
+def test_a_damaged_frame_becomes_one_that_is_damaged_in_the_same_way() -> None:
+    """And those after it are copied as ever."""
+    text = b"this text is not \xff UTF-8"
+    bad = delimited(1, delimited(4, text))
+    good = small()[1]
+    copied, done = copy_of(stream_of([HEADER, good, bad, good]))
+    copies = records_of(copied)
+    assert done == Redaction(3, 1, "")
+    assert look(copies[2]).fault == faults.BAD_TEXT
+    assert (len(copies[2]), alike(good, copies[1]), alike(good, copies[3])) == (len(bad), True, True)
+    assert b"this text" not in copied
+
+
+@pytest.mark.parametrize(
+    "tail", [b"\x50" + b"secret" * 3, b"\x80", b"\xff" * 10 + b"secret", b"\xff" * 4 + b"\x7f"]
+)
+def test_a_stream_that_breaks_off_breaks_off_at_the_same_place(tail: bytes) -> None:
+    """With the same words."""
+    stream = stream_of(small()) + tail
+    copied, done = copy_of(stream)
+    messages = []
+    for one in (stream, copied):
+        with backup.open(io.BytesIO(one)) as source, pytest.raises(DamagedBackup) as caught:
+            list(source)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1] == done.problem
+    assert b"secret" not in copied
+
+
+def test_the_backup_itself_is_never_written_over(tmp_path: Path) -> None:
+    """Not even under another name."""
+    source = tmp_path / "only-one.binproto"
+    source.write_bytes(stream_of(small()))
+    (tmp_path / "link").symlink_to(source)
+    with pytest.raises(UnwritableBackup, match="is the backup itself"):
+        redact(source, tmp_path / "link")
+    assert source.read_bytes() == stream_of(small())
+
+
+def test_nothing_is_left_when_it_cannot_be_read(tmp_path: Path) -> None:
+    """A wrong key leaves no file behind."""
+    source = tmp_path / "source"
+    source.write_bytes(dict(file_forms(small()))["legacy container"])
+    with pytest.raises(WrongKey):
+        redact(source, tmp_path / "copy", f"recovery-key = {SET_A.pool}\naccount-id = {SET_A.aci}")
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_an_empty_backup_has_an_empty_copy() -> None:
+    """Only the header, with its times."""
+    copied, done = copy_of(record(HEADER))
+    assert done == Redaction(0, 0, "")
+    (header,) = records_of(copied)
+    parsed = BackupInfo.FromString(header)
+    assert (parsed.version, parsed.backupTimeMs, len(parsed.mediaRootBackupKey)) == (1, 5, 32)
+    assert parsed.mediaRootBackupKey != bytes(range(32))

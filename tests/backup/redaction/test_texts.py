@@ -1,0 +1,104 @@
+"""Text that was made up has the shape of what stood there, and nothing else of it."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.redaction.texts import KNOWN_TYPES, Texts
+from holdfast.backup.rules.graphemes import count_graphemes
+
+WAYS = ("words", "token", "emoji", "numeral", "url", "blur", "currency")
+
+
+def made(way: str, text: str, seed: int = 1) -> str:
+    """Replace a text in one of the ways."""
+    new = getattr(Texts(random.Random(seed)), way)(text.encode())
+    assert isinstance(new, bytes)
+    return new.decode()
+
+
+@settings(max_examples=200)
+@given(way=st.sampled_from(WAYS), text=st.text(max_size=40), seed=st.integers(0, 1000))
+def test_every_way_keeps_lengths_and_nothing_else(way: str, text: str, seed: int) -> None:
+    """In bytes, in code points and in UTF-16 units; the same text never comes back."""
+    new = made(way, text, seed)
+    assert len(new.encode()) == len(text.encode())
+    assert len(new) == len(text)
+    assert len(new.encode("utf-16")) == len(text.encode("utf-16"))
+    if len(text.encode()) > 4 and not text.startswith("http"):
+        assert new != text
+
+
+@settings(max_examples=200)
+@given(
+    text=st.text(min_size=1, max_size=30)
+    | st.lists(st.sampled_from(["🇩🇪", "e\u0301", "\r\n", "한", "👨‍👩‍👧"])).map("".join)
+)
+def test_counted_text_has_as_many_characters(text: str) -> None:
+    """As people count them: a flag is one, and a letter with its accent too."""
+    new = made("counted", text)
+    assert len(new.encode()) == len(text.encode())
+    assert count_graphemes(new) == count_graphemes(text)
+    assert new != text or not text
+
+
+def test_mentions_stay_where_they_are() -> None:
+    """Their ranges point at them."""
+    new = made("words", "Ask \ufffc and \ufffc, ok?")
+    assert [at for at, sign in enumerate(new) if sign == "\ufffc"] == [4, 10]
+    assert made("words", "\ufffc\ufffc") != "\ufffc\ufffc"
+
+
+def test_an_emoji_stays_one() -> None:
+    """What holds its parts together is kept, its parts are not."""
+    assert [sign for sign in made("emoji", "👨‍👩‍👧") if sign == "\u200d"] == ["\u200d"] * 2
+    assert made("emoji", "❤️").endswith("\ufe0f")
+    assert made("emoji", "❤️")[0] in "⚀⚁⚂⚃⚄⚅"
+    assert made("emoji", "\ufe0f" * 3) != "\ufe0f" * 3
+
+
+def test_numbers_stay_numbers() -> None:
+    """With the signs between them where they were."""
+    new = made("numeral", "+1 (555) 010-1234")
+    assert [sign for sign in new if not sign.isdigit()] == list("+ () -")
+    assert made("numeral", "12.50").replace(".", "").isdigit()
+    assert made("numeral", "call me").isalpha()
+
+
+def test_an_address_keeps_its_scheme() -> None:
+    """And leads nowhere."""
+    assert made("url", "https://example.org/secret").startswith("https://")
+    assert "example" not in made("url", "https://example.org/secret")
+    assert "/" not in made("url", "avatars/secret")
+
+
+@pytest.mark.parametrize("known", sorted(KNOWN_TYPES))
+def test_types_that_every_client_writes_stay(known: bytes) -> None:
+    """They say how to show a file, not what is in it."""
+    assert made("content_type", known.decode()) == known.decode()
+
+
+def test_of_other_types_the_first_part_stays() -> None:
+    """If it is one."""
+    assert made("content_type", "image/secret").startswith("image/")
+    assert "secret" not in made("content_type", "image/secret")
+    assert "secret" not in made("content_type", "secret/jpeg")
+
+
+@pytest.mark.parametrize("version", ["Android 7.23.1", "FooClient 2.0.0", "7.1.0-beta.2", "Desktop v7.70.0"])
+def test_versions_of_apps_stay(version: str) -> None:
+    """A report is of little use without."""
+    assert made("version", version) == version
+
+
+@pytest.mark.parametrize("text", ["Meet me at 7.30", "Hello, world", "+15550100123", "a.b", "Jo 7.2 secret"])
+def test_what_is_no_version_does_not(text: str) -> None:
+    """Whatever stands in the field."""
+    assert made("version", text) != text
+
+
+def test_a_currency_becomes_the_one_for_tests() -> None:
+    """It tells where somebody lives."""
+    assert made("currency", "CHF") == "XTS"

@@ -1,0 +1,176 @@
+"""A repaired backup has everything the original had but what was mended, and the way back leads to the byte."""
+
+import os
+import random
+import stat
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import backup
+from holdfast.backup import Wanted, plan_repair, repair, undo_repair
+from holdfast.backup.convert import To
+from holdfast.backup.errors import DamagedBackup, LogRefused, UnwritableBackup
+from holdfast.backup.repairing.log import log_beside, read_log
+from holdfast.backup.rules import validate
+from holdfast.backup.rules.rule import Severity
+from tests.backup.rules.world import World
+from tests.backup.streams import KEYS, container_of, folder_of, record, sample, small, stream_of
+from tests.backup.wire.mutations import mutate
+from tests.backup.wire.random_frames import random_frame
+
+
+def frames_of(path: Path) -> list[bytes]:
+    """Read all frames."""
+    with backup.open(path, KEYS) as source:
+        return [frame.raw for frame in source]
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 1 << 32), drop=st.booleans())
+def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop: bool) -> None:  # noqa: FBT001
+    """What the log does not name is there, byte for byte and in its order; undoing gives the original."""
+    rng = random.Random(seed)
+    records = list(sample(40))
+    for _ in range(rng.choice((1, 3, 8))):
+        at = rng.randrange(1, len(records))
+        match rng.randrange(4):
+            case 0 | 1:
+                records[at] = mutate(rng, rng.choice(sample(40)[1:]))
+            case 2:
+                records.insert(at, records[rng.randrange(1, len(records))])
+            case 3:
+                records[at] = random_frame(rng)
+    stream = stream_of(records)
+    if drop and rng.random() < 0.3:
+        stream += b"\x7f" + rng.randbytes(5)
+    with TemporaryDirectory() as folder:
+        source, target, back = (Path(folder) / name for name in ("source", "target", "back"))
+        source.write_bytes(stream)
+        wanted = Wanted(drop=drop)
+        done = repair(source, target, wanted=wanted)
+        log = read_log(log_beside(target))
+        changed = {change.frame for change in log.changes}
+        untouched = [raw for number, raw in enumerate(records[1:], 1) if number not in changed]
+        left = iter(frames_of(target))
+        assert all(raw in left for raw in untouched)
+        assert drop or not any(step.loses for step in done.steps)
+        errors = [
+            one for one in validate(target, edition=done.edition, threads=1) if one.severity is Severity.ERROR
+        ]
+        assert done.passes == (errors == [])
+        undo_repair(target, log_beside(target), back)
+        assert back.read_bytes() == stream
+
+
+def broken() -> list[bytes]:
+    """Make a backup with a few faults: some to mend, one to leave out."""
+    world = World()
+    world.frames["ada"].recipient.contact.ClearField("registered")
+    world.frames["all chats"].chatFolder.showMutedChats = False
+    world.frames["hello"].chatItem.standardMessage.reactions[0].authorId = 99
+    return world.records()
+
+
+def test_nothing_is_written_by_a_plan(tmp_path: Path) -> None:
+    """And it says what a repair would say."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(broken()))
+    planned = plan_repair(source)
+    assert [step.rule for step in planned.steps] == ["contact.registration.set", "chat-folder.all.muted"]
+    assert [one.rule for one in planned.unmended] == ["reaction.author.known"]
+    assert not planned.passes
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+    assert repair(source, tmp_path / "target") == planned
+
+
+def test_the_log_is_beside_the_backup_or_where_it_is_wanted(tmp_path: Path) -> None:
+    """Only its owner can read it."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(broken()))
+    repair(source, tmp_path / "target")
+    assert stat.S_IMODE((tmp_path / "target.changes.json").stat().st_mode) == 0o600
+    repair(source, tmp_path / "other", log=tmp_path / "log")
+    assert read_log(tmp_path / "log") == read_log(tmp_path / "target.changes.json")
+    assert not (tmp_path / "other.changes.json").exists()
+
+
+def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path) -> None:
+    """And restored to the same stream."""
+    records = broken()
+    (tmp_path / "sealed").write_bytes(container_of(records))
+    for source in (tmp_path / "sealed", folder_of(records, tmp_path)):
+        target, back = tmp_path / f"{source.name}.fixed", tmp_path / f"{source.name}.back"
+        done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=To.CONTAINER, keys=KEYS)
+        assert done.passes
+        undo_repair(target, log_beside(target), back, KEYS, to=To.CONTAINER, keys=KEYS)
+        assert frames_of(back) == records[1:]
+        undo_repair(target, log_beside(target), tmp_path / "plain", KEYS)
+        assert (tmp_path / "plain").read_bytes() == stream_of(broken())
+
+
+def test_a_pipe_can_be_repaired(tmp_path: Path) -> None:
+    """It is kept while it is looked at."""
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "wb") as sink:
+        sink.write(stream_of(broken()))
+    with os.fdopen(reader, "rb") as source:
+        assert repair(source, tmp_path / "target", wanted=Wanted(drop=True)).passes
+
+
+def test_a_stream_that_breaks_off_is_cut_where_it_was_whole(tmp_path: Path) -> None:
+    """Only when asked to, and what was cut is in the log."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    source.write_bytes(stream_of(World().records()) + b"\x7fabc")
+    assert [one.rule for one in plan_repair(source).unmended] == ["stream.whole"]
+    with pytest.raises(DamagedBackup, match="left out only with drop"):
+        repair(source, target)
+    assert not target.exists()
+    assert repair(source, target, wanted=Wanted(drop=True)).passes
+    assert target.read_bytes() == stream_of(World().records())
+    assert undo_repair(target, log_beside(target), back) == 1
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_neither_the_backup_nor_anything_half_done_is_left_behind(tmp_path: Path) -> None:
+    """A target that cannot be written leaves no log, and the original is never the target."""
+    source = tmp_path / "source"
+    source.write_bytes(stream_of(broken()))
+    with pytest.raises(UnwritableBackup, match="is the backup itself"):
+        repair(source, source)
+    with pytest.raises(UnwritableBackup, match="is the backup itself"):
+        repair(source, tmp_path / "target", log=source)
+    with pytest.raises(UnwritableBackup, match="both the backup and its change log"):
+        repair(source, tmp_path / "target", log=tmp_path / "target")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UnwritableBackup):
+        repair(source, tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "source"]
+    assert source.read_bytes() == stream_of(broken())
+
+
+def test_what_was_changed_since_cannot_be_undone(tmp_path: Path) -> None:
+    """The log is of one backup only."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(stream_of(broken()))
+    repair(source, target)
+    target.write_bytes(target.read_bytes() + record(small()[1]))
+    with pytest.raises(LogRefused, match="changed since"):
+        undo_repair(target, log_beside(target), tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+
+
+def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
+    """Even where what told it is left out."""
+    world = World()
+    world.without_news()
+    world.frame("pinned again").CopyFrom(World().frames["pinned"])
+    world.frames["pinned again"].chatItem.authorId = 99
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(stream_of(world.records()))
+    done = repair(source, target, wanted=Wanted(drop=True))
+    assert (done.edition, read_log(log_beside(target)).edition) == ("current", "current")
+    assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}

@@ -1,0 +1,124 @@
+"""Every rule is broken by something, kept by something, and written so that people understand it."""
+
+import re
+
+import pytest
+
+from holdfast.backup.rules import RULES, Profile, Repair, Severity
+from holdfast.backup.rules.book import FAMILIES, graves, rule_named, rule_numbered
+from holdfast.backup.wire import numbers, tables
+from holdfast.backup.wire.checks import ADDITIONS, SLOT_BY_NAME, Plan, Role, required
+from holdfast.backup.wire.collect import name_of
+from tests.backup.rules.breakers import ALSO, BREAKERS, HOW
+from tests.backup.rules.world import World, findings
+
+# Rules that a stream of frames cannot break, and where they are tested.
+ELSEWHERE = {"stream.whole": "test_validator.py", **{rule.id: "test_files.py" for rule in FAMILIES["media"]}}
+SENTENCE = re.compile(r"[A-Z].*[^.]\.")
+
+
+def kept(how: dict[str, str]) -> World:
+    """Make a backup that keeps every rule when it is asked about in a certain way."""
+    world = World()
+    if how.get("edition") == "spec":
+        world.without_news()
+    if how.get("purpose") == "takeout":
+        world.without_secrets()
+    return world
+
+
+def test_every_rule_has_a_test_that_breaks_it() -> None:
+    """A rule nobody can break is no rule."""
+    assert {rule.id for rule in RULES} == set(BREAKERS) | set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("name", BREAKERS)
+def test_a_rule_is_kept_and_broken(name: str) -> None:
+    """A kept backup has no finding; one small change breaks this rule, and no other."""
+    how = HOW.get(name, {})
+    world = kept(how)
+    assert findings(world.records(), **how) == []
+    BREAKERS[name](world)
+    found = findings(world.records(), **how)
+    assert {finding.rule.id for finding in found} == {name} | ALSO.get(name, set())
+    profile = Profile(how.get("profile", "strict"))
+    assert {finding.severity for finding in found if finding.rule.id == name} == {
+        rule_named(name).severity(profile)
+    }
+
+
+@pytest.mark.parametrize("name", [rule.id for rule in RULES if rule.strict and rule.id in BREAKERS])
+def test_an_importer_is_told_of_it_too(name: str) -> None:
+    """What is an error for who wrote a backup is at least a note for who reads it."""
+    how = {**HOW.get(name, {}), "profile": "import"}
+    world = kept(how)
+    BREAKERS[name](world)
+    lenient = rule_named(name).lenient
+    assert lenient in {finding.severity for finding in findings(world.records(), **how) if finding.rule.id == name}
+
+
+def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None:
+    """A rule that finds nothing to look at would be kept by accident."""
+    there: set[str] = set()
+
+    def look(message: object) -> None:
+        for field, value in message.ListFields():  # type: ignore[attr-defined]
+            there.add(name_of(field))
+            if field.message_type is not None:
+                for inner in value if field.is_repeated else [value]:
+                    look(inner)
+
+    world = World()
+    look(world.header)
+    for frame in world.frames.values():
+        look(frame)
+    checked = {check.field for rule in RULES for check in rule.checks if check.role is not Role.ONEOF}
+    # Of fields that differ in nothing but their message, one stands for all.
+    alike = {name for name in checked if name.startswith(("Group", "SelfInvited", "AccountData.AutoDownload"))}
+    assert checked - there - alike <= {
+        "ChatItem.IncomingMessageDetails.dateServerSent",
+        "DistributionListItem.deletionTimestamp",
+        "FilePointer.LocatorInfo.encryptedDigest",
+        "ChatStyle.bubbleColorPreset",
+    }
+
+
+def test_every_number_of_the_core_is_a_rule() -> None:
+    """And every rule has an id of its own."""
+    for number in range(1, len(numbers.NAMES)):
+        assert rule_numbered(number).id == numbers.name_of_rule(number)
+    assert len({rule.id for rule in RULES}) == len(RULES)
+
+
+def test_rules_are_written_for_people() -> None:
+    """Ids are plain, sentences are sentences, and every rule says where it comes from."""
+    for rule in RULES:
+        assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", rule.id), rule.id
+        assert re.fullmatch(
+            r"(spec|contract) [\d.]+( rule \d)?(, (spec|contract) [\d.]+( rule \d)?)*", rule.source
+        )
+        for text in (rule.wrong, rule.advice, rule.importer):
+            assert SENTENCE.fullmatch(text), (rule.id, text)
+        assert rule.lenient is not None
+        assert rule.repair is None or isinstance(rule.repair, Repair)
+
+
+def test_errors_are_marked_for_the_core() -> None:
+    """By the number of the rule and the profile."""
+    strict, lenient = graves(Profile.STRICT), graves(Profile.IMPORT)
+    number = numbers.number_of_rule("settings.app-theme.known")
+    assert (strict[number], lenient[number]) == (1, 0)
+    assert sum(lenient) < sum(strict) == sum(rule.strict is Severity.ERROR for rule in RULES)
+
+
+def test_a_field_is_checked_once_in_a_role() -> None:
+    """The core looks at one rule only, so a second one would never be asked."""
+    checks = [(1, check) for check in required("Chat.id")]
+    with pytest.raises(ValueError, match=r"Chat\.id is checked twice"):
+        Plan([*checks, *checks])
+
+
+def test_what_is_newer_is_what_the_schema_says() -> None:
+    """The fields that were added are those the specification does not have."""
+    assert all(name in SLOT_BY_NAME for name in ADDITIONS)
+    assert len({tables.FIELDS[SLOT_BY_NAME[name]] for name in ADDITIONS}) == len(ADDITIONS)

@@ -1,0 +1,89 @@
+"""The files beside a backup are held to what it says of them."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup.container.manifest import write_manifest
+from holdfast.backup.errors import AttachmentMismatch
+from holdfast.backup.media import kept
+from holdfast.backup.rules import Finding, validate
+from tests.backup.streams import LOCAL_KEYS, folder_of, sample
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """Write a phone's folder."""
+    return folder_of(sample(120), tmp_path)
+
+
+def found(snapshot: Path) -> list[Finding]:
+    """Validate with media."""
+    return list(validate(snapshot, LOCAL_KEYS, media=True))
+
+
+def files(snapshot: Path) -> list[Path]:
+    """List the attachment files."""
+    return sorted(path for path in (snapshot.parent / "files").rglob("*") if path.is_file())
+
+
+def test_whole_files_are_in_order(snapshot: Path) -> None:
+    """Nothing to say, and without being asked they are not looked at."""
+    assert len(files(snapshot)) > 3
+    assert found(snapshot) == []
+    files(snapshot)[0].unlink()
+    assert list(validate(snapshot, LOCAL_KEYS)) == []
+
+
+def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
+    """Each with the frame that refers to it."""
+    missing, cut, changed, *_rest = files(snapshot)
+    missing.unlink()
+    cut.write_bytes(cut.read_bytes()[:40])
+    data = bytearray(changed.read_bytes())
+    data[20] ^= 1
+    changed.write_bytes(data)
+    findings = found(snapshot)
+    assert sorted(finding.rule.id for finding in findings) == [
+        "media.file.opens",
+        "media.file.present",
+        "media.file.whole",
+    ]
+    assert all(finding.frame and finding.severity == "error" for finding in findings)
+
+
+def test_another_file_in_its_place_is_found(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that opens but is not the one that is meant; only who has the key could make one."""
+    with backup.open(snapshot, LOCAL_KEYS) as source:
+        _pointer, attachment = next(kept(source))
+        media = source.media
+        assert media is not None
+        kind = type(media)
+
+    def refuse(self: object, attachment: object) -> None:
+        raise AttachmentMismatch("it is another one")
+
+    monkeypatch.setattr(kind, "open", refuse)
+    assert attachment.name
+    assert {finding.rule.id for finding in found(snapshot)} == {"media.file.hash"}
+
+
+def test_files_nobody_refers_to_are_noted(snapshot: Path) -> None:
+    """By name, and not as an error; those of another snapshot are not among them."""
+    stray = snapshot.parent / "files" / "ab" / ("ab" * 32)
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"x")
+    (finding,) = found(snapshot)
+    assert (finding.rule.id, finding.severity, finding.detail) == (
+        "media.file.unused",
+        "note",
+        f"ab/{'ab' * 32}",
+    )
+    other = snapshot.parent / "signal-backup-2020-01-01-00-00-00"
+    other.mkdir()
+    for name in ("main", "metadata"):
+        (other / name).write_bytes((snapshot / name).read_bytes())
+    with (other / "files").open("wb") as target:
+        write_manifest(target, ["ab" * 32])
+    assert found(snapshot) == []

@@ -1,0 +1,49 @@
+"""What the core writes becomes findings that point at a place and say nothing of what stands there."""
+
+from holdfast.backup.rules import Edition, Profile
+from holdfast.backup.rules.reading import Explainer, Raw
+from holdfast.backup.wire import tables
+from holdfast.backup.wire.checks import SLOT_BY_NAME
+from holdfast.backup.wire.numbers import number_of_rule
+from tests.backup.rules.breakers import put
+from tests.backup.rules.world import World, findings
+
+
+def test_a_path_leads_to_the_field() -> None:
+    """With the element of each list on the way."""
+    world = World()
+    world.frames["hello"].chatItem.standardMessage.attachments.add().pointer.locatorInfo.key = b"key"
+    (finding,) = findings(world.records())
+    assert finding.path == "chatItem.standardMessage.attachments[1].pointer.locatorInfo"
+    assert finding.frame == world.number("hello")
+    assert finding.problem == "The file has neither a hash nor a digest."
+
+
+def test_the_offset_is_that_of_the_record() -> None:
+    """Where its length begins in the plain stream."""
+    world = World()
+    put("voice.chatItem.authorId", 999)(world)
+    (finding,) = findings(world.records())
+    before = world.records()[: world.number("voice")]
+    assert finding.offset == sum(len(raw) + (1 if len(raw) < 128 else 2) for raw in before)
+
+
+def test_a_length_is_told_but_no_content() -> None:
+    """Numbers of the format help; what somebody wrote stays where it is."""
+    world = World()
+    put("pack.stickerPack.packKey", b"secret")(world)
+    (finding,) = findings(world.records())
+    assert finding.detail == "6 bytes"
+
+
+def test_warnings_about_dates_are_not_repeated_for_ever() -> None:
+    """Five of each kind for each field."""
+    quiet = bytearray(tables.SLOTS)
+    explainer = Explainer(Profile.STRICT, quiet)
+    slot = SLOT_BY_NAME["ChatItem.dateSent"]
+    raw = Raw(1, 0, number_of_rule("date.zero"), 0, slot, "chatItem.dateSent")
+    assert [explainer.heed(raw) for _ in range(7)] == [True] * 5 + [False] * 2
+    assert quiet[slot] == 1
+    finding = explainer.explain(raw, Edition.SPEC)
+    assert finding is not None
+    assert finding.severity == "warning"

@@ -1,0 +1,41 @@
+"""What is made from a backup never takes its place."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup.apart import keep_apart
+from holdfast.backup.errors import UnwritableBackup
+from tests.backup.streams import KEYS, folder_of, small, stream_of
+
+
+def test_a_file_is_not_written_over(tmp_path: Path) -> None:
+    """Under whatever name; any other file may be."""
+    path = tmp_path / "backup.binproto"
+    path.write_bytes(stream_of(small()))
+    (tmp_path / "hard").hardlink_to(path)
+    with backup.open(path) as source:
+        for same in (path, tmp_path / "hard", tmp_path / "." / "backup.binproto"):
+            with pytest.raises(UnwritableBackup, match="is the backup itself"):
+                keep_apart(source, same)
+        keep_apart(source, tmp_path / "another")
+
+
+def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
+    """Its messages are in one of three files."""
+    snapshot = folder_of(small(), tmp_path)
+    with backup.open(snapshot, KEYS) as source:
+        for name in ("main", "metadata", "files"):
+            with pytest.raises(UnwritableBackup):
+                keep_apart(source, snapshot / name)
+        keep_apart(source, snapshot / "copy")
+
+
+def test_what_has_no_name_is_apart_from_everything(tmp_path: Path) -> None:
+    """As standard input."""
+    path = tmp_path / "backup.binproto"
+    path.write_bytes(stream_of(small()))
+    with path.open("rb") as file, backup.open(file) as source:
+        source.name = "<stdin>\0"
+        keep_apart(source, path)

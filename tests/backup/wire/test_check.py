@@ -1,0 +1,116 @@
+"""The core checks the same compiled and interpreted, whatever it is given."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from holdfast.backup.rules.book import PLAN, graves
+from holdfast.backup.rules.ledger import Ledger
+from holdfast.backup.rules.rule import Profile, Purpose
+from holdfast.backup.schema import Frame
+from holdfast.backup.wire import Block, tables
+from holdfast.backup.wire.roll import Roll
+from tests.backup.rules.breakers import BREAKERS
+from tests.backup.rules.world import World
+from tests.backup.streams import sample, stream_of
+from tests.backup.wire.core import Core, installed, interpreted
+from tests.backup.wire.encoding import delimited, nested_items, number
+from tests.backup.wire.mutations import mutate
+
+CAP = 1 << 28
+
+
+def pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
+    """Check frames one by one against the people of a kept backup."""
+    desk = Ledger(Purpose.REMOTE, graves(Profile.STRICT), old=False).desk()
+    everybody = known(core)
+    checker = core.check.Checker(PLAN)
+    checker.sit(replace(desk, people=everybody, chats=everybody, colors=everybody))
+    found = []
+    for raw in frames:
+        fault, _at = checker.record(raw, tables.FRAME, 0, 1000)
+        found.append((checker.take(), fault))
+    return found
+
+
+def known(core: Core) -> Roll:
+    """Make a roll of the core in question that knows everybody of a kept backup."""
+    roll: Roll = core.roll.Roll()
+    for key in range(1, 10):
+        roll.add(key, 15, 1, key)
+    return roll
+
+
+def damaged_frames() -> Iterator[bytes]:
+    """Yield frames as they are, broken, and mutated."""
+    rng = random.Random(7)
+    originals = World().records()[1:]
+    for breaker in BREAKERS.values():
+        world = World()
+        breaker(world)
+        yield from (raw for raw in world.records()[1:] if raw not in originals and len(raw) < 10_000)
+    for _ in range(3000):
+        yield mutate(rng, rng.choice(originals))
+
+
+def test_compiled_and_interpreted_find_the_same() -> None:
+    """On kept, broken and mutated frames, to the byte of the page."""
+    frames = list(damaged_frames())
+    assert pages(installed(), frames) == pages(interpreted(), frames)
+
+
+def test_a_fault_leaves_no_findings(core: Core) -> None:
+    """What could not be read to its end is not judged."""
+    for raw in (b"\x22\x01", nested_items(101), delimited(4, delimited(11, delimited(2, delimited(1, b"\xff"))))):
+        ((page, fault),) = pages(core, [raw])
+        assert page == b""
+        assert fault
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        delimited(4, number(1, 5) + number(1, 6)),
+        delimited(4, delimited(8, b"") + delimited(9, b"")),
+        delimited(4, b"") + delimited(2, b""),
+    ],
+)
+def test_what_stands_twice_is_given_back(core: Core, raw: bytes) -> None:
+    """Only protobuf knows what it adds up to."""
+    assert pages(core, [raw]) == [(b"", core.check.TANGLED)]
+
+
+def test_only_plain_messages_are_left_to_threads(core: Core) -> None:
+    """Everything else is listed, with its place."""
+    records = sample()
+    data = stream_of(records[1:])
+    checker = core.check.Checker(PLAN)
+    checker.aim(data, 0, 1)
+    others, after = checker.others(CAP)
+    assert after == len(records)
+    expected = [
+        index for index, raw in enumerate(records[1:], 1) if Frame.FromString(raw).WhichOneof("item") != "chatItem"
+    ]
+    assert [index for index, *_span in others] == expected
+    assert [data[start:end] for _index, _begin, start, end in others] == [records[index] for index in expected]
+    assert Block(1, 0, data).count == len(records) - 1
+
+
+def test_a_page_that_is_full_is_taken_and_checking_goes_on(core: Core) -> None:
+    """No finding is lost between pages."""
+    bad = delimited(4, b"")
+    data = stream_of([bad] * 5000)
+    checker = core.check.Checker(PLAN)
+    checker.aim(data, 0, 1)
+    odd: list[tuple[int, int, int, int, int]] = []
+    taken = []
+    going = True
+    while going:
+        going = checker.run(CAP, odd)
+        taken.append(checker.take())
+    assert len(taken) > 1
+    ((one, _fault),) = pages(core, [bad])
+    assert sum(map(len, taken)) == 5000 * len(one)
+    assert odd == []

@@ -1,0 +1,149 @@
+"""Rows of chat items say what protobuf reads, and fingerprints depend on what is said and on nothing else."""
+
+import random
+
+from holdfast.backup.schema import Frame
+from holdfast.backup.schema.backup_pb2 import ChatItem
+from holdfast.backup.wire import entries as installed_items
+from holdfast.backup.wire.entries import DIRECTIONS, KINDS, STATUSES
+from tests.backup.archive.histories import renumber
+from tests.backup.streams import record, sample
+from tests.backup.wire.core import Core
+
+CAP = (1 << 32) - 1
+PEOPLE = {number: number + 1000 for number in range(5000)}
+
+
+def read(core: Core, *frames: Frame, people: dict[int, int] | None = None) -> list[tuple[object, ...]]:
+    """Read frames as one block."""
+    data = b"".join(record(frame.SerializeToString()) for frame in frames)
+    known = PEOPLE if people is None else people
+    rows, _others, _frames, fault, _at, *_place = core.entries.read_items(data, CAP, known, known, 0, -1, 1 << 62)
+    assert fault == 0
+    return list(rows)
+
+
+def chat_items() -> list[Frame]:
+    """Take every message of a history that has all kinds."""
+    parsed = [Frame.FromString(raw) for raw in sample(400)[1:]]
+    return [frame for frame in parsed if frame.WhichOneof("item") == "chatItem"]
+
+
+def fingerprint(core: Core, item: ChatItem, people: dict[int, int] | None = None) -> int:
+    """Make the fingerprint of one item."""
+    made = core.entries.fingerprint_of(item.SerializeToString(), PEOPLE if people is None else people)
+    assert isinstance(made, int)
+    return made
+
+
+def test_rows_say_what_protobuf_reads(core: Core) -> None:
+    """Times, text, direction, kind, receipts and reactions of every kind of message."""
+    frames = chat_items()
+    for frame, found in zip(frames, read(core, *frames), strict=True):
+        item, row = frame.chatItem, found[8]
+        assert isinstance(row, tuple)
+        assert row[1:4] == (item.chatId + 1000, item.authorId + 1000, item.dateSent)
+        assert row[4] == (item.revisions[0].dateSent if item.revisions else item.dateSent)
+        fields = ChatItem.DESCRIPTOR.fields_by_name
+        assert row[9] == DIRECTIONS[fields[item.WhichOneof("directionalDetails") or ""].number]
+        assert row[10] == KINDS[fields[item.WhichOneof("item") or ""].number]
+        assert row[11] == (item.standardMessage.text.body if item.standardMessage.HasField("text") else None)
+        assert row[15] == ("https://" in item.standardMessage.text.body)
+        receipts = sorted(
+            (
+                one.recipientId + 1000,
+                STATUSES[one.DESCRIPTOR.fields_by_name[one.WhichOneof("deliveryStatus") or ""].number],
+            )
+            for one in item.outgoing.sendStatus
+        )
+        assert sorted(one[2:4] for one in found[6] or ()) == receipts  # type: ignore[attr-defined]
+        reactions = sorted((one.authorId + 1000, one.emoji) for one in item.standardMessage.reactions)
+        assert sorted(one[2:4] for one in found[7] or ()) == reactions  # type: ignore[attr-defined]
+
+
+def test_both_cores_make_the_same(core: Core) -> None:
+    """Compiled and interpreted, to the last bit of the fingerprint and the id."""
+    frames = chat_items()
+    data = b"".join(record(frame.SerializeToString()) for frame in frames)
+    where = (CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    assert core.entries.read_items(data, *where) == installed_items.read_items(data, *where)
+
+
+def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
+    """Two files that number everybody differently have the same fingerprints and ids."""
+    frames = chat_items()
+    others = [Frame.FromString(frame.SerializeToString()) for frame in frames]
+    for frame in others:
+        renumber(frame, lambda number: number * 2 + 1, lambda number: number * 2 + 1)
+    doubled = {number * 2 + 1: here for number, here in PEOPLE.items()}
+    assert [one[8] for one in read(core, *frames)] == [one[8] for one in read(core, *others, people=doubled)]
+
+
+def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
+    """Receipts, reactions and votes may stand in any order; options of a poll may not."""
+    dice = random.Random(1)
+    for frame in chat_items():
+        item, mark = frame.chatItem, fingerprint(core, frame.chatItem)
+        for mixed in (item.outgoing.sendStatus, item.standardMessage.reactions):
+            if len(mixed) < 2:
+                continue  # to touch an empty list would set the message around it
+            shuffled = list(mixed)
+            dice.shuffle(shuffled)
+            del mixed[:]
+            mixed.extend(shuffled)  # type: ignore[arg-type]
+        assert fingerprint(core, item) == mark
+        if len(item.poll.options) > 1 and item.poll.options[0] != item.poll.options[1]:
+            first = item.poll.options.pop(0)
+            item.poll.options.append(first)
+            assert fingerprint(core, item) != mark
+
+
+def test_whatever_is_said_differently_has_another_fingerprint(core: Core) -> None:
+    """A letter, a reaction, a receipt, who it is from, an unknown field."""
+    item = ChatItem(chatId=1, authorId=2, dateSent=3)
+    item.outgoing.sendStatus.add(recipientId=3, timestamp=4).sent.SetInParent()
+    item.standardMessage.text.body = "some words"
+    marks = {fingerprint(core, item)}
+    item.standardMessage.text.body = "some wordz"
+    marks.add(fingerprint(core, item))
+    item.standardMessage.reactions.add(emoji="a", authorId=5)
+    marks.add(fingerprint(core, item))
+    item.standardMessage.reactions[0].authorId = 6
+    marks.add(fingerprint(core, item))
+    item.outgoing.sendStatus[0].read.SetInParent()
+    marks.add(fingerprint(core, item))
+    item.authorId = 9
+    marks.add(fingerprint(core, item))
+    item.MergeFromString(b"\xf8\x07\x01")
+    marks.add(fingerprint(core, item))
+    assert len(marks) == 7
+    item.chatId = 77
+    assert fingerprint(core, item) in marks
+
+
+def test_ids_grow_with_time_and_fit_everywhere(core: Core) -> None:
+    """Below 2**53, so that a program in JavaScript reads them too; also those that found their place taken."""
+    make = core.entries.message_id
+    assert make(1, 2, 5_000, 0, 0) < make(1, 2, 6_000, 0, 0)
+    assert len({make(1, 2, 5_000, 0, rank) for rank in range(50)}) == 50
+    assert max(make(1, 2, (1 << 64) - 1, 0, 0), make(1, 2, 3, 0, 1 << 16)) < 1 << 53
+
+
+def test_frames_that_are_not_messages_are_named(core: Core) -> None:
+    """With how many messages stand before them."""
+    message = chat_items()[0]
+    data = b"".join(record(frame.SerializeToString()) for frame in (Frame(), message, Frame(), message))
+    rows, others, frames, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    assert (len(rows), [place[0] for place in others], frames) == (2, [0, 1], 4)
+
+
+def test_damage_is_found(core: Core) -> None:
+    """Cut anywhere, a record is refused or is another record; nothing is read beyond it."""
+    raw = chat_items()[3].SerializeToString()
+    for size in range(len(raw)):
+        core.entries.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    *_rest, fault, at, _latest, _place = core.entries.read_items(
+        record(raw[:2] + b"\x5a\xff\xff\xff\xff\x0f"), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62
+    )
+    assert fault
+    assert at

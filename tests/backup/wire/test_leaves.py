@@ -1,0 +1,96 @@
+"""The places of values are found as protobuf finds the values, and overwriting one changes nothing else."""
+
+import random
+from collections import Counter
+
+from google.protobuf.message import Message
+
+from holdfast.backup.schema import BackupInfo
+from holdfast.backup.schema import Frame as FrameMessage
+from holdfast.backup.wire import tables
+from holdfast.backup.wire.collect import slot_of
+from tests.backup.streams import record, sample
+from tests.backup.wire.core import Core
+from tests.backup.wire.encoding import delimited, group, number
+from tests.backup.wire.mutations import mutate
+from tests.backup.wire.random_frames import random_frames, random_header
+
+ALL = bytes(
+    slot != 0 and tables.SHAPES[slot] & tables.KIND in {tables.STRING, tables.BYTES}
+    for slot in range(tables.SLOTS)
+)
+
+
+def values_of(message: Message) -> Counter[bytes]:
+    """Count the texts and bytes of a message; protobuf tells a default from none only where it matters."""
+    found: Counter[bytes] = Counter()
+    for field, content in message.ListFields():
+        for value in content if field.is_repeated else (content,):
+            if isinstance(value, Message):
+                found += values_of(value)
+            elif isinstance(value, str | bytes):
+                found[value.encode() if isinstance(value, str) else value] += 1
+    return found
+
+
+def test_every_text_and_all_bytes_are_found(core: Core) -> None:
+    """In random frames and headers of every kind."""
+    rng = random.Random(1)
+    for raw in [*random_frames(200, 1), *sample()[1:]]:
+        found = core.leaves.leaves_of(raw, ALL)
+        assert Counter(raw[begin:end] for _slot, begin, end in found) == values_of(FrameMessage.FromString(raw))
+    for _ in range(20):
+        raw = random_header(rng)
+        found = core.leaves.leaves_of(raw, ALL, tables.BACKUP_INFO)
+        assert Counter(raw[begin:end] for _slot, begin, end in found) == values_of(BackupInfo.FromString(raw))
+
+
+def test_a_block_gives_what_its_frames_give(core: Core) -> None:
+    """With places counted from where the block begins, and only between the ends that were asked for."""
+    frames = random_frames(50, 2)
+    parts = [record(raw) for raw in frames]
+    data = b"".join(parts)
+    expected = []
+    at = 0
+    for raw, part in zip(frames, parts, strict=True):
+        body = at + len(part) - len(raw)
+        expected += [(slot, body + begin, body + end) for slot, begin, end in core.leaves.leaves_of(raw, ALL)]
+        at += len(part)
+    assert core.leaves.leaves(data, 0, len(data), ALL) == expected
+    start, stop = len(parts[0]), len(data) - len(parts[-1])
+    assert core.leaves.leaves(data, start, stop, ALL) == [
+        leaf for leaf in expected if start <= leaf[1] and leaf[2] <= stop and leaf[1] > start
+    ]
+
+
+def test_numbers_are_found_by_the_bytes_they_take(core: Core) -> None:
+    """Where they are asked for."""
+    slot = slot_of("Recipient.id")
+    wanted = bytes(at == slot for at in range(tables.SLOTS))
+    raw = delimited(2, number(1, 300) + delimited(2, number(4, 300)))
+    assert core.leaves.leaves_of(raw, wanted) == [(slot, 3, 5)]
+
+
+def test_unknown_fields_are_found_whole(core: Core) -> None:
+    """Those of another wire type and groups among them."""
+    nothing = bytes(tables.SLOTS)
+    odd = (number(77, 5), group(8, number(1, 1)), delimited(99, b"abc"))
+    raw = b"".join(odd) + delimited(1, number(4, 3) + delimited(4, b"Jo"))
+    assert [raw[begin:end] for slot, begin, end in core.leaves.leaves_of(raw, nothing) if slot == 0] == [
+        *odd,
+        number(4, 3),
+    ]
+
+
+def test_odd_frames_are_searched_like_any_other(core: Core) -> None:
+    """Leaves never overlap, and stand in the order they are written."""
+    rng = random.Random(3)
+    pool = random_frames(50, 3)
+    for _ in range(500):
+        raw = mutate(rng, rng.choice(pool))
+        if core.walk.look(raw).fault:
+            continue
+        found = core.leaves.leaves_of(raw, ALL)
+        places = [place for _slot, begin, end in found for place in (begin, end)]
+        assert places == sorted(places)
+        assert sum(slot == 0 for slot, _begin, _end in found) == core.walk.look(raw).unknown_fields

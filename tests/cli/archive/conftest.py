@@ -1,0 +1,21 @@
+"""An archive to run commands on."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.backup.archive.histories import copies, imported, write
+
+
+@pytest.fixture(scope="session")
+def chats_db(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Make an archive of a history with every kind of message, once."""
+    home = tmp_path_factory.mktemp("archive")
+    imported(home / "chats.db", write(home / "one", *copies(400)))
+    return str(home / "chats.db")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    """Write a backup."""
+    return str(write(tmp_path / "one.binproto", *copies()))

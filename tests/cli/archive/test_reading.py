@@ -1,0 +1,62 @@
+"""`holdfast archive chats`, `show`, `people`, `info`, `skipped`."""
+
+import json
+from pathlib import Path
+
+from tests.backup.archive.histories import copies, imported, items, write
+from tests.cli.conftest import Run
+
+
+def test_chats_and_people_are_listed(run: Run, chats_db: str) -> None:
+    """For people and for programs."""
+    chats = json.loads(run("archive", "chats", chats_db, "--json").out)
+    assert sum(chat["messages"] for chat in chats) == 400
+    assert str(chats[0]["id"]) in run("archive", "chats", chats_db).out
+    assert "(you)" in run("archive", "people", chats_db).out
+    assert json.loads(run("archive", "people", chats_db, "--json").out)[0]["kind"] == "self"
+
+
+def test_a_chat_is_shown_page_by_page(run: Run, chats_db: str) -> None:
+    """The end of a page says how to go on."""
+    chats = json.loads(run("archive", "chats", chats_db, "--json").out)
+    largest = str(max(chats, key=lambda chat: chat["messages"])["id"])
+    first = run("archive", "show", chats_db, largest, "-n", "5")
+    assert "--before" in first.err
+    place = first.err.split("--before ")[1].split()[0]
+    second = run("archive", "show", chats_db, largest, "-n", "5", "--before", place)
+    assert second.status == 0
+    assert second.out != first.out
+    around = run("archive", "show", chats_db, largest, "--around", "2025-01", "--json")
+    assert len(json.loads(around.out)["messages"]) == 50
+
+
+def test_wrong_places_and_chats_are_refused(run: Run, chats_db: str) -> None:
+    """In one line."""
+    chat = str(json.loads(run("archive", "chats", chats_db, "--json").out)[0]["id"])
+    for words, status in ((("nobody",), 1), ((chat, "--around", "soon"), 2), (("e",), 1)):
+        done = run("archive", "show", chats_db, *words)
+        assert done.status == status
+        assert len(done.err.splitlines()) == 1
+    assert run("archive", "show", chats_db, chat, "--before", "1.2").status == 2
+
+
+def test_what_was_skipped_is_listed(run: Run, chats_db: str) -> None:
+    """With the frame."""
+    assert "avatarColor" in run("archive", "skipped", chats_db).out
+    assert json.loads(run("archive", "skipped", chats_db, "--json").out)[0]["frame"] > 0
+    assert run("archive", "skipped", chats_db, "--snapshot", "99").status == 0
+
+
+def test_texts_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
+    """Nor be taken for markup of the program's own."""
+    header, frames = copies()
+    for item in items(frames):
+        if item.standardMessage.text.body:
+            item.standardMessage.text.body = "\x1b[31mred [bold]not bold[/bold]\x07"
+    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    place = str(tmp_path / "a.db")
+    for chat in json.loads(run("archive", "chats", place, "--json").out):
+        out = run("archive", "show", place, str(chat["id"])).out
+        assert "\x1b" not in out
+        assert "\x07" not in out
+    assert "[bold]not bold[/bold]" in run("archive", "search", place, "bold").out

@@ -1,0 +1,48 @@
+"""`holdfast archive search`."""
+
+import json
+
+from tests.cli.conftest import Run
+
+
+def test_hits_are_shown_with_context(run: Run, chats_db: str) -> None:
+    """And as JSON."""
+    assert run("archive", "search", chats_db, "the", "-C", "1").status == 0
+    found = json.loads(run("archive", "search", chats_db, "the", "--json", "-C", "1", "--by", "rank").out)
+    assert found["hits"][0]["message"]["text"]
+    assert "before" in found["hits"][0]
+
+
+def test_all_filters_can_be_given_as_options(run: Run, chats_db: str) -> None:
+    """As well as in the query."""
+    words = ("--from", "me", "--direction", "outgoing", "--kind", "message", "--since", "2000", "--until", "2100")
+    found = json.loads(run("archive", "search", chats_db, "the", *words, "--json").out)
+    assert found["hits"]
+    assert {hit["message"]["direction"] for hit in found["hits"]} == {"outgoing"}
+    assert run("archive", "search", chats_db, "", "--has-link").status == 0
+    assert run("archive", "search", chats_db, "", "--has-media").status == 0
+
+
+def test_the_next_page_is_named(run: Run, chats_db: str) -> None:
+    """And begins where the last one ended."""
+    first = run("archive", "search", chats_db, "the", "-n", "2")
+    below = first.err.split("--below ")[1].split()[0]
+    second = run("archive", "search", chats_db, "the", "-n", "2", "--below", below)
+    assert second.status == 0
+    assert second.out != first.out
+
+
+def test_nothing_found_is_a_no(run: Run, chats_db: str) -> None:
+    """For scripts."""
+    assert run("archive", "search", chats_db, "xylophonist").status == 1
+
+
+def test_hostile_queries_are_one_line(run: Run, chats_db: str) -> None:
+    """Never a traceback."""
+    for query in ('"', "***", "since:x", "kind:[red]x"):
+        done = run("archive", "search", chats_db, query)
+        assert done.status == 2
+        assert len(done.err.splitlines()) == 1
+    done = run("archive", "search", chats_db, "tea chat:[red]\x9b31mx")
+    assert (done.status, len(done.err.splitlines())) == (1, 1)
+    assert "\x9b" not in done.err

@@ -1,0 +1,71 @@
+"""`holdfast backup redact`."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from holdfast import backup
+from holdfast.cli.exits import Exit
+from tests.backup.streams import KEY_FILE, container_of, folder_of, small, stream_of
+from tests.cli.conftest import Run
+
+
+def test_a_copy_is_written_and_said_to_be(run: Run, tmp_path: Path) -> None:
+    """With the same seed, the same one."""
+    source = tmp_path / "backup.binproto"
+    source.write_bytes(stream_of(small()))
+    ran = run("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == f"{tmp_path / 'copy'}: {len(small()) - 1} frames, and none of what was written in them\n"
+    backup.redact(source, tmp_path / "again", seed=4)
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) -> None:
+    """And the copy needs none."""
+    (tmp_path / "keys").write_text(KEY_FILE)
+    (tmp_path / "sealed").write_bytes(container_of(small()))
+    snapshot = folder_of(small(), tmp_path)
+    copies = set()
+    for source in (tmp_path / "sealed", snapshot):
+        ran = run(
+            *("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4"),
+            *("--key-file", str(tmp_path / "keys"), "--json"),
+        )
+        assert (ran.status, ran.err) == (0, "")
+        assert json.loads(ran.out) == {"frames": len(small()) - 1, "damaged": 0, "problem": ""}
+        copies.add((tmp_path / "copy").read_bytes())
+    assert len(copies) == 1
+    assert run("backup", "info", str(tmp_path / "copy")).status == 0
+
+
+def test_standard_input_and_output() -> None:
+    """As a part of a pipe."""
+    stream = stream_of(small())
+    command = [sys.executable, "-m", "holdfast", "backup", "redact", "-", "-", "--seed", "4"]
+    done = subprocess.run(command, input=stream, capture_output=True, check=True)
+    expected = io.BytesIO()
+    backup.redact(io.BytesIO(stream), expected, seed=4)
+    assert (done.stdout, done.stderr) == (expected.getvalue(), b"")
+
+
+def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
+    """That is what a report is about."""
+    source = tmp_path / "backup.binproto"
+    source.write_bytes(stream_of([*small(), b"\x0a\x03\x22\x01\xff"]) + b"\x20abc")
+    ran = run("backup", "redact", str(source), str(tmp_path / "copy"))
+    assert ran.status == 0
+    assert "1 frames are damaged, and so are their copies" in ran.err
+    assert "the file ends in the middle of a record" in ran.err
+
+
+def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    """One line says so."""
+    source = tmp_path / "backup.binproto"
+    source.write_bytes(stream_of(small()))
+    ran = run("backup", "redact", str(source), str(source))
+    assert (ran.status, ran.out) == (Exit.UNREADABLE, "")
+    assert ran.err.startswith("error: ")
+    assert source.read_bytes() == stream_of(small())

@@ -1,0 +1,98 @@
+"""`holdfast backup repair`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.exits import Exit
+from tests.backup.repairing.test_mending import broken
+from tests.backup.rules.world import World
+from tests.backup.streams import KEY_FILE, container_of, small, stream_of
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Write a backup with faults."""
+    path = tmp_path / "backup.binproto"
+    path.write_bytes(stream_of(broken()))
+    return path
+
+
+def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path) -> None:
+    """Frame, rule, place and words; the exit says whether the outcome would pass."""
+    ran = run("backup", "repair", str(source), "--plan")
+    assert (ran.status, ran.err) == (Exit.NO, "")
+    first, second, left, last = ran.out.splitlines()
+    number = World().number("ada")
+    assert first == f"frame {number}: contact.registration.set at recipient.contact: The contact is registered."
+    assert "chat-folder.all.muted" in second
+    assert left.endswith("Stays; --drop would leave it out.")
+    assert last == ("2 repairs; under `strict`, edition `current`, the outcome does not pass: 1 error left")
+    assert sorted(path.name for path in source.parent.iterdir()) == ["backup.binproto"]
+
+
+def test_a_repair_is_written_with_its_log_and_undone(run: Run, source: Path) -> None:
+    """And the original is what it was."""
+    fixed, back = source.with_name("fixed.binproto"), source.with_name("back.binproto")
+    ran = run("backup", "repair", str(source), str(fixed), "--drop")
+    assert (ran.status, ran.err) == (0, "")
+    assert "3 repairs, 1 of which left something out" in ran.out
+    assert f"{fixed}: written; {fixed}.changes.json has what it takes to undo it" in ran.out
+    ran = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == f"{back}: 3 changes undone; the stream is what it was, to the byte\n"
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_json_has_every_step(run: Run, source: Path) -> None:
+    """For programs."""
+    ran = run("backup", "repair", str(source), "--plan", "--json")
+    document = json.loads(ran.out)
+    assert [step["rule"] for step in document["steps"]] == ["contact.registration.set", "chat-folder.all.muted"]
+    assert document["unmended"][0]["needs_drop"] is True
+
+
+def test_more_than_a_screenful_is_counted(run: Run, tmp_path: Path) -> None:
+    """By rule, the most frequent first."""
+    world = World()
+    for number in range(60):
+        again = world.frame(f"call {number}")
+        again.CopyFrom(world.frames["call"])
+        again.chatItem.updateMessage.individualCall.ClearField("state")
+    source = tmp_path / "backup.binproto"
+    source.write_bytes(stream_of(world.records()))
+    ran = run("backup", "repair", str(source), "--plan")
+    assert ran.status == 0
+    assert "... and 20 more; --json lists them all. In all:" in ran.out
+    assert "  individual-call.state.known: 60" in ran.out
+
+
+def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> None:
+    """By the name of what is to be written."""
+    (tmp_path / "keys").write_text(KEY_FILE)
+    source = tmp_path / "sealed"
+    source.write_bytes(container_of(small()))
+    fixed = tmp_path / "fixed.encrypted"
+    ran = run("backup", "repair", str(source), str(fixed), "--key-file", str(tmp_path / "keys"))
+    assert ran.err == ""
+    assert run("backup", "info", str(fixed), "--key-file", str(tmp_path / "keys")).status == 0
+    assert run("backup", "info", str(fixed)).status == Exit.USAGE
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ((), Exit.USAGE, "give the file to write, or --plan"),
+        (("out", "--undo", "log", "--drop"), Exit.USAGE, "--undo goes with neither"),
+        (("out", "--undo", "none"), Exit.UNREADABLE, "the change log none cannot be read"),
+    ],
+)
+def test_wrong_usage_is_said_in_one_line(
+    run: Run, source: Path, words: tuple[str, ...], status: Exit, message: str
+) -> None:
+    """Nothing is written."""
+    ran = run("backup", "repair", str(source), *words)
+    assert (ran.status, ran.out) == (status, "")
+    assert message in ran.err

@@ -1,0 +1,21 @@
+"""Backups of other clients, all made at the same moment, give the same archive in any order."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.backup.archive.dump import dump
+from tests.backup.archive.histories import imported
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_corpus_in_any_order_gives_the_same_archive(corpus: Path, tmp_path: Path, seed: int) -> None:
+    """Also when some are imported twice."""
+    dice = random.Random(seed)
+    files = dice.sample(sorted((corpus / "valid").glob("*.binproto")), 60)
+    imported(tmp_path / "a.db", *files)
+    mixed = [*files, *dice.sample(files, 3)]
+    dice.shuffle(mixed)
+    imported(tmp_path / "b.db", *mixed)
+    assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")

@@ -1,0 +1,48 @@
+"""Backups that others made are compared, merged and cropped without a loss."""
+
+import io
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.compare.choosing import Window
+from holdfast.backup.compare.crop import crop
+from holdfast.backup.convert import To
+from tests.backup.compare.snapshots import difference, merged, opened
+from tests.backup.compare.valid import errors
+
+
+@pytest.fixture(scope="module")
+def files(corpus: Path) -> list[bytes]:
+    """Read every valid file of the corpus."""
+    return [path.read_bytes() for path in sorted((corpus / "valid").glob("*.binproto"))]
+
+
+def test_merging_a_backup_with_itself_gives_itself(files: list[bytes]) -> None:
+    """And what is valid stays so."""
+    for raw in files:
+        made = merged(raw, raw)
+        assert difference(raw, made).same
+        assert errors(made) == errors(raw)
+
+
+def test_two_backups_of_one_account_become_one_with_everything_of_both(files: list[bytes]) -> None:
+    """They were all made at one time for one account, and have nothing else in common."""
+    for one, other in pairwise(files[::3]):
+        made = merged(one, other)
+        assert made == merged(other, one)
+        assert errors(made) == []
+        for raw in (one, other):
+            found = difference(raw, made)
+            assert not [record for record in found.records if record.what == "removed"]
+            assert sum(chat.removed for chat in found.chats) == 0
+
+
+def test_a_crop_of_any_of_them_is_valid(files: list[bytes]) -> None:
+    """Without media, and without messages."""
+    for raw in files:
+        for window in (Window(), Window(1 << 50, None)):
+            out = io.BytesIO()
+            crop(opened(raw), out, To.STREAM, window=window, without_media=True)
+            assert errors(out.getvalue()) == []

@@ -1,0 +1,52 @@
+"""Nothing of the backups others made survives a redaction but what the guide lists."""
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup.redaction.badges import BASE, another_proof
+from holdfast.backup.schema import Frame
+from holdfast.backup.wire.walk import look
+from tests.backup.redaction.survivors import survivors
+from tests.backup.streams import KEYS
+from tests.compat.corpus import chat_backups
+
+FILES = [
+    *chat_backups("valid", "*.binproto"),
+    *chat_backups("invalid", "*.jsonproto"),
+    *chat_backups("encrypted", "*.encrypted"),
+]
+
+
+def records_of(source: Path | io.BytesIO) -> list[bytes]:
+    """Read all records."""
+    with backup.open(source, KEYS) as opened:
+        return [opened.header, *(frame.raw for frame in opened)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_no_content_survives_and_the_shape_does(path: Path) -> None:
+    """Every record has its length and as many fields as before."""
+    out = io.BytesIO()
+    done = backup.redact(path, out, KEYS, seed=1)
+    out.seek(0)
+    before, after = records_of(path), records_of(out)
+    assert (done.frames, done.damaged) == (len(before) - 1, 0)
+    assert [len(raw) for raw in before] == [len(raw) for raw in after]
+    assert [look(raw) for raw in before[1:]] == [look(raw) for raw in after[1:]]
+    assert survivors(before, after) == []
+
+
+def test_gift_badges_keep_their_form() -> None:
+    """The proofs that apps write are of the form the redaction knows."""
+    proofs = [
+        message.chatItem.giftBadge.receiptCredentialPresentation
+        for path in FILES
+        for message in (Frame.FromString(raw) for raw in records_of(path)[1:])
+    ]
+    assert any(proofs)
+    for proof in filter(None, proofs):
+        assert another_proof(proof, random.Random(1)).startswith(b"\0" + BASE * 5)
