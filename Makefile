@@ -22,7 +22,7 @@ CORE   := $(shell sed -n 's/^ *"\(holdfast\.backup\.wire\.[a-z_]*\)",*$$/\1/p' s
 CORE_SOURCES := $(foreach module,$(CORE),src/$(subst .,/,$(module)).py)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve clients test test-long schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
+.PHONY: help serve clients test test-postgres test-long schemathesis bench fuzz differential lint format types imports docs docs-check schema lock changelog clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -63,15 +63,18 @@ clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(CLIENTS)/bin/go-cl
 serve: $(VENV)/.package ## set everything up and run the service on http://localhost:3000
 	HOLDFAST_PORT=$(PORT) HOLDFAST_HOST=$(HOST) HOLDFAST_DATA=$(DATA) HOLDFAST_DEMO=$(DEMO) $(BIN)/holdfast serve
 
-test: $(VENV)/.dev clients ## set everything up and run every test, with coverage of both halves
+test: $(VENV)/.dev clients ## set everything up and run the tests, with coverage of both halves
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal -m "not long" $(PYTEST_ARGS)
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal -m "not long and not postgres" $(PYTEST_ARGS)
 	$(BIN)/coverage combine --quiet
 	@for half in backup hosting; do \
 		printf 'coverage of %s: ' $$half; \
 		$(BIN)/coverage report --include="*/holdfast/$$half/*" --format=total | sed 's/$$/%/'; \
 	done
 	@printf 'coverage of everything: '; $(BIN)/coverage report --format=total | sed 's/$$/%/'
+
+test-postgres: $(VENV)/.dev clients ## run what the API's tests ask of SQLite once more on PostgreSQL
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes each
 	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)

@@ -35,6 +35,8 @@ from tests.stage import Stage
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
+# The folders whose tests meet the database only through what the store's own tests hold to both.
+AGAIN = {"api", "events", "clients", "web", "doctor"}
 
 # Time is measured by benchmarks; a property that is slow on a busy machine is still true.
 hypothesis.settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,6 +45,14 @@ hypothesis.settings.load_profile("house")
 # The client runs in the process of the service here; what it logs is not the service's.
 for name in ("httpx", "httpcore"):
     logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the API's tests do a second time on PostgreSQL; the store's own tests always run on both."""
+    for item in items:
+        given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        if given.get("settings") == "postgres" and AGAIN & set(item.path.parts):
+            item.add_marker(pytest.mark.postgres)
 
 
 @pytest.hookimpl(wrapper=True)
