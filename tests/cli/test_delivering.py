@@ -30,6 +30,9 @@ from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, wait_for
 from tests.hosting.events.receivers import OK, Receiver, Seen, receiving
 
+# Processes that start, die and end take their time; `make test-long` runs these.
+pytestmark = pytest.mark.long
+
 
 class Service:
     """A whole service that is started, killed and started again."""

@@ -17,6 +17,9 @@ from holdfast.cli.workers import how_many
 from tests.cli.test_serve import address, served
 from tests.conftest import wait_for
 
+# Processes that start, die and end take their time; `make test-long` runs these.
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def three(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ SECONDS = 12
 SEED = 1
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("who", ["admin", "owner"])

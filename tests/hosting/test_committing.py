@@ -146,6 +146,7 @@ def place_of(settings: Settings) -> tuple[Path, str | None]:
     return settings.data, None if settings.database_url is None else settings.database_url.reveal()
 
 
+@pytest.mark.long
 def test_processes_take_turns(settings: Settings, host: Host, repository: Repository) -> None:
     """Four processes write to one branch, and nothing is lost."""
     context = multiprocessing.get_context("spawn")
@@ -162,6 +163,7 @@ def test_processes_take_turns(settings: Settings, host: Host, repository: Reposi
     check_told(host, repository)
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_loses_nothing_it_told_of(
     settings: Settings, host: Host, repository: Repository
 ) -> None:

@@ -107,8 +107,8 @@ def scenes(cast: Cast) -> Iterator[Scene]:
             yield Scene(role, "", route, deed, by_scope(role, route) or elsewhere(role, deed))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("settings", ["sqlite", pytest.param("postgres", marks=pytest.mark.long)], indirect=True)
 def test_everybody_gets_exactly_what_they_may(world: World) -> None:
     """Nothing is shown or done that should not be, and nothing refused that should be done."""
     cast = assemble(world)

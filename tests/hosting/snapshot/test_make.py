@@ -131,6 +131,7 @@ class Load:
                 thread.join()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> None:
     """What was acknowledged before it began is in it; every repository is whole; the doctor finds nothing."""
