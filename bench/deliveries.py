@@ -10,7 +10,7 @@ import signal
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -113,9 +113,9 @@ def fill(settings: Settings, port: int) -> str:
 
 
 @contextmanager
-def running(target: object, *arguments: object) -> Iterator[int]:
+def running(target: Callable[..., object], *arguments: object) -> Iterator[int]:
     """Run something in a process of its own meanwhile, and give its number."""
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments, daemon=True)  # type: ignore[arg-type]
+    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments, daemon=True)
     process.start()
     try:
         yield process.pid or 0
