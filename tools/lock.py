@@ -15,6 +15,7 @@ FILES: dict[str, list[str]] = {
     "runtime": [],
     "postgres": ["--extra", "postgres"],
     "s3": ["--extra", "s3"],
+    "parquet": ["--extra", "parquet"],
     "fuzz": [],
     "clients": [],
 }
