@@ -3,12 +3,13 @@
 import httpx
 import pytest
 
+from holdfast.web.stylesheet import ADDRESS
 from tests.conftest import Service
 
 
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [("/static/style.css", "text/css"), ("/static/mark.svg", "image/svg+xml"), ("/", "text/html")],
+    [(ADDRESS, "text/css"), ("/static/mark.svg", "image/svg+xml"), ("/", "text/html")],
 )
 def test_what_a_page_needs_is_served(service: Service, path: str, kind: str) -> None:
     """The stylesheet, the mark and the first page."""

@@ -8,7 +8,7 @@ from tests.conftest import Service
 def test_every_answer_carries_the_protective_headers(service: Service) -> None:
     """Pages, files, the API and errors alike."""
     with service.client() as client:
-        for path in ("/", "/login", "/static/style.css", "/api/v1/version", "/nothing"):
+        for path in ("/", "/login", "/static/mark.svg", "/api/v1/version", "/nothing"):
             headers = client.get(path).headers
             assert "default-src 'none'" in headers["content-security-policy"], path
             assert "unsafe" not in headers["content-security-policy"]

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from importlib import resources
 from pathlib import Path
+from typing import Final
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -20,35 +21,41 @@ from holdfast.hosting.events.delivering import delivering
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
 from holdfast.settings import Settings
-from holdfast.web import avatars, home, login, reference, sign_up
-from holdfast.web.files import FilePages
+from holdfast.web import avatars, login, reference, sign_up, stylesheet
 from holdfast.web.guard import Guard
-from holdfast.web.pages import Pages, not_found
+from holdfast.web.pages import not_found
 from holdfast.web.requests import RequestLog
+from holdfast.web.site import Site
 from holdfast.web.vitals import Vitals
 
 __all__ = ["build"]
 
 
-class Fork:
-    """Sends what is for the API, for git or for files straight there; everything else goes to the pages."""
+# What lies at the top beside everybody's names, and no account can be called.
+BESIDE: Final = frozenset(
+    {"api", "avatars", "favicon.ico", "login", "logout", "sign-up", "static", "swagger.v1.json"}
+)
 
-    def __init__(self, service: ASGIApp, git: GitHttp, files: FilePages, site: ASGIApp) -> None:
+
+class Fork:
+    """Sends what is for the API, for git or for one of the few fixed addresses there; the rest are pages."""
+
+    def __init__(self, service: ASGIApp, git: GitHttp, beside: ASGIApp, site: ASGIApp) -> None:
         self._service = service
         self._git = git
-        self._files = files
+        self._beside = beside
         self._site = site
 
     async def __call__(self, scope: Scope, messages: Receive, send: Send) -> None:
         """Serve one request."""
-        chosen = self._site
+        chosen = self._beside
         if scope["type"] == "http":
             if scope["path"].startswith(f"{PREFIX}/"):
                 chosen = self._service
             elif self._git.matches(scope["path"]):
                 chosen = self._git
-            elif self._files.matches(scope["path"]):
-                chosen = self._files
+            elif scope["path"].split("/", 2)[1] not in BESIDE:
+                chosen = self._site
         await chosen(scope, messages, send)
 
 
@@ -82,9 +89,8 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         host.close()
 
     static = Path(str(resources.files("holdfast.web") / "static"))
-    site = Starlette(
+    beside = Starlette(
         routes=[
-            Route("/", home.show, methods=["GET"]),
             Route("/login", login.show, methods=["GET"]),
             Route("/login", login.submit, methods=["POST"]),
             Route("/sign-up", sign_up.show, methods=["GET"]),
@@ -95,15 +101,14 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
             Route("/swagger.v1.json", reference.show_document, methods=["GET"]),
             Route("/api/swagger", reference.to_page, methods=["GET"]),
             Route("/avatars/{number:int}", avatars.show, methods=["GET"]),
+            Route(stylesheet.ADDRESS, stylesheet.show, methods=["GET"]),
             Mount("/static", StaticFiles(directory=static)),
         ],
         middleware=[Middleware(Guard)],
         exception_handlers={404: not_found},
         lifespan=lifespan,
     )
-    site.state.settings = settings
-    site.state.database = host.database
-    site.state.pages = Pages()
-    files = FilePages(host, authenticator, site.state.pages)
+    beside.state.settings = settings
+    beside.state.database = host.database
     service = api.Api(host, api.endpoints(), authenticator)
-    return Vitals(RequestLog(Fork(service, GitHttp(host, authenticator), files, site)), host)
+    return Vitals(RequestLog(Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host)))), host)

@@ -1,20 +1,17 @@
 """The addresses files have on the website: their bytes, and plain pages of files, directories and commits."""
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.auth import Authenticator
 from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, Raw, endpoint
+from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.raw import found_in, media, raw
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.serving import Api
 from holdfast.hosting.api.sniffing import TEXT, media_type
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs, trees
@@ -23,42 +20,13 @@ from holdfast.hosting.git.commits import find_commit, read_commit
 from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.host import Host
 from holdfast.hosting.shapes.git import git_time
-from holdfast.web.guard import HEADERS
-from holdfast.web.pages import Pages
+from holdfast.web.pages import page
 
-__all__ = ["FilePages"]
+__all__ = ["page_commit", "page_media", "page_raw", "page_source"]
 
-PATH: Final = re.compile(r"/[^/]+/[^/]+/(?:(?:raw|media|src)/[^/]+|commit)/.+")
 READING: Final = (in_repository, reads(Unit.CODE))
 LARGEST_SHOWN: Final = 512 * 1024
-HTML: Final = "text/html; charset=utf-8"
-
-
-class FilePages(Api):
-    """What lies below a repository's name on the website; whoever may read the code may see it."""
-
-    def __init__(self, host: Host, authenticator: Authenticator, pages: Pages) -> None:
-        super().__init__(host, endpoints(pages), authenticator, prefix="")
-        self._pages = pages
-
-    @staticmethod
-    def matches(path: str) -> bool:
-        """Tell whether a path is for these pages."""
-        return PATH.fullmatch(path) is not None
-
-    def refusal_page(self, call: Call, refusal: Refusal) -> Raw | None:
-        """Tell people that there is nothing here."""
-        if refusal.status != 404 or "text/html" not in call.headers.get("accept", ""):
-            return None
-        return page(self._pages, call, "not_found.html", title="Not found", status=404)
-
-
-def page(pages: Pages, call: Call, template: str, *, title: str, status: int = 200, **values: object) -> Raw:
-    """Make a page for whoever is looking."""
-    made = pages.render(template, user=call.caller.user, title=title, status=status, **values)
-    return Raw(bytes(made.body), HTML, status, {**HEADERS, "Cache-Control": "private, no-cache"})
 
 
 def commit_at(repo: Repo, kind: str, path: str) -> tuple[str, str, str]:
@@ -77,37 +45,35 @@ def commit_at(repo: Repo, kind: str, path: str) -> tuple[str, str, str]:
     raise Refusal(404)
 
 
-def endpoints(pages: Pages) -> Sequence[Endpoint]:
-    """Declare the pages."""
-
-    @endpoint("GET /{owner}/{repo}/raw/{kind}/{filepath...}", scope="repository", guards=READING)
-    def page_raw(call: Call, place: Place, kind: str, filepath: str) -> Raw:
-        """Return the bytes of a file."""
-        repo = git_of(call, place)
-        _, commit, path = commit_at(repo, kind, filepath)
-        return raw(found_in(call, place, repo, commit, path))
-
-    @endpoint("GET /{owner}/{repo}/media/{kind}/{filepath...}", scope="repository", guards=READING)
-    def page_media(call: Call, place: Place, kind: str, filepath: str) -> Raw:
-        """Return the bytes of a file, and of a large one those its pointer stands for."""
-        repo = git_of(call, place)
-        _, commit, path = commit_at(repo, kind, filepath)
-        return media(found_in(call, place, repo, commit, path))
-
-    @endpoint("GET /{owner}/{repo}/src/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
-    def page_source(call: Call, place: Place, kind: str, filepath: str) -> Raw:
-        """Show a file or a directory."""
-        return source(pages, call, place, kind, filepath)
-
-    @endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
-    def page_commit(call: Call, place: Place, sha: str) -> Raw:
-        """Show a commit."""
-        return commit_page(pages, call, place, sha)
-
-    return page_raw, page_media, page_source, page_commit
+@endpoint("GET /{owner}/{repo}/raw/{kind}/{filepath...}", scope="repository", guards=READING)
+def page_raw(call: Call, place: Place, kind: str, filepath: str) -> Raw:
+    """Return the bytes of a file."""
+    repo = git_of(call, place)
+    _, commit, path = commit_at(repo, kind, filepath)
+    return raw(found_in(call, place, repo, commit, path))
 
 
-def source(pages: Pages, call: Call, place: Place, kind: str, filepath: str) -> Raw:
+@endpoint("GET /{owner}/{repo}/media/{kind}/{filepath...}", scope="repository", guards=READING)
+def page_media(call: Call, place: Place, kind: str, filepath: str) -> Raw:
+    """Return the bytes of a file, and of a large one those its pointer stands for."""
+    repo = git_of(call, place)
+    _, commit, path = commit_at(repo, kind, filepath)
+    return media(found_in(call, place, repo, commit, path))
+
+
+@endpoint("GET /{owner}/{repo}/src/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
+def page_source(call: Call, place: Place, kind: str, filepath: str) -> Raw:
+    """Show a file or a directory."""
+    return source(call, place, kind, filepath)
+
+
+@endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
+def page_commit(call: Call, place: Place, sha: str) -> Raw:
+    """Show a commit."""
+    return commit_page(call, place, sha)
+
+
+def source(call: Call, place: Place, kind: str, filepath: str) -> Raw:
     """Show what lies at a path: the text of a file, or the entries of a directory."""
     repo = git_of(call, place)
     ref, commit, rest = commit_at(repo, kind, filepath)
@@ -131,7 +97,6 @@ def source(pages: Pages, call: Call, place: Place, kind: str, filepath: str) -> 
         if media_type(content).startswith(TEXT):
             text = content.decode(errors="replace")
     return page(
-        pages,
         call,
         "source.html",
         title=f"{place.repository.full_name}/{path}" if path else place.repository.full_name,
@@ -146,7 +111,7 @@ def source(pages: Pages, call: Call, place: Place, kind: str, filepath: str) -> 
     )
 
 
-def commit_page(pages: Pages, call: Call, place: Place, sha: str) -> Raw:
+def commit_page(call: Call, place: Place, sha: str) -> Raw:
     """Show who made a commit, what they said, and which files it changed."""
     repo = git_of(call, place)
     at = refs.rev_parse(repo, sha) if re.fullmatch(r"[0-9a-f]{4,40}", sha) else None
@@ -155,7 +120,6 @@ def commit_page(pages: Pages, call: Call, place: Place, sha: str) -> Raw:
         raise Refusal(404)
     root = f"{call.root}/{quote(place.repository.full_name)}"
     return page(
-        pages,
         call,
         "commit.html",
         title=f"{place.repository.full_name} {commit.id[:10]}",

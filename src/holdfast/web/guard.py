@@ -7,13 +7,16 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard"]
+__all__ = ["POLICY", "Guard"]
 
-HEADERS: Final = {
+POLICY: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; script-src 'self'; "
-        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; media-src 'self'; font-src 'self'; "
+        "script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
+}
+HEADERS: Final = {
+    **POLICY,
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }

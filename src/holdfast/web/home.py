@@ -4,18 +4,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from anyio import to_thread
-from starlette.requests import Request
-from starlette.responses import Response
-
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.store import organizations, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
-from holdfast.web.pages import Pages, current_user
-from holdfast.web.shelf import Book, look
+from holdfast.web.pages import page
+from holdfast.web.shelf import look
 
-__all__ = ["show"]
+__all__ = ["show_home"]
 
 SHOWN: Final = 50
 
@@ -73,16 +71,12 @@ def hosted(database: Database, user: Account, root: str) -> Listed:
     )
 
 
-async def show(request: Request) -> Response:
-    """Show the home page; the shelf of backups is for the administrator, whose data folder it is."""
-    user = current_user(request)
-    state = request.app.state
-    pages: Pages = state.pages
+@endpoint("GET /", slow=True)
+def show_home(call: Call) -> Raw:
+    """Show the first page; the shelf of backups is for the administrator, whose data folder it is."""
+    user = call.caller.user
     if user is None:
-        return pages.render("home.html", user=None, title="Holdfast")
-    root = state.settings.root_url or str(request.base_url).rstrip("/")
-    listed = await to_thread.run_sync(hosted, state.database, user, root)
-    shelf: list[Book] = []
-    if user.is_admin:
-        shelf = await to_thread.run_sync(look, state.settings.data / "backups")
-    return pages.render("home.html", user=user, title="Holdfast", shelf=shelf, hosted=listed)
+        return page(call, "home.html", title="Holdfast")
+    listed = hosted(call.host.database, user, call.root)
+    shelf = look(call.host.settings.data / "backups") if user.is_admin else []
+    return page(call, "home.html", title="Holdfast", shelf=shelf, hosted=listed)

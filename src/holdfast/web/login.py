@@ -13,7 +13,7 @@ from holdfast.hosting.errors import TooManyGuesses
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
-from holdfast.web.pages import Pages, current_user
+from holdfast.web.pages import PAGES, current_user, local_path
 
 __all__ = ["leave", "logged_in", "show", "submit"]
 
@@ -24,17 +24,20 @@ CLOSED: Final = "This account may not log in at the moment. Ask whoever looks af
 
 async def show(request: Request) -> Response:
     """Show the form."""
+    wanted = local_path(request.query_params.get("next"))
     if current_user(request) is not None:
-        return RedirectResponse("/", 303)
-    pages: Pages = request.app.state.pages
+        return RedirectResponse(wanted, 303)
     sign_up = request.app.state.settings.sign_up
-    return pages.render("login.html", user=None, title="Log in", problem="", typed="", sign_up=sign_up)
+    return PAGES.render(
+        "login.html", user=None, title="Log in", problem="", typed="", wanted=wanted, sign_up=sign_up
+    )
 
 
 async def submit(request: Request) -> Response:
     """Check what was typed; a wrong name and a wrong password get the same answer in the same time."""
     async with request.form(max_files=0, max_fields=8, max_part_size=passwords.LONGEST * 8) as form:
-        name, password = form.get("name"), form.get("password")
+        name, password, then = form.get("name"), form.get("password"), form.get("next")
+    wanted = local_path(then if isinstance(then, str) else None)
     state = request.app.state
     typed = name if isinstance(name, str) and len(name) <= passwords.LONGEST else ""
     user = None
@@ -48,21 +51,21 @@ async def submit(request: Request) -> Response:
         except TooManyGuesses as error:
             minutes = -(-error.seconds // 60)
             problem = f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
-            return refuse(request, typed, problem, 429, {"Retry-After": str(error.seconds)})
+            return refuse(request, (typed, wanted), problem, 429, {"Retry-After": str(error.seconds)})
     if user is None:
-        return refuse(request, typed, TOGETHER, 401)
+        return refuse(request, (typed, wanted), TOGETHER, 401)
     if user.may_not_log_in or not user.is_active:
-        return refuse(request, typed, CLOSED, 403)
-    return await logged_in(request, user)
+        return refuse(request, (typed, wanted), CLOSED, 403)
+    return await logged_in(request, user, wanted)
 
 
-async def logged_in(request: Request, user: Account) -> Response:
-    """Log somebody in on this browser and send them to the first page."""
+async def logged_in(request: Request, user: Account, wanted: str = "/") -> Response:
+    """Log somebody in on this browser and send them where they wanted to go."""
     state = request.app.state
     days = state.settings.session_days
     token = await to_thread.run_sync(partial(sessions.start_session, state.database, user, days=days))
     log.info("login", user=user.id)
-    response = RedirectResponse("/", 303)
+    response = RedirectResponse(wanted, 303)
     response.set_cookie(
         sessions.COOKIE,
         token.reveal(),
@@ -75,15 +78,21 @@ async def logged_in(request: Request, user: Account) -> Response:
 
 
 def refuse(
-    request: Request, typed: str, problem: str, status: int, headers: dict[str, str] | None = None
+    request: Request, given: tuple[str, str], problem: str, status: int, headers: dict[str, str] | None = None
 ) -> Response:
-    """Show the form again with what is wrong."""
+    """Show the form again with what is wrong; `given` is the name that was typed, and where to go afterwards."""
     # The name is not logged: people type their password into the wrong field.
     log.warning("login refused", status=status)
-    pages: Pages = request.app.state.pages
     sign_up = request.app.state.settings.sign_up
-    page = pages.render(
-        "login.html", user=None, title="Log in", problem=problem, typed=typed, status=status, sign_up=sign_up
+    page = PAGES.render(
+        "login.html",
+        user=None,
+        title="Log in",
+        problem=problem,
+        typed=given[0],
+        wanted=given[1],
+        status=status,
+        sign_up=sign_up,
     )
     page.headers.update(headers or {})
     return page

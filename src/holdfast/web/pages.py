@@ -1,15 +1,50 @@
-"""Turns templates into pages."""
+"""Turns templates into pages, and says where to go next after a form."""
+
+import gzip
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from holdfast import __version__
+from holdfast.hosting.api.answer import accepts_gzip
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
+from holdfast.web.guard import POLICY
+from holdfast.web.stylesheet import ADDRESS
 
-__all__ = ["Pages", "current_user", "not_found"]
+__all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "current_user", "go", "local_path", "not_found", "page"]
+
+HTML: Final = "text/html; charset=utf-8"
+WORTH_PACKING: Final = 1400
+NEVER_KEPT: Final = {"Cache-Control": "private, no-cache"}
+NOTICE_COOKIE: Final = "holdfast_notice"
+# What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
+NOTICES: Final[Mapping[str, str]] = {
+    "added": "Added.",
+    "changed": "Your changes are saved.",
+    "created": "It is there.",
+    "deleted": "It is gone.",
+    "left": "You have left.",
+    "logged-out": "You are logged out there.",
+    "moved": "It has moved here.",
+    "removed": "Removed.",
+    "resumed": "Deliveries go on.",
+    "sent-again": "It will be sent again.",
+    "test-sent": "A test is on its way.",
+}
+
+
+def moment(seconds: float) -> datetime:
+    """Return a moment of the database or of git as people write it."""
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 class Pages:
@@ -23,16 +58,72 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.filters["number"] = lambda value: f"{value:,}"
+        filters = self._environment.filters
+        filters["number"] = lambda value: f"{value:,}"
+        filters["moment"] = moment
+        filters["part"] = lambda text: quote(text, safe="")
+        filters["path"] = lambda text: quote(text, safe="/")
+        self._environment.globals |= {"version": __version__, "stylesheet": ADDRESS}
+
+    def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
+        """Make the text of a page; `user` is whoever is looking at it."""
+        given: dict[str, object] = {"here": "/", "notice": "", **values}
+        return self._environment.get_template(template).render(user=user, title=title, **given)
 
     def render(
         self, template: str, *, user: Account | None, title: str, status: int = 200, **values: object
     ) -> HTMLResponse:
-        """Make a page; `user` is whoever is looking at it."""
-        text = self._environment.get_template(template).render(
-            user=user, title=title, version=__version__, **values
-        )
-        return HTMLResponse(text, status, headers={"Cache-Control": "private, no-cache"})
+        """Make a page."""
+        return HTMLResponse(self.text(template, user=user, title=title, **values), status, headers=NEVER_KEPT)
+
+
+PAGES: Final = Pages()
+
+
+def page(call: Call, template: str, *, title: str, status: int = 200, **values: object) -> Raw:
+    """Make a page for whoever sent the request."""
+    headers = {**POLICY, **NEVER_KEPT}
+    left = cookie_parser(call.headers.get("cookie", "")).get(NOTICE_COOKIE, "")
+    if left:
+        headers["Set-Cookie"] = f"{NOTICE_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
+    query: bytes = call.scope["query_string"]
+    here = quote(call.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
+    text = PAGES.text(
+        template,
+        user=call.caller.user,
+        title=title,
+        here=here if call.method == "GET" else "/",
+        notice=NOTICES.get(left, ""),
+        **values,
+    )
+    content = text.encode()
+    if len(content) > WORTH_PACKING and accepts_gzip(call.scope):
+        content = gzip.compress(content, 3, mtime=0)
+        headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Raw(content, HTML, status, headers)
+
+
+def go(path: str, notice: str = "") -> Raw:
+    """Send the browser on after a form; the page there shows the notice, once."""
+    headers = {"Location": path}
+    if notice:
+        if notice not in NOTICES:
+            raise LookupError(f"no notice is called {notice}")
+        headers["Set-Cookie"] = f"{NOTICE_COOKIE}={notice}; Path=/; Max-Age=60; HttpOnly; SameSite=Lax"
+    return Raw(b"", "text/plain; charset=utf-8", 303, headers)
+
+
+def local_path(wanted: str | None) -> str:
+    """Return where to go on this site; an address of another one, in whatever spelling, is the first page."""
+    if not wanted or not wanted.startswith("/") or wanted.startswith(("//", "/\\")) or len(wanted) > 2000:
+        return "/"
+    if any(ord(letter) < 0x21 or letter in "\\\x7f" for letter in wanted):
+        return "/"
+    try:
+        parts = urlsplit(wanted)
+    except ValueError:
+        return "/"
+    return "/" if parts.scheme or parts.netloc else quote(wanted, safe="/?&=%#+:@!$'()*,;~-._[]")
 
 
 def current_user(request: Request) -> Account | None:
@@ -45,5 +136,4 @@ async def not_found(request: Request, _error: Exception) -> Response:
     """Answer for an address nothing lives at: a page for people, a plain line below `/api`."""
     if request.url.path.startswith("/api/"):
         return PlainTextResponse("Not found.\n", 404)
-    pages: Pages = request.app.state.pages
-    return pages.render("not_found.html", user=current_user(request), title="Not found", status=404)
+    return PAGES.render("not_found.html", user=current_user(request), title="Not found", status=404)

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting.api.openapi import document
 from holdfast.hosting.api.routes import endpoints
-from holdfast.web.pages import Pages, current_user
+from holdfast.web.pages import PAGES, current_user
 
 __all__ = ["show_document", "show_page", "to_page"]
 
@@ -57,9 +57,8 @@ async def show_document(_request: Request) -> Response:
 async def show_page(request: Request) -> Response:
     """Serve the page."""
     _, groups = await to_thread.run_sync(described)
-    pages: Pages = request.app.state.pages
     user = current_user(request)
-    return pages.render("reference.html", user=user, title="API", groups=groups, parts=parts)
+    return PAGES.render("reference.html", user=user, title="API", groups=groups, parts=parts)
 
 
 def parts(path: str) -> list[str]:

@@ -12,25 +12,24 @@ from holdfast.hosting.errors import Refused, Taken
 from holdfast.hosting.store import administration
 from holdfast.secret import Secret
 from holdfast.web.login import logged_in
-from holdfast.web.pages import Pages, current_user, not_found
+from holdfast.web.pages import PAGES, current_user, not_found
 
 __all__ = ["show", "submit"]
 
 log = structlog.get_logger(__name__)
 
 
-def form(request: Request, *, name: str = "", email: str = "", problem: str = "", status: int = 200) -> Response:
+def form(*, name: str = "", email: str = "", problem: str = "", status: int = 200) -> Response:
     """Show the form, with what was typed and what is wrong with it."""
-    pages: Pages = request.app.state.pages
     typed = {"name": name, "email": email, "problem": problem}
-    return pages.render("sign_up.html", user=None, title="Sign up", status=status, typed=typed)
+    return PAGES.render("sign_up.html", user=None, title="Sign up", status=status, typed=typed)
 
 
 async def show(request: Request) -> Response:
     """Show the form; where nobody may sign up, there is no such page."""
     if not request.app.state.settings.sign_up:
         return await not_found(request, LookupError())
-    return RedirectResponse("/", 303) if current_user(request) is not None else form(request)
+    return RedirectResponse("/", 303) if current_user(request) is not None else form()
 
 
 async def submit(request: Request) -> Response:
@@ -45,14 +44,14 @@ async def submit(request: Request) -> Response:
         }
     name, email = given["name"].strip(), given["email"].strip()
     if not email:
-        return form(request, name=name, problem="An e-mail address is needed.", status=422)
+        return form(name=name, problem="An e-mail address is needed.", status=422)
     if len(given["password"]) > passwords.LONGEST:
-        return form(request, name=name, email=email, problem="That password is too long.", status=422)
+        return form(name=name, email=email, problem="That password is too long.", status=422)
     make = partial(administration.register, state.database, name, Secret(given["password"]), email=email)
     try:
         user = await to_thread.run_sync(make)
     except (Refused, Taken) as error:
         problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
-        return form(request, name=name, email=email, problem=problem, status=422)
+        return form(name=name, email=email, problem=problem, status=422)
     log.info("signed up", user=user.id)
     return await logged_in(request, user)

@@ -69,13 +69,11 @@ class Api:
             return
         match = self._router.find(scope["method"], path)
         if match.endpoint is None:
-            status = 405 if match.allowed else 404
             if match.allowed:
                 more["Allow"] = ", ".join([*match.allowed, *(["HEAD"] if "GET" in match.allowed else [])])
-            text = b"Not found.\n" if status == 404 else b"Method not allowed.\n"
-            await send_bytes(scope, send, status, text, [(b"content-type", b"text/plain;charset=utf-8")], more)
+            await self._nothing_there(scope, receive, send, 405 if match.allowed else 404, more)
             return
-        scope["holdfast.route"] = f"{PREFIX}{match.endpoint.path}"
+        scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
         headers = Headers(scope=scope)
         call = Call(self._host, scope, headers, match.parameters, root_of(self._host, scope, headers))
         call.answer_headers = more
@@ -93,6 +91,18 @@ class Api:
             await self._refuse(call, receive, send, known)
         else:
             await self._answer(match.endpoint, call, receive, send, result)
+
+    async def _nothing_there(  # the parts of an answer
+        self,
+        scope: Scope,
+        receive: Receive,  # noqa: ARG002  # for pages
+        send: Send,
+        status: int,
+        more: dict[str, str],
+    ) -> None:
+        """Answer for a path, or a method at a path, that no endpoint has."""
+        text = b"Not found.\n" if status == 404 else b"Method not allowed.\n"
+        await send_bytes(scope, send, status, text, [(b"content-type", b"text/plain;charset=utf-8")], more)
 
     async def _run(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
         """Do everything between the request and the answer, on the loop or off it."""

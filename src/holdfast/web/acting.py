@@ -1,0 +1,63 @@
+"""Lets a page do what the API does: the same guards, the same checks, the same code."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Endpoint, provides
+from holdfast.hosting.api.decoding import checked, decode_query
+from holdfast.hosting.api.paging import Page
+from holdfast.hosting.api.refusal import Refusal, refusal_for
+from holdfast.hosting.errors import HostingError
+
+__all__ = ["act", "problem_with"]
+
+
+def act(  # what a request consists of
+    call: Call,
+    wanted: Endpoint,
+    path: Mapping[str, str | int] | None = None,
+    *,
+    body: Mapping[str, Any] | None = None,
+    query: Mapping[str, str] | None = None,
+    page: Page | None = None,
+) -> Any:
+    """Do what an endpoint does for whoever looks at a page, and return what it returns.
+
+    `path` gives parameters that the page's own address does not have. A refusal is raised as the API would
+    send it.
+    """
+    places = {**call.path, **{name: str(value) for name, value in (path or {}).items()}}
+    inner = replace(call, path=places, found={}, answer_headers={}, on_loop=False)
+    try:
+        for guard in wanted.guards:
+            found = guard(inner)
+            kind = provides(guard)
+            if kind is not None:
+                inner.found[kind] = found
+        arguments: dict[str, Any] = wanted.arguments(inner)
+        if wanted.body is not None:
+            arguments["body"] = checked(wanted.body, dict(body or {}), strict=True)
+        if wanted.query is not None:
+            arguments["query"] = decode_query(wanted.query, list((query or {}).items()))
+        if wanted.paged:
+            arguments["page"] = page or Page(1, 50)
+        return wanted.run(inner, **arguments)
+    except HostingError as error:
+        known = refusal_for(error)
+        if known is None:
+            raise
+        raise known from error
+
+
+def problem_with(refusal: Refusal) -> str:
+    """Return why something was refused, as a sentence for people."""
+    text = refusal.message.strip()
+    # The API names the field in brackets: "[Title]: Required".
+    if text.startswith("[") and "]: " in text:
+        field, _, reason = text[1:].partition("]: ")
+        words = {"Required": "is needed", "MaxSize": "is too long", "MinSize": "is too short"}
+        text = f"{field}: {words.get(reason, reason)}" if field else reason
+    text = text or "That was refused"
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in '.!?' else '.'}"

@@ -1,0 +1,91 @@
+"""The pages people look at, declared as the endpoints of the API are, so that the same guards decide."""
+
+from contextlib import suppress
+from types import ModuleType
+from typing import Final
+from urllib.parse import quote
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.types import Receive, Scope, Send
+
+from holdfast.hosting.access import Caller
+from holdfast.hosting.api.answer import send_raw
+from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Endpoint, Raw
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.serving import Api, root_of
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import sessions
+from holdfast.secret import Secret
+from holdfast.web import files, home
+from holdfast.web.acting import problem_with
+from holdfast.web.pages import go, page
+
+__all__ = ["Site"]
+
+MODULES: Final[tuple[ModuleType, ...]] = (home, files)
+TITLES: Final = {
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not found",
+    409: "That does not fit",
+    412: "That does not fit",
+    413: "Too large",
+    422: "That does not fit",
+    423: "Archived",
+    429: "Too many tries",
+}
+
+
+class Door(Authenticator):
+    """Knows whoever is logged in also when a link on another site brought them here."""
+
+    def _credentials(self, call: Call) -> Caller:
+        caller = super()._credentials(call)
+        if caller.user is not None or call.method != "GET" or call.headers.get("sec-fetch-mode") != "navigate":
+            return caller
+        cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+        return caller if cookie is None else Caller(sessions.user_of(call.host.database, Secret(cookie)))
+
+
+class Site(Api):
+    """All pages; what goes wrong becomes a page as well."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host, endpoints(), Door(), prefix="")
+
+    def refusal_page(self, call: Call, refusal: Refusal) -> Raw | None:
+        """Tell people why not; whoever is not logged in may do so first and comes back."""
+        if "Location" in refusal.headers:
+            return Raw(b"", "text/plain; charset=utf-8", refusal.status)
+        if "text/html" not in call.headers.get("accept", ""):
+            return None
+        if refusal.status == 401 and call.caller.user is None:
+            query: bytes = call.scope["query_string"]
+            here = quote(call.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
+            return go(f"/login?next={quote(here if call.method == 'GET' else '/', safe='')}")
+        title = TITLES.get(refusal.status, "That did not work")
+        if refusal.status in {404, 405}:
+            return page(call, "not_found.html", title=title, status=refusal.status)
+        return page(call, "refused.html", title=title, status=refusal.status, problem=problem_with(refusal))
+
+    async def _nothing_there(
+        self, scope: Scope, receive: Receive, send: Send, status: int, more: dict[str, str]
+    ) -> None:
+        headers = Headers(scope=scope)
+        call = Call(self._host, scope, headers, {}, root_of(self._host, scope, headers))
+        with suppress(Refusal):
+            call.caller = self._authenticator.identify(call)
+        made = page(call, "not_found.html", title=TITLES[status], status=status)
+        await send_raw(scope, receive, send, made, more)
+
+    def _cross_origin(self, _scope: Scope) -> dict[str, str]:
+        """Let no other site read pages."""
+        return {}
+
+
+def endpoints() -> list[Endpoint]:
+    """List every page."""
+    return [value for module in MODULES for value in vars(module).values() if isinstance(value, Endpoint)]

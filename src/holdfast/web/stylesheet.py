@@ -1,0 +1,31 @@
+"""The one stylesheet: written in parts, sent as a whole, kept by browsers until a part changes."""
+
+import hashlib
+from importlib import resources
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+__all__ = ["ADDRESS", "show"]
+
+# The first decides colours and shapes for the others.
+FIRST: Final = "base.css"
+
+
+def whole() -> bytes:
+    """Put the parts together, the first one first and the others by name."""
+    parts = [part for part in (resources.files("holdfast.web") / "style").iterdir() if part.name.endswith(".css")]
+    parts.sort(key=lambda part: (part.name != FIRST, part.name))
+    return b"".join(part.read_bytes() for part in parts)
+
+
+CONTENT: Final = whole()
+ADDRESS: Final = f"/static/{hashlib.sha256(CONTENT).hexdigest()[:12]}.css"
+
+
+async def show(_request: Request) -> Response:
+    """Serve it; its address changes with it."""
+    return Response(
+        CONTENT, media_type="text/css", headers={"Cache-Control": "public, max-age=31536000, immutable"}
+    )

@@ -1,0 +1,88 @@
+"""Pages, and what becomes of requests for which there is none."""
+
+import httpx
+import pytest
+
+from holdfast.web.pages import NOTICE_COOKIE, go, local_path
+from tests.conftest import ADMIN_PASSWORD, Service
+
+LOOKING = {"Accept": "text/html"}
+
+
+def test_a_link_from_elsewhere_finds_people_logged_in(service: Service) -> None:
+    """A browser that follows a link to a private repository shows it; a script of another site learns nothing."""
+    with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
+        api.post("/user/repos", json={"name": "plans", "private": True, "auto_init": True})
+    following = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    with service.logged_in() as client:
+        page = "/admin/plans/src/branch/main/README.md"
+        assert client.get(page, headers=LOOKING | following).status_code == 200
+        following["Sec-Fetch-Mode"] = "cors"
+        assert client.get(page, headers=LOOKING | following).status_code == 404
+
+
+def test_a_page_that_is_not_there_says_so_with_the_menu(service: Service) -> None:
+    """Whoever is logged in still is; a method that a page has not got is refused."""
+    with service.logged_in() as client:
+        answer = client.get("/nobody/nothing/at/all", headers=LOOKING)
+        assert answer.status_code == 404
+        assert "Log out" in answer.text
+        assert client.post("/", headers=LOOKING).status_code == 405
+
+
+def test_pages_say_what_browsers_may_do_with_them(service: Service) -> None:
+    """No script but ours, no frame, no cache between people, no other site."""
+    with service.client() as client:
+        answer = client.get("/", headers=LOOKING | {"Origin": "https://elsewhere.example"})
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "private" in answer.headers["cache-control"]
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_long_pages_are_packed(service: Service) -> None:
+    """For a browser that can read it."""
+    with service.logged_in() as client:
+        assert client.get("/", headers=LOOKING).headers["content-encoding"] == "gzip"
+        plain = client.get("/", headers={**LOOKING, "Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        *("https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example", "javascript:alert(1)", "x"),
+        *("/\t/elsewhere.example", "/\n", "", None, "/" + "x" * 3000, "\\\\elsewhere.example", "/a\\b"),
+    ],
+)
+def test_nobody_is_sent_to_another_site(wanted: str | None) -> None:
+    """In whatever spelling."""
+    assert local_path(wanted) == "/"
+
+
+def test_people_come_back_to_where_they_were(service: Service) -> None:
+    """The form remembers, also after a wrong password."""
+    wanted = "/admin/tides/issues?state=closed&q=a+b"
+    assert local_path(wanted) == wanted
+    with service.client() as client:
+        wrong = client.post("/login", data={"name": "admin", "password": "wrong", "next": wanted})
+        assert "state=closed&amp;q=a+b" in wrong.text
+        right = client.post(
+            "/login", data={"name": "admin", "password": ADMIN_PASSWORD, "next": wanted}, follow_redirects=False
+        )
+    assert right.headers["location"] == wanted
+
+
+def test_a_notice_is_shown_once(service: Service) -> None:
+    """It travels as a key; what the cookie says otherwise is not shown."""
+    assert f"{NOTICE_COOKIE}=changed" in go("/", "changed").headers["Set-Cookie"]
+    with pytest.raises(LookupError):
+        go("/", "<b>")
+    with service.client() as client:
+        answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=changed"})
+        assert "Your changes are saved." in answer.text
+        assert "Max-Age=0" in answer.headers["set-cookie"]
+        answer = client.get("/", headers=LOOKING | {"Cookie": f"{NOTICE_COOKIE}=<b>hello</b>"})
+        assert "hello" not in answer.text
