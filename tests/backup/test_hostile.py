@@ -92,8 +92,17 @@ def test_a_file_may_be_cut_anywhere(name: str) -> None:
     """What is left is refused, or is a shorter stream cut between two records, or lines cut between two lines."""
     data = FORMS[name]
     whole = read_everything(data)
-    step = {"json5": 311, "zip": 3, "array": 311}.get(name, 1)
-    for end in range(0, len(data), step):
+    step = {"json5": 311, "zip": 3, "array": 311, "lines": 7}.get(name, 1)
+    ends = set(range(0, len(data), step))
+    if name == "lines":
+        # Between two lines, and just beside, everything is tried.
+        ends |= {
+            near
+            for end, byte in enumerate(data)
+            if byte == ord("\n")
+            for near in range(end - 2, min(end + 3, len(data)))
+        }
+    for end in sorted(ends):
         error = refused(data[:end])
         if name in {"legacy container", "modern container", "zip", "gzip"}:
             assert error is not None, end

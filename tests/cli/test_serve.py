@@ -60,6 +60,7 @@ def test_the_first_start_prints_all_one_needs_and_the_password_works(tmp_path: P
         assert password[1] not in banner
 
 
+@pytest.mark.long
 def test_a_kill_loses_nothing(tmp_path: Path) -> None:
     """After kill -9 the next start finds the session that was acknowledged."""
     with served(tmp_path / "data") as (process, banner):

@@ -47,6 +47,7 @@ def version(folder: Path) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environ).stdout
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: Path) -> None:
     """The build goes on without the core, and `holdfast version` says so."""

@@ -15,6 +15,7 @@ from tests.cli.test_serve import address, served
 from tests.conftest import wait_for
 
 
+@pytest.mark.long
 def test_the_service_can_be_stopped_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is left behind: no process, no folder, no traceback."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))

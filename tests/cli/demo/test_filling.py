@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 from holdfast.cli.demo import almanac, harbour, tracker
 from holdfast.cli.demo.client import pointer_to
@@ -23,6 +24,7 @@ def total(client: httpx.Client, path: str) -> int:
     return int(answer.headers["X-Total-Count"])
 
 
+@pytest.mark.long
 def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
     """The pages work meanwhile; in the end everything is there, and no token is left behind."""
     with served(tmp_path / "data", "--demo") as (process, banner):

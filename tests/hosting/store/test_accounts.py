@@ -52,7 +52,7 @@ def test_names_that_could_mislead_are_refused(database: Database, name: str) -> 
         accounts.create_user(database, name, PASSWORD)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.from_regex(r"[A-Za-z0-9]([._-]?[A-Za-z0-9]){0,19}", fullmatch=True))
 def test_names_made_by_the_rule_are_accepted(name: str) -> None:
     """The rule as it is told to people is the rule that is checked."""
