@@ -15,6 +15,7 @@ JOBS   ?= 2
 BIN    := $(VENV)/bin
 CLIENTS := $(VENV)-clients
 COMPAT := tests/compat/clients
+BROWSER := tests/browser
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNTIME := $(VENV)/.runtime$(foreach extra,$(EXTRAS),-$(extra))
 LOCKS  := $(foreach name,build runtime $(EXTRAS),requirements/$(name).txt)
@@ -35,7 +36,7 @@ $(RUNTIME): $(LOCKS)
 	touch $@
 
 # One compiled extension per core module, beside its source: a stale one would hide an edit, so edits rebuild.
-$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(CORE_SOURCES:.py=.pxd)
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard $(CORE_SOURCES:.py=.pxd))
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -54,11 +55,15 @@ $(COMPAT)/js/node_modules/.done: $(COMPAT)/js/package-lock.json
 	@if command -v npm >/dev/null; then npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(COMPAT)/js && touch $@; \
 	else echo 'no npm: the clients in JavaScript are not installed'; fi
 
+$(BROWSER)/js/node_modules/.done: $(BROWSER)/js/package-lock.json
+	@if command -v npm >/dev/null; then npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(BROWSER)/js && touch $@; \
+	else echo 'no npm: axe, which the tests in a browser use, is not installed'; fi
+
 $(CLIENTS)/bin/go-client: $(CLIENTS)/.python $(wildcard $(COMPAT)/go/*)
 	@if command -v go >/dev/null; then go build -C $(COMPAT)/go -o $(abspath $@) . && touch $@; \
 	else echo 'no go: the client in Go is not built'; fi
 
-clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(CLIENTS)/bin/go-client ## install the clients other people wrote
+clients: $(CLIENTS)/.python $(COMPAT)/js/node_modules/.done $(BROWSER)/js/node_modules/.done $(CLIENTS)/bin/go-client ## install the clients other people wrote
 
 serve: $(VENV)/.package ## set everything up and run the service on http://localhost:3000
 	HOLDFAST_PORT=$(PORT) HOLDFAST_HOST=$(HOST) HOLDFAST_DATA=$(DATA) HOLDFAST_DEMO=$(DEMO) $(BIN)/holdfast serve
@@ -123,6 +128,6 @@ changelog: $(VENV)/.dev ## show the changelog the fragments would make
 	$(BIN)/towncrier build --draft
 
 clean: ## remove everything that was built (never the data folder)
-	rm -rf $(VENV) $(CLIENTS) $(COMPAT)/js/node_modules build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) $(CLIENTS) $(COMPAT)/js/node_modules $(BROWSER)/js/node_modules build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests bench tools -name '__pycache__' -type d -prune -exec rm -rf {} +
 	find src -name '*.so' -delete

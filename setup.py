@@ -30,6 +30,8 @@ CORE = [
     "holdfast.backup.wire.items",
     "holdfast.backup.wire.check",
     "holdfast.backup.wire.entries",
+    "holdfast.backup.wire.parts",
+    "holdfast.backup.wire.intake",
 ]
 NO_SYMBOLS = [] if sys.platform == "win32" else ["-g0"]
 

@@ -10,7 +10,7 @@ from bench.harness import Figure
 from bench.streams import folder, sample_stream
 from holdfast.backup import archive
 
-FEW, MANY = 100_000, 1_000_000
+FEW, MANY, MOST = 100_000, 1_000_000, 3_000_000
 SEARCHES = 400
 
 # A process of its own: its peak of memory is not that of the benchmarks before it.
@@ -71,12 +71,15 @@ def figures() -> list[Figure]:
     _small, few_seconds, few_memory = imported(FEW)
     place, seconds, memory = imported(MANY)
     times = searches(place)
+    _large, most_seconds, most_memory = imported(MOST)
     stored = place.stat().st_size / sample_stream(MANY).stat().st_size
     return [
         Figure("importing, messages a second of one core", MANY / seconds, "messages/s", least=40_000),
         Figure("a message among a million against one of 100,000", seconds / few_seconds / 10, "times", most=1.25),
+        Figure("a message among three million", most_seconds / few_seconds / 30, "times", most=1.25),
         Figure("memory for a million against 100,000", memory / few_memory, "times", most=1.5),
-        Figure("most memory while importing", memory, "MB"),
+        Figure("memory for three million against a million", most_memory / memory, "times", most=1.2),
+        Figure("most memory while importing", most_memory, "MB"),
         Figure("size of the archive against the frames", stored, "times"),
         Figure("search in a million, 95th percentile", times[SEARCHES * 95 // 100] * 1000, "ms", most=50),
         Figure("search in a million, median", times[SEARCHES // 2] * 1000, "ms"),

@@ -1,4 +1,4 @@
-"""Write docs/reference/ from the code: commands, settings, rules, public Python names, and what webhooks send.
+"""Write docs/reference/ from the code: commands, settings, rules, Python names, exports, what webhooks send.
 
 With `--check` nothing is written, and the exit status is 1 when a page is missing, stale or left over.
 """
@@ -14,14 +14,15 @@ import typer
 from typer.core import TyperArgument, TyperGroup
 
 from holdfast.backup.rules.book import FAMILIES
+from holdfast.backup.rules.unruled import REASONS
 from holdfast.cli import app
 from holdfast.cli.exits import Exit
 from holdfast.settings import describe
-from tools import payloads
+from tools import exports, payloads
 
 FOLDER = Path("docs/reference")
 MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
-LIBRARIES = ("holdfast.backup", "holdfast.backup.compare", "holdfast.settings")
+LIBRARIES = ("holdfast.backup", "holdfast.backup.compare", "holdfast.backup.export", "holdfast.settings")
 
 
 @dataclass(frozen=True)
@@ -152,15 +153,25 @@ def rules_page() -> str:
     for family, rules in FAMILIES.items():
         doc = inspect.getdoc(import_module(f"holdfast.backup.rules.{family}")) or ""
         lines.append(f"## {family}\n\n{doc.partition(chr(10))[0]}\n")
-        lines.append("| rule | strict | import | what is wrong | what to do | what an importer does | from |")
-        lines.append("|---|---|---|---|---|---|---|")
+        lines.append(
+            "| rule | strict | import | what is wrong | what to do | what an importer does | looks at | from |"
+        )
+        lines.append("|---|---|---|---|---|---|---|---|")
         for rule in rules:
             mark = f" *{next(iter(rule.editions))}*" if len(rule.editions) == 1 else ""
+            fields = ", ".join(f"`{name}`" for name in rule.fields) or "-"
             lines.append(
                 f"| `{rule.id}`{mark} | {rule.strict or '-'} | {rule.lenient or '-'} | {rule.wrong} "
-                f"| {rule.advice} | {rule.importer} | {rule.source} |"
+                f"| {rule.advice} | {rule.importer} | {fields} | {rule.source} |"
             )
         lines.append("")
+    lines.append("## Fields without a rule\n")
+    lines.append(
+        "Every other field of the format is looked at by a rule; for each of these there is a reason why not.\n"
+    )
+    lines.append("| why | fields |\n|---|---|")
+    lines += [f"| {why} | {', '.join(f'`{name}`' for name in fields)} |" for why, fields in REASONS]
+    lines.append("")
     return "\n".join(lines)
 
 
@@ -172,6 +183,8 @@ def pages() -> dict[Path, str]:
     made[FOLDER / "python.md"] = python_page()
     made[FOLDER / "webhook-payloads.md"] = f"{MADE}\n{payloads.page()}"
     made[FOLDER / "rules.md"] = rules_page()
+    made[FOLDER / "exports.md"] = f"{MADE}\n{exports.page()}"
+    made |= dict.fromkeys(exports.SCHEMAS, exports.schema())
     return made
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.backup.dates import moment
+from holdfast.backup.dates import moment, spelled
 
 
 def test_milliseconds_are_counted_from_1970_in_utc() -> None:
@@ -34,3 +34,11 @@ def test_the_last_day_of_the_calendar_is_one() -> None:
     last = moment(253_402_300_799_999)
     assert last is not None
     assert last.year == 9999
+
+
+@given(st.integers(0, 300_000_000_000_000))
+def test_times_are_spelled_as_dates_are(ms: int) -> None:
+    """To the second; what lies beyond the calendar is not spelled."""
+    date = moment(ms)
+    assert spelled(ms) == (None if date is None else f"{date:%Y-%m-%d %H:%M:%S}")
+    assert spelled(ms, "T") == (None if date is None else f"{date:%Y-%m-%dT%H:%M:%S}")

@@ -108,7 +108,8 @@ def test_a_pointer_of_an_older_revision_belongs_to_the_message() -> None:
     item = ChatItem(chatId=5, dateSent=SENT)
     item.revisions.add(chatId=6, dateSent=3).standardMessage.attachments.add().pointer.fileName = "old"
     with backup.open(io.BytesIO(message_stream(Frame(chatItem=item)))) as found:
-        assert list(pointers(found)) == [Pointer(1, 5, SENT, "", "old", None)]
+        path = "chatItem.revisions[0].standardMessage.attachments[0].pointer"
+        assert list(pointers(found)) == [Pointer(1, 5, SENT, "", "old", None, path)]
 
 
 @pytest.mark.parametrize(

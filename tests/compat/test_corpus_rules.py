@@ -6,6 +6,8 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup.rules import Edition, Severity, Validation
+from tests.backup.wire.core import installed, interpreted
+from tests.backup.wire.whole_streams import damaged, judged
 from tests.compat.corpus import chat_backups
 
 BROKEN = {
@@ -32,3 +34,12 @@ def test_every_broken_file_is_caught(path: Path) -> None:
     with backup.open(path) as source:
         errors = [finding.rule.id for finding in Validation(source) if finding.severity is Severity.ERROR]
     assert errors == [BROKEN[path.stem], "account.present"]
+
+
+def test_compiled_and_interpreted_judge_the_corpus_alike() -> None:
+    """Every file as it is, some of them damaged too: all findings, in their order."""
+    compiled, plain = installed(), interpreted()
+    for number, path in enumerate(chat_backups("valid", "*.binproto")):
+        data = path.read_bytes()
+        for one in (data, damaged(data, number, 3)) if number % 5 == 0 else (data,):
+            assert judged(compiled, one) == judged(plain, one), path.stem

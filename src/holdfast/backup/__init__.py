@@ -16,7 +16,7 @@ from holdfast.backup.media import extract
 from holdfast.backup.opening import Backup, Form, open  # noqa: A004  # backup.open() is what people look for
 from holdfast.backup.redaction.copying import Redaction, redact
 from holdfast.backup.repairing.mending import Repair, Wanted, plan_repair, repair, undo_repair
-from holdfast.backup.rules import Finding, Rule, Severity, Validation, Validator, validate
+from holdfast.backup.rules import Finding, Rule, Severity, Validation, Validator, validate, validating
 from holdfast.backup.wire import COMPILED, Block, Frame, FrameStream, Limits
 
 __all__ = [
@@ -53,4 +53,5 @@ __all__ = [
     "repair",
     "undo_repair",
     "validate",
+    "validating",
 ]

@@ -2,7 +2,9 @@
 
 BackupError
 ├── UnreadableBackup          the file cannot be opened, or is not a backup in any form we know
+│   └── FolderIncomplete      a local backup folder lacks a file without which it cannot be opened
 ├── DamagedBackup             it is a backup, but its bytes break the format at a known place
+│   └── DamagedContainer      what is around the stream is damaged: encryption, compression, metadata
 ├── DamagedRecord             the bytes of one record, on its own, break the format
 ├── UnfitJson                 a JSON object does not describe a record of the format
 ├── OversizedBackup           it opens to more than is allowed
@@ -14,6 +16,8 @@ BackupError
 ├── WrongKey                  the key does not fit the file
 ├── KeyRefused                what was given as a key cannot be one
 ├── KeyIncomplete             this file needs more than the keys that were given
+├── ExportRefused             the folder of an export holds something else, or is being written to
+├── ExtraMissing              this needs a package that is not installed
 ├── ArchiveError              an archive cannot be read or written
 │   ├── NotAnArchive          the file is something else
 │   ├── ArchiveTooNew         a later version has written it
@@ -30,6 +34,7 @@ BackupError
 
 from typing import Final
 
+from holdfast.backup.parts import Part
 from holdfast.errors import HoldfastError
 
 __all__ = [
@@ -44,8 +49,12 @@ __all__ = [
     "AttachmentTruncated",
     "BackupError",
     "DamagedBackup",
+    "DamagedContainer",
     "DamagedRecord",
     "DifferentAccounts",
+    "ExportRefused",
+    "ExtraMissing",
+    "FolderIncomplete",
     "KeyIncomplete",
     "KeyRefused",
     "LogRefused",
@@ -71,6 +80,14 @@ class BackupError(HoldfastError):
 
 class UnreadableBackup(BackupError):
     """The file cannot be opened, or it is not a backup in any form we know."""
+
+
+class FolderIncomplete(UnreadableBackup):
+    """A local backup folder lacks a file without which it cannot be opened; `part` says which."""
+
+    def __init__(self, problem: str, *, part: Part) -> None:
+        super().__init__(problem)
+        self.part = part
 
 
 class DamagedBackup(BackupError):
@@ -99,6 +116,14 @@ class DamagedBackup(BackupError):
         self.stream = stream if frame is None else "plain stream"
         self.unit = unit
         self.rest = rest
+
+
+class DamagedContainer(DamagedBackup):
+    """What is around the stream is damaged; `part` says what."""
+
+    def __init__(self, problem: str, *, part: Part, offset: int, stream: str = "file") -> None:
+        super().__init__(problem, offset=offset, stream=stream)
+        self.part = part
 
 
 class DamagedRecord(BackupError):
@@ -171,6 +196,14 @@ class KeyIncomplete(BackupError):
     def __init__(self, problem: str, *, missing: tuple[str, ...]) -> None:
         super().__init__(problem)
         self.missing = missing
+
+
+class ExportRefused(BackupError):
+    """The folder of an export holds something else, or somebody is writing to it."""
+
+
+class ExtraMissing(BackupError):
+    """What was asked for needs a package that is not installed; the message says which extra brings it."""
 
 
 class ArchiveError(BackupError):

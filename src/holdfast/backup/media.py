@@ -29,6 +29,7 @@ from holdfast.backup.opening import Backup
 from holdfast.backup.schema import backup_pb2
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.collect import Selection, collect_block, name_of
+from holdfast.backup.wire.paths import path_to
 from holdfast.backup.wire.stream import NO_CAP
 
 __all__ = ["Extracted", "MediaCheck", "Pointer", "check_media", "extract", "kept", "pointers", "pointers_of"]
@@ -74,7 +75,10 @@ EXTENSIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """One attachment a message refers to. `attachment` is None when the backup says it was not kept."""
+    """One attachment a message refers to, by the way `path` through its frame.
+
+    `attachment` is None when the backup says it was not kept.
+    """
 
     frame: int
     chat: int
@@ -82,6 +86,7 @@ class Pointer:
     content_type: str
     file_name: str
     attachment: Attachment | None
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,7 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
         found, frames, fault, at = collect_block(block.data, NO_CAP, PICKED)
         if fault:
             raise block.damaged(fault, frames, at)
-        index_of = block.finder()
+        span_of = block.spans()
         chat = sent = 0
         for slot, depth, start, end in found:
             if slot in items and depth == 0:
@@ -164,13 +169,15 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
                 sent = sent if depth > 1 else start
             else:
                 pointer = parse(block, start, end)
+                index, begin, stop = span_of(start)
                 yield Pointer(
-                    index_of(start),
+                    index,
                     chat,
                     sent,
                     pointer.contentType,
                     pointer.fileName,
                     attachment_of(pointer.locatorInfo),
+                    path_to(block.data[begin:stop], start - begin),
                 )
 
 

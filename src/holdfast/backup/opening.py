@@ -20,14 +20,30 @@ from google.protobuf.message import DecodeError
 from holdfast.backup.container import GunzipLimits, KeyMaterial, LocalMetadata, decrypt, find_layout, gunzip
 from holdfast.backup.container.chunks import CHUNK, as_file, read_chunks
 from holdfast.backup.container.cipher import MAGIC
-from holdfast.backup.container.folder import MAIN, METADATA, Snapshot, find_snapshots
+from holdfast.backup.container.faults import OnFault
+from holdfast.backup.container.folder import (
+    MAIN,
+    METADATA,
+    Snapshot,
+    find_snapshots,
+    hollow_snapshots,
+    without_main,
+)
 from holdfast.backup.container.jsonrecords import JsonRecords, array_items, line_items
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.container.media import ExportMedia, FolderMedia, Media
 from holdfast.backup.container.takeout import ZipExport, find_export
-from holdfast.backup.errors import BackupError, UnreadableBackup
+from holdfast.backup.errors import (
+    BackupError,
+    DamagedContainer,
+    FolderIncomplete,
+    KeyIncomplete,
+    UnreadableBackup,
+    WrongKey,
+)
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.wire import Block, Frame, FrameStream, Limits
+from holdfast.backup.wire.salvage import OnGap, SalvagedStream
 
 __all__ = ["Backup", "Form", "open"]
 
@@ -151,14 +167,29 @@ class Opener:
     gunzip: GunzipLimits
     progress: Callable[[int], None] | None
     on_edited: Callable[[int], None] | None
+    on_fault: OnFault | None
+    on_gap: OnGap | None
+
+    def read(self, plain: BinaryIO) -> Records:
+        """Read a plain stream from where it begins."""
+        if self.on_gap is None:
+            return FrameStream(plain, limits=self.limits, progress=self.progress)
+        return SalvagedStream(plain, self.on_gap, limits=self.limits, progress=self.progress)
 
     def folder(self, path: Path) -> Backup:
         """Open a folder."""
         snapshots = find_snapshots(path)
         if snapshots:
-            return self.snapshot(snapshots[0])
+            chosen = snapshots[0]
+            if self.on_fault is not None:
+                for hollow in hollow_snapshots(path):
+                    if hollow.name > chosen.path.name:
+                        self.on_fault(without_main(hollow))
+            return self.snapshot(chosen)
         export = find_export(path)
         if export is None:
+            for hollow in hollow_snapshots(path):
+                raise without_main(hollow)
             raise UnreadableBackup(f"{path} is a folder, but no backup was found in it; looked for {LOOKED_FOR}")
         with ExitStack() as stack:
             source = stack.enter_context(export.open_lines())
@@ -184,13 +215,18 @@ class Opener:
         else:
             size = None
             head, source = look(source)
-        form = recognise(head, size)
-        if not again and form in {Form.CONTAINER, Form.EXPORT}:
-            # These have to be read from the end, or twice.
-            spooled: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
-            shutil.copyfileobj(source, spooled)
-            source, again = spooled, True
-            form = recognise(head, source.tell())
+        try:
+            form = recognise(head, size)
+            if not again and form in {Form.CONTAINER, Form.EXPORT}:
+                # These have to be read from the end, or twice.
+                spooled: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
+                shutil.copyfileobj(source, spooled)
+                source, again, size = spooled, True, spooled.tell()
+                form = recognise(head, size)
+        except UnreadableBackup as refusal:
+            if self.on_fault is None or self.keys is None or size is None or size < SMALLEST_SEALED:
+                raise
+            return Backup(Form.CONTAINER, name, self.cut(source, refusal), stack.pop_all(), again=again)
         media: Media | None = None
         if form is Form.CONTAINER:
             start = self.sealed(source, lambda: local_metadata(beside))
@@ -216,7 +252,7 @@ class Opener:
 
         def start() -> Records:
             rewind(source)
-            return FrameStream(source, limits=self.limits, progress=self.progress)
+            return self.read(source)
 
         return start
 
@@ -243,7 +279,7 @@ class Opener:
 
         def start() -> Records:
             rewind(source)
-            head, plain = look(gunzip(source, limits=self.gunzip))
+            head, plain = look(gunzip(source, limits=self.gunzip, on_fault=self.on_fault))
             form = recognise(head, None)
             if form is Form.LINES:
                 return self.lines(plain)()
@@ -251,22 +287,37 @@ class Opener:
 
         return start
 
+    def cut(self, source: BinaryIO, refusal: UnreadableBackup) -> Callable[[], Records]:
+        """Read what may be the beginning of an encrypted container; only a key that fits can tell."""
+        start = self.sealed(source, lambda: None)
+
+        def try_keys() -> Records:
+            try:
+                return start()
+            except (WrongKey, KeyIncomplete):
+                raise refusal from None
+
+        return try_keys
+
     def sealed(self, source: BinaryIO, metadata: Callable[[], LocalMetadata | None]) -> Callable[[], Records]:
         """Read an encrypted container, whose MAC is compared each time before anything is decrypted."""
 
         def start() -> Records:
-            layout = find_layout(source)
+            layout = find_layout(source, on_fault=self.on_fault)
             given = self.keys or KeyMaterial()
             try:
                 beside = metadata()
-            except BackupError:
+            except BackupError as problem:
                 # Who has the account's id, or the keys themselves, can do without the file that is damaged.
                 if given.message is None and given.own_backup_id() is None:
                     raise
+                if self.on_fault is not None and isinstance(problem, DamagedContainer | FolderIncomplete):
+                    self.on_fault(problem)
                 beside = None
             keys = given.message_keys(modern=layout.modern, local_metadata=beside)
-            plain = gunzip(decrypt(source, layout, keys), limits=self.gunzip)
-            return FrameStream(plain, limits=self.limits, progress=self.progress)
+            content = decrypt(source, layout, keys, on_fault=self.on_fault)
+            plain = gunzip(content, limits=self.gunzip, on_fault=self.on_fault)
+            return self.read(plain)
 
         return start
 
@@ -279,6 +330,8 @@ def open(  # noqa: A001  # backup.open() is what people look for
     gunzip_limits: GunzipLimits | None = None,
     progress: Callable[[int], None] | None = None,
     on_edited: Callable[[int], None] | None = None,
+    on_fault: OnFault | None = None,
+    on_gap: OnGap | None = None,
 ) -> Backup:
     """Open a backup: a path to a file or folder, or an open binary file, standard input among them.
 
@@ -286,10 +339,14 @@ def open(  # noqa: A001  # backup.open() is what people look for
     writes (itself, the one around it, or one snapshot); a plaintext export (`main.jsonl`, its folder, its ZIP); an
     array of records in JSON or JSON5. `key` is whatever keys there are, see `read_keys`. `progress` is called with
     the bytes of the plain stream read so far, `on_edited` with the number of a JSON record that was edited
-    although it carries its original bytes.
+    although it carries its original bytes. With `on_fault` what is wrong with encryption, compression or the
+    folder is told there instead of raised, and what can still be read is, unproven; each reading tells it anew.
+    With `on_gap` the frames go on behind places of the stream that cannot be read, of which it is told.
     """
     keys = read_keys(key) if isinstance(key, str) else key
-    opener = Opener(keys, limits or Limits(), gunzip_limits or GunzipLimits(), progress, on_edited)
+    opener = Opener(
+        keys, limits or Limits(), gunzip_limits or GunzipLimits(), progress, on_edited, on_fault, on_gap
+    )
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):
             name = str(getattr(source, "name", "the input"))

@@ -11,7 +11,7 @@ from holdfast import backup
 from holdfast.backup import archive
 from holdfast.backup.archive import Imported
 from holdfast.backup.schema import BackupInfo, Frame
-from holdfast.backup.schema.backup_pb2 import ChatItem
+from holdfast.backup.schema.backup_pb2 import ChatItem, Contact
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.streams import sample
 
@@ -80,9 +80,47 @@ def write(path: Path, header: BackupInfo, parsed: list[Frame]) -> Path:
     return path
 
 
-def later(path: Path, dice: random.Random, *, days: int, messages: int = 60, seed: int = 1) -> Path:
+def forget(contact: Contact, dice: random.Random) -> None:
+    """Know less of somebody: only the number, only the PNI, both, or all."""
+    if contact.e164 and contact.pni and contact.aci:
+        for field in dice.choice((("aci", "pni"), ("aci", "e164"), ("aci",), ("pni",), ())):
+            contact.ClearField(field)
+        if not contact.aci:
+            contact.ClearField("username")
+
+
+def double(parsed: list[Frame], dice: random.Random) -> list[Frame]:
+    """Let some messages have been sent in the same moment as the one before them by the same author."""
+    kept: list[Frame] = []
+    for frame in parsed:
+        kept.append(frame)
+        if frame.chatItem.HasField("standardMessage") and not frame.chatItem.revisions:
+            for number in range(2):
+                twin = Frame.FromString(frame.SerializeToString())
+                twin.chatItem.standardMessage.text.body = f"twin {number}"
+                if dice.random() < 0.4:
+                    kept.insert(len(kept) - dice.randrange(2), twin)
+    return kept
+
+
+def later(
+    path: Path,
+    dice: random.Random,
+    *,
+    days: int,
+    messages: int = 60,
+    seed: int = 1,
+    half_known: bool = False,
+    twins: bool = False,
+) -> Path:
     """Write a snapshot of the sample in which things have happened, with numbers of its own."""
     header, parsed = copies(messages, seed)
+    if half_known:
+        for frame in parsed:
+            if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+                forget(frame.recipient.contact, dice)
+    if twins:
+        parsed = double(parsed, dice)
     header.backupTimeMs += days * 86_400_000
     kept: list[Frame] = []
     for frame in parsed:

@@ -96,3 +96,33 @@ def test_people_are_listed_with_the_owner(opened: Archive) -> None:
     assert people[0].kind == "self"
     assert people[0].name == people[0].account
     assert sum(person.kind == "self" for person in people) == 1
+
+
+def test_contact_cards_have_all_their_lines(opened: Archive) -> None:
+    """Numbers before mail before addresses; only messages that are cards have one."""
+    found = [
+        one for chat in opened.chats() for one in opened.messages(chat.id) if one.card or one.kind == "contact"
+    ]
+    assert found
+    for one in found:
+        assert one.kind == "contact"
+        assert one.card is not None
+        fields = [line.field for line in one.card.fields]
+        assert fields == sorted(fields, key=["phone", "email", "address"].index)
+        (stored,) = opened.connection.execute(
+            "SELECT count(*) FROM contact_card_field WHERE message_id = ?", (one.id,)
+        ).fetchone()
+        assert len(fields) == stored
+
+
+def test_the_status_of_a_message_is_how_far_it_got_with_anybody(opened: Archive) -> None:
+    """Unless it failed with somebody; what came has none."""
+    ranks = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
+    seen = set()
+    for chat in opened.chats():
+        for one in opened.messages(chat.id):
+            states = [receipt.status for receipt in opened.message(one.id).receipts]
+            expected = max(states, key=ranks.index, default=None) if one.direction == "outgoing" else None
+            assert one.status == expected
+            seen.add(one.status)
+    assert len(seen) > 3

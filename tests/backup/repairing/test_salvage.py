@@ -7,7 +7,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup.errors import DamagedBackup
 from holdfast.backup.repairing.salvage import cut_off, salvaged
-from tests.backup.streams import small, stream_of
+from tests.backup.streams import lines_of, small, stream_of
 
 
 @pytest.mark.parametrize("tail", [b"\x80", b"\x7f", b"\x7fabc"])
@@ -29,9 +29,18 @@ def test_a_whole_stream_is_whole() -> None:
         assert [frame.raw for frame in salvaged(source)] == list(small()[1:])
 
 
-def test_a_length_that_makes_no_sense_cannot_be_salvaged() -> None:
+def test_a_length_that_makes_no_sense_ends_what_is_whole() -> None:
     """Nobody knows where the next record begins."""
     with backup.open(io.BytesIO(stream_of(small()) + b"\xff" * 12)) as source:
+        damage = cut_off(source)
+        assert damage is not None
+        assert (damage.rest, damage.frame) == (b"", len(small()))
+        assert [frame.raw for frame in salvaged(source)] == list(small()[1:])
+
+
+def test_what_is_no_stream_is_not_cut_off() -> None:
+    """Damage of a form that has no records by length is an error."""
+    with backup.open(io.BytesIO(lines_of(small()) + b"{")) as source:
         with pytest.raises(DamagedBackup):
             cut_off(source)
         with pytest.raises(DamagedBackup):

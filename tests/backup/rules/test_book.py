@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from google.protobuf.descriptor import Descriptor
 
-from holdfast.backup.rules import RULES, Profile, Repair, Severity
+from holdfast.backup.rules import RULES, Finding, Profile, Severity
 from holdfast.backup.rules.book import FAMILIES, graves, rule_named, rule_numbered
+from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import numbers, tables
 from holdfast.backup.wire.checks import ADDITIONS, SLOT_BY_NAME, Plan, Role, required
 from holdfast.backup.wire.collect import name_of
@@ -13,7 +15,11 @@ from tests.backup.rules.breakers import ALSO, BREAKERS, HOW
 from tests.backup.rules.world import World, findings
 
 # Rules that a stream of frames cannot break, and where they are tested.
-ELSEWHERE = {"stream.whole": "test_validator.py", **{rule.id: "test_files.py" for rule in FAMILIES["media"]}}
+ELSEWHERE = {
+    "stream.whole": "test_validator.py",
+    **{rule.id: "test_files.py" for rule in FAMILIES["media"]},
+    **{rule.id: "test_containers.py" for rule in FAMILIES["containers"]},
+}
 SENTENCE = re.compile(r"[A-Z].*[^.]\.")
 
 
@@ -25,6 +31,29 @@ def kept(how: dict[str, str]) -> World:
     if how.get("purpose") == "takeout":
         world.without_secrets()
     return world
+
+
+def points_at_its_fields(finding: Finding) -> bool:
+    """Tell whether a finding leads to a field its rule looks at, or to a message that has one inside."""
+    if not finding.path or not finding.rule.fields:
+        return True
+    message: Descriptor | None = Frame.DESCRIPTOR if finding.frame else BackupInfo.DESCRIPTOR
+    names: set[str] = set()
+    for step in finding.path.split("."):
+        assert message is not None
+        field = message.fields_by_name[step.partition("[")[0]]
+        names = {name_of(field)}
+        if field.containing_oneof is not None:
+            names.add(f"{name_of(field).rpartition('.')[0]}.{field.containing_oneof.name}")
+        message = field.message_type
+    if message is not None:
+        names |= {name_of(field) for inner in tables.reach(message) for field in inner.fields}
+        names |= {
+            f"{name_of(inner.fields[0]).rpartition('.')[0]}.{oneof}"
+            for inner in tables.reach(message)
+            for oneof in inner.oneofs_by_name
+        }
+    return bool(names & set(finding.rule.fields))
 
 
 def test_every_rule_has_a_test_that_breaks_it() -> None:
@@ -41,6 +70,7 @@ def test_a_rule_is_kept_and_broken(name: str) -> None:
     BREAKERS[name](world)
     found = findings(world.records(), **how)
     assert {finding.rule.id for finding in found} == {name} | ALSO.get(name, set())
+    assert all(points_at_its_fields(finding) for finding in found)
     profile = Profile(how.get("profile", "strict"))
     assert {finding.severity for finding in found if finding.rule.id == name} == {
         rule_named(name).severity(profile)
@@ -100,7 +130,6 @@ def test_rules_are_written_for_people() -> None:
         for text in (rule.wrong, rule.advice, rule.importer):
             assert SENTENCE.fullmatch(text), (rule.id, text)
         assert rule.lenient is not None
-        assert rule.repair is None or isinstance(rule.repair, Repair)
 
 
 def test_errors_are_marked_for_the_core() -> None:

@@ -1,5 +1,6 @@
 """The files beside a backup are held to what it says of them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from holdfast import backup
 from holdfast.backup.container.manifest import write_manifest
 from holdfast.backup.errors import AttachmentMismatch
-from holdfast.backup.media import kept
+from holdfast.backup.media import attachment_of, kept
 from holdfast.backup.rules import Finding, validate
+from holdfast.backup.schema.backup_pb2 import FilePointer
 from tests.backup.streams import LOCAL_KEYS, folder_of, sample
 
 
@@ -37,7 +39,9 @@ def test_whole_files_are_in_order(snapshot: Path) -> None:
 
 
 def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
-    """Each with the frame that refers to it."""
+    """Each with the frame that refers to it, and the way to what refers to it."""
+    with backup.open(snapshot, LOCAL_KEYS) as source:
+        frames = {frame.index: frame.message for frame in source}
     missing, cut, changed, *_rest = files(snapshot)
     missing.unlink()
     cut.write_bytes(cut.read_bytes()[:40])
@@ -50,7 +54,16 @@ def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:
         "media.file.present",
         "media.file.whole",
     ]
-    assert all(finding.frame and finding.severity == "error" for finding in findings)
+    assert all(finding.severity == "error" for finding in findings)
+    for finding in findings:
+        place: object = frames[finding.frame or 0]
+        for name, element in re.findall(r"(\w+)(?:\[(\d+)\])?", finding.path):
+            place = getattr(place, name)
+            place = place[int(element)] if element else place  # type: ignore[index]
+        assert isinstance(place, FilePointer)
+        attachment = attachment_of(place.locatorInfo)
+        assert attachment is not None
+        assert attachment.name in {missing.name, cut.name, changed.name}
 
 
 def test_another_file_in_its_place_is_found(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,7 +161,7 @@ def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
     assert found[-1].frame == len(world.frames)
     packed = gzip.compress(stream_of(sample_records(12_000, 1)), 1)
     (damage,) = whole(packed[: len(packed) * 9 // 10])
-    assert damage.rule.id == "stream.whole"
+    assert damage.rule.id == "container.compression"
 
 
 def test_what_is_no_backup_is_refused() -> None:

@@ -38,6 +38,8 @@ class Core:
     roll: ModuleType
     check: ModuleType
     entries: ModuleType
+    parts: ModuleType
+    intake: ModuleType
 
 
 def gather(name: str, modules: dict[str, ModuleType]) -> Core:
@@ -55,6 +57,8 @@ def gather(name: str, modules: dict[str, ModuleType]) -> Core:
         "roll",
         "check",
         "entries",
+        "parts",
+        "intake",
     )
     return Core(name, *(short[module] for module in names))
 

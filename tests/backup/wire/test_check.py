@@ -18,6 +18,7 @@ from tests.backup.streams import sample, stream_of
 from tests.backup.wire.core import Core, installed, interpreted
 from tests.backup.wire.encoding import delimited, nested_items, number
 from tests.backup.wire.mutations import mutate
+from tests.backup.wire.whole_streams import damaged, judged
 
 CAP = 1 << 28
 
@@ -59,6 +60,27 @@ def test_compiled_and_interpreted_find_the_same() -> None:
     """On kept, broken and mutated frames, to the byte of the page."""
     frames = list(damaged_frames())
     assert pages(installed(), frames) == pages(interpreted(), frames)
+
+
+@pytest.mark.parametrize("profile", ["strict", "import"])
+@pytest.mark.parametrize("edition", ["spec", "current", "auto"])
+def test_compiled_and_interpreted_judge_whole_streams_alike(edition: str, profile: str) -> None:
+    """Made-up histories, one with every kind of record, and damaged copies: all findings, in their order."""
+    rng = random.Random(11)
+    histories = (
+        World().records(),
+        sample(80),
+        [mutate(rng, raw) if rng.random() < 0.1 else raw for raw in sample(80)],
+    )
+    streams = [stream_of(records) for records in histories]
+    streams += [damaged(streams[number % 2], number, 1 + number % 4) for number in range(6)]
+    compiled, plain = installed(), interpreted()
+    found = 0
+    for data in streams:
+        one = judged(compiled, data, edition=edition, profile=profile)
+        assert one == judged(plain, data, edition=edition, profile=profile)
+        found += len(one) - 1
+    assert found > 20
 
 
 def test_a_fault_leaves_no_findings(core: Core) -> None:

@@ -5,7 +5,7 @@ import random
 from holdfast.backup.schema import Frame
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast.backup.wire import entries as installed_items
-from holdfast.backup.wire.entries import DIRECTIONS, KINDS, STATUSES
+from holdfast.backup.wire.entries import HAS_LINK, HAS_TEXT, IS_READ
 from tests.backup.archive.histories import renumber
 from tests.backup.streams import record, sample
 from tests.backup.wire.core import Core
@@ -40,25 +40,29 @@ def test_rows_say_what_protobuf_reads(core: Core) -> None:
     """Times, text, direction, kind, receipts and reactions of every kind of message."""
     frames = chat_items()
     for frame, found in zip(frames, read(core, *frames), strict=True):
-        item, row = frame.chatItem, found[8]
+        item, row = frame.chatItem, found[6]
         assert isinstance(row, tuple)
         assert row[1:4] == (item.chatId + 1000, item.authorId + 1000, item.dateSent)
         assert row[4] == (item.revisions[0].dateSent if item.revisions else item.dateSent)
         fields = ChatItem.DESCRIPTOR.fields_by_name
-        assert row[9] == DIRECTIONS[fields[item.WhichOneof("directionalDetails") or ""].number]
-        assert row[10] == KINDS[fields[item.WhichOneof("item") or ""].number]
-        assert row[11] == (item.standardMessage.text.body if item.standardMessage.HasField("text") else None)
-        assert row[15] == ("https://" in item.standardMessage.text.body)
+        assert row[9] & 15 == fields[item.WhichOneof("directionalDetails") or ""].number
+        assert row[9] >> 4 & 31 == fields[item.WhichOneof("item") or ""].number
+        assert bool(row[9] & HAS_TEXT) == item.standardMessage.HasField("text")
+        assert row[10] == item.standardMessage.text.body
+        assert bool(row[9] & HAS_LINK) == ("https://" in item.standardMessage.text.body)
+        assert bool(row[9] & IS_READ) == item.incoming.read
         receipts = sorted(
             (
                 one.recipientId + 1000,
-                STATUSES[one.DESCRIPTOR.fields_by_name[one.WhichOneof("deliveryStatus") or ""].number],
+                one.timestamp,
+                one.DESCRIPTOR.fields_by_name[one.WhichOneof("deliveryStatus") or ""].number,
             )
             for one in item.outgoing.sendStatus
         )
-        assert sorted(one[2:4] for one in found[6] or ()) == receipts  # type: ignore[attr-defined]
-        reactions = sorted((one.authorId + 1000, one.emoji) for one in item.standardMessage.reactions)
-        assert sorted(one[2:4] for one in found[7] or ()) == reactions  # type: ignore[attr-defined]
+        assert sorted((one[2], one[3], one[4] & 15) for one in found[3] or ()) == receipts  # type: ignore[attr-defined]
+        content = item.stickerMessage if item.HasField("stickerMessage") else item.standardMessage
+        reactions = sorted((one.authorId + 1000, one.emoji) for one in content.reactions)
+        assert sorted(one[2:4] for one in found[4] or ()) == reactions  # type: ignore[attr-defined]
 
 
 def test_both_cores_make_the_same(core: Core) -> None:
@@ -76,7 +80,7 @@ def test_the_numbers_of_a_file_do_not_matter(core: Core) -> None:
     for frame in others:
         renumber(frame, lambda number: number * 2 + 1, lambda number: number * 2 + 1)
     doubled = {number * 2 + 1: here for number, here in PEOPLE.items()}
-    assert [one[8] for one in read(core, *frames)] == [one[8] for one in read(core, *others, people=doubled)]
+    assert [one[6] for one in read(core, *frames)] == [one[6] for one in read(core, *others, people=doubled)]
 
 
 def test_the_order_of_lists_that_have_none_does_not_matter(core: Core) -> None:
@@ -126,7 +130,7 @@ def test_ids_grow_with_time_and_fit_everywhere(core: Core) -> None:
     make = core.entries.message_id
     assert make(1, 2, 5_000, 0, 0) < make(1, 2, 6_000, 0, 0)
     assert len({make(1, 2, 5_000, 0, rank) for rank in range(50)}) == 50
-    assert max(make(1, 2, (1 << 64) - 1, 0, 0), make(1, 2, 3, 0, 1 << 16)) < 1 << 53
+    assert max(make(1, 2, (1 << 64) - 1, 0, 0), make(1, 2, 3, 0, 0, 1)) < 1 << 53
 
 
 def test_frames_that_are_not_messages_are_named(core: Core) -> None:

@@ -68,10 +68,11 @@ def test_blocks_hold_the_same_frames(frames: list[bytes], step: int) -> None:
 def test_a_block_finds_the_frame_of_a_place(frames: list[bytes]) -> None:
     """Every byte of a frame's body, and the place behind an empty one, leads to that frame."""
     block = Block(7, 1000, b"".join(map(record, frames)))
-    finder = block.finder()
+    span_of = block.spans()
     for frame in block:
         for at in {frame.body, frame.body + max(0, len(frame.raw) - 1)}:
-            assert finder(at - 1000) == frame.index
+            begin = frame.body - 1000
+            assert span_of(at - 1000) == (frame.index, begin, begin + len(frame.raw))
             assert block.frame_at(at - 1000) == frame
 
 

@@ -5,6 +5,7 @@ when that was changed, the key its media are stored under together with the name
 """
 
 import sqlite3
+from collections import Counter
 
 from holdfast.backup.archive.identity import stable_id
 from holdfast.backup.archive.snapshots import Snapshots
@@ -12,7 +13,7 @@ from holdfast.backup.names import account_name
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema.backup_pb2 import AccountData
 
-__all__ = ["evidence", "find_account", "refresh_account"]
+__all__ = ["evidence", "find_account", "own_aci", "refresh_account"]
 
 Evidence = list[tuple[str, str]]
 
@@ -49,21 +50,40 @@ def find_account(connection: sqlite3.Connection, header: BackupInfo, account: Ac
 
 
 def refresh_account(connection: sqlite3.Connection, snapshots: Snapshots) -> None:
-    """Show an account as its latest snapshot does, and find out which service id is the owner's own.
-
-    No record says it. The owner is a member of every group that has the owner as a member, and nobody's contact.
-    """
+    """Show an account as its latest snapshot does."""
     name, username = connection.execute(
         "SELECT name, username FROM snapshot WHERE id = ?", (snapshots.latest,)
     ).fetchone()
-    rows = connection.execute(
-        "SELECT m.service_id, count(*) AS groups FROM group_member m JOIN recipient r ON r.id = m.group_id "
-        "WHERE r.account_id = ? AND m.standing = 'member' AND m.recipient_id IS NULL "
-        "AND m.service_id NOT LIKE 'PNI:%' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 2",
-        (snapshots.account,),
-    ).fetchall()
-    own = rows[0][0] if rows and (len(rows) == 1 or rows[0][1] > rows[1][1]) else None
     connection.execute(
         "UPDATE account SET name = ?, username = ?, newest_snapshot = ?, self_aci = ? WHERE id = ?",
-        (name, username, snapshots.latest, own, snapshots.account),
+        (name, username, snapshots.latest, own_aci(connection, snapshots.account), snapshots.account),
     )
+
+
+def own_aci(connection: sqlite3.Connection, account: int) -> str | None:
+    """Find out which ACI is the owner's own, or None where nothing tells it.
+
+    No record of the format says it: neither the account's nor the one that stands for the owner has an ACI. But
+    all others in a group have a contact record, so the owner is the member that has none, of more groups than
+    anybody who merely was not written down; and who did what an update by the owner tells of a group. Two of whom
+    all this says the same leave it open: a sentence that names nobody is better than one that names the wrong
+    person.
+    """
+    members = connection.execute(
+        "SELECT m.service_id, count(*) FROM group_member m JOIN recipient g ON g.id = m.group_id "
+        "WHERE g.account_id = ? AND m.standing = 'member' AND m.recipient_id IS NULL "
+        "AND m.service_id NOT LIKE 'PNI:%' GROUP BY 1",
+        (account,),
+    )
+    groups = Counter[str](dict(members.fetchall()))
+    doers = connection.execute(
+        "SELECT json_extract(e.details, '$.updaterAci') AS aci, count(*) FROM update_event e "
+        "JOIN message m ON m.id = e.message_id JOIN recipient s ON s.id = m.author_id "
+        "WHERE s.account_id = ?1 AND s.kind = 'self' AND aci IS NOT NULL AND NOT EXISTS ("
+        "SELECT 1 FROM identity i WHERE (i.account_id, i.kind, i.value) = (?1, 'aci', aci)) GROUP BY 1",
+        (account,),
+    )
+    deeds = Counter[str](dict(doers.fetchall()))
+    ranked = sorted({*groups, *deeds}, key=lambda aci: (groups[aci], deeds[aci]), reverse=True)
+    weights = [(groups[aci], deeds[aci]) for aci in ranked[:2]]
+    return ranked[0] if len(set(weights)) == len(weights) > 0 else None

@@ -18,7 +18,7 @@ def differences(
     """List what changed; `earlier` and `later` lead from the ids of each file to those of the archive."""
     found: list[Change] = []
     kinds = kind_of(before), kind_of(after)
-    texts = text_of(before, None), text_of(after, None)
+    texts = text_of(before), text_of(after)
     if kinds[0] != kinds[1]:
         deleted = kinds[1] in {"deleted", "deleted_by_admin"}
         found.append(("deleted" if deleted else "kind", None, texts[0] if deleted else kinds[0], kinds[1]))

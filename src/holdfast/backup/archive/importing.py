@@ -20,9 +20,10 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup.archive.accounts import find_account, refresh_account
 from holdfast.backup.archive.extras import Extras
-from holdfast.backup.archive.messages import Messages
+from holdfast.backup.archive.messages import Entry, Messages
 from holdfast.backup.archive.recipients import Cast
-from holdfast.backup.archive.schema import LATER_INDEXES
+from holdfast.backup.archive.renaming import rename_people
+from holdfast.backup.archive.schema_views import LATER_INDEXES
 from holdfast.backup.archive.snapshots import Snapshots
 from holdfast.backup.archive.tolerance import Notes
 from holdfast.backup.errors import ArchiveBusy, ArchiveError
@@ -31,7 +32,7 @@ from holdfast.backup.opening import Backup
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData
 from holdfast.backup.wire import Block, FrameStream, walk
-from holdfast.backup.wire.entries import Item, read_items
+from holdfast.backup.wire.entries import ODD, Item, read_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
@@ -43,8 +44,8 @@ Progress = Callable[[int, int, int], None]
 
 LATEST: Final = (1 << 63) - 1
 DAY: Final = 86_400_000
-# Where an item says that only protobuf can read it.
-ODD: Final = 3
+# Where an item says what is special about it.
+WHAT: Final = 2
 SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificSettings")
 
 
@@ -284,14 +285,9 @@ class Importer:
         items, others, frames, fault, at, latest, place = read_items(data, NO_CAP, people, chats, *where)
         if fault:
             raise block.damaged(fault, frames, at)
-        if not others:
+        if not others and not any(item[WHAT] & ODD for item in items):
             self.latest, self.place = latest, place
-            self.messages.add(
-                [
-                    (item, data[item[0] : item[1]], n) if not item[ODD] else self.entry(data, item, n)
-                    for n, item in enumerate(items, block.index)
-                ]
-            )
+            self.messages.add(items, data, block.index)
             return
         odd: dict[int, list[tuple[int, Frame]]] = {}
         for n, (before, start, end) in enumerate(others):
@@ -299,26 +295,27 @@ class Importer:
             frame = self.other(data[start:end], index)
             if frame is not None:
                 odd.setdefault(before, []).append((index, frame))
+        rename_people(self.connection, self.cast, self.messages.merger)
         # The messages speak of what the others have just introduced.
         items, *_rest, self.latest, self.place = read_items(data, NO_CAP, people, chats, *where)
         places = [before for before, _start, _end in others]
-        entries: list[tuple[Item, bytes, int]] = []
+        entries: list[Entry] = []
         for n in range(len(items) + 1):
             entries += [self.anew(frame, index) for index, frame in odd.get(n, ())]
             if n < len(items):
                 entries.append(self.entry(data, items[n], block.index + n + bisect_right(places, n)))
-        self.messages.add(entries)
+        self.messages.add_each(entries)
 
-    def entry(self, data: bytes, item: Item, frame: int) -> tuple[Item, bytes, int]:
+    def entry(self, data: bytes, item: Item, frame: int) -> Entry:
         """Cut out the record of a message; one only protobuf can read is read by it first."""
         raw = data[item[0] : item[1]]
-        if not item[ODD]:
+        if not item[WHAT] & ODD:
             return item, raw, frame
         whole = Frame()
         whole.chatItem.ParseFromString(raw)
         return self.anew(whole, frame)
 
-    def anew(self, frame: Frame, index: int) -> tuple[Item, bytes, int]:
+    def anew(self, frame: Frame, index: int) -> Entry:
         """Read a message again as protobuf would write it."""
         raw = frame.SerializeToString()
         data = encode_varint(len(raw)) + raw

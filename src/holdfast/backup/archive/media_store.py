@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,13 +28,20 @@ class Copied:
     problem: str
 
 
-def copy_media(connection: sqlite3.Connection, backup: Backup, folder: Path) -> Iterator[Copied]:
-    """Copy every attachment the backup keeps; one that is missing or damaged is reported and stops nothing."""
+def copy_media(
+    connection: sqlite3.Connection, backup: Backup, folder: Path, *, only: Set[str] | None = None
+) -> Iterator[Copied]:
+    """Copy every attachment the backup keeps, or some of them by their names.
+
+    One that is missing or damaged is reported and stops nothing.
+    """
     media = backup.media
     if media is None:
         raise UnreadableBackup(f"{backup.name} is a {backup.form.value}, which has no attachments beside it")
     there = {name for (name,) in connection.execute("SELECT media_name FROM media")}
     for pointer, attachment in kept(backup):
+        if only is not None and attachment.name not in only:
+            continue
         digest = attachment.plaintext_hash.hex()
         # Named by content, so that nothing somebody else chose becomes a path.
         relative = f"{digest[:2]}/{digest}{extension_of(pointer.content_type)}"

@@ -1,9 +1,14 @@
-"""What is read from an archive: plain records, the same for commands, pages and exports."""
+"""What is read from an archive: plain records, the same for commands, pages and exports.
 
-from dataclasses import dataclass, field
+Millions of them are made for one export, and a struct is made in a twentieth of the time a dataclass takes.
+"""
+
+from msgspec import Struct
 
 __all__ = [
     "Attachment",
+    "Card",
+    "CardField",
     "Change",
     "Chat",
     "Link",
@@ -23,8 +28,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
+class Position(Struct, frozen=True, gc=False, order=True):
     """A place in a chat: pages begin before or after it, whatever is imported meanwhile."""
 
     ms: int
@@ -32,8 +36,7 @@ class Position:
     id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, gc=False):
     """One backup that was imported."""
 
     id: int
@@ -47,8 +50,7 @@ class Snapshot:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chat:
+class Chat(Struct, frozen=True, gc=False):
     """A chat; `vanished` when the latest snapshot no longer has it."""
 
     id: int
@@ -63,8 +65,7 @@ class Chat:
     vanished: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True, gc=False):
     """Somebody in an account: a contact or the owner."""
 
     id: int
@@ -83,8 +84,7 @@ class Person:
     vanished: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True, gc=False):
     """A file of a message.
 
     `role` tells what for; `media_name` is the name a local backup keeps it under, `path`
@@ -106,8 +106,7 @@ class Attachment:
     path: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(Struct, frozen=True, gc=False):
     """Somebody's reaction."""
 
     author_id: int
@@ -116,8 +115,7 @@ class Reaction:
     sent_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True, gc=False):
     """What became of a message on its way to one recipient."""
 
     recipient_id: int
@@ -127,8 +125,7 @@ class Receipt:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(Struct, frozen=True, gc=False):
     """An earlier wording, the oldest has number 1."""
 
     n: int
@@ -136,8 +133,7 @@ class Revision:
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(Struct, frozen=True, gc=False):
     """What a message answers to; `target_id` is the quoted message where the archive has it."""
 
     author_id: int
@@ -148,8 +144,7 @@ class Quote:
     target_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True, gc=False):
     """The preview of a page."""
 
     url: str
@@ -158,8 +153,7 @@ class Link:
     date_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TextRange:
+class TextRange(Struct, frozen=True, gc=False):
     """A style, or a mention of somebody, in a text; places count UTF-16 units."""
 
     start: int
@@ -169,16 +163,14 @@ class TextRange:
     mention: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class PollOption:
+class PollOption(Struct, frozen=True, gc=False):
     """One answer and who chose it."""
 
     text: str
     voters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Poll:
+class Poll(Struct, frozen=True, gc=False):
     """A poll."""
 
     question: str
@@ -187,8 +179,24 @@ class Poll:
     options: tuple[PollOption, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class CardField(Struct, frozen=True, gc=False):
+    """One line of a contact card: a phone number, an email address or where somebody lives."""
+
+    field: str
+    type: str
+    label: str | None
+    value: str
+
+
+class Card(Struct, frozen=True, gc=False):
+    """A contact that was sent."""
+
+    name: str | None
+    organization: str | None
+    fields: tuple[CardField, ...]
+
+
+class Change(Struct, frozen=True, gc=False):
     """What a later snapshot said differently of a message: an edit, a reaction, a receipt, a vote."""
 
     seen_ms: int
@@ -198,13 +206,10 @@ class Change:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True, gc=False):
     """A message with all that hangs on it.
 
     `sentence` says in words what is more than text: updates, calls, payments, deleted messages. `vanished_ms` is
-    when the first snapshot was made that no longer had it. `receipts` and `changes` are read for single messages
-    only.
     """
 
     id: int
@@ -231,12 +236,13 @@ class Message:
     quote_ranges: tuple[TextRange, ...] = ()
     revisions: tuple[Revision, ...] = ()
     poll: Poll | None = None
+    card: Card | None = None
+    status: str | None = None
     receipts: tuple[Receipt, ...] = ()
-    changes: tuple[Change, ...] = field(default=())
+    changes: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True, gc=False):
     """Some messages in a row; `older` and `newer` are where the next pages begin, None at the ends."""
 
     messages: tuple[Message, ...]
@@ -244,8 +250,7 @@ class Page:
     newer: Position | None
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True, gc=False):
     """What an import left out or read as something else; `frame` 1 is the first frame after the header."""
 
     snapshot: int

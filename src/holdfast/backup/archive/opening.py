@@ -1,7 +1,7 @@
 """Opens archives: the one door for commands, pages and exports."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -43,9 +43,9 @@ class Archive(Reader):
         self.forget()
         return done
 
-    def copy_media(self, backup: Backup) -> Iterator[Copied]:
-        """Copy the attachments of a backup into the folder beside the archive, each content once."""
-        return copy_media(self.connection, backup, self.media_folder)
+    def copy_media(self, backup: Backup, *, only: Set[str] | None = None) -> Iterator[Copied]:
+        """Copy the attachments of a backup, or some by their names, into the folder beside the archive."""
+        return copy_media(self.connection, backup, self.media_folder, only=only)
 
     def search(
         self,

@@ -31,6 +31,19 @@ m.expires_in_ms, m.pinned_ms, CASE WHEN m.last_seen IS NULL THEN NULL ELSE (
 # Beyond this a page is no longer read by a person.
 MOST: Final = 1000
 
+# How far a message got, from nowhere to seen; a failure outweighs what others got.
+STATES: Final = ("skipped", "pending", "sent", "delivered", "read", "viewed", "failed")
+RANK: Final = " ".join(f"WHEN '{name}' THEN {n}" for n, name in enumerate(STATES))
+
+# What besides its text the sentence of a message is made of, by its kind.
+FACTS: Final = {
+    "payment": "SELECT message_id, 'payment', status, amount FROM payment",
+    "gift_badge": "SELECT message_id, 'giftBadge', state, NULL FROM gift_badge",
+    "sticker": "SELECT message_id, 'sticker', NULL, emoji FROM sticker",
+    "contact": "SELECT message_id, 'contactCard', NULL, coalesce(name, organization) FROM contact_card",
+    "deleted_by_admin": "SELECT message_id, 'deletedByAdmin', NULL, admin_id FROM admin_deletion",
+}
+
 Rows = dict[int, list[tuple[Any, ...]]]
 
 
@@ -154,11 +167,21 @@ class Reader:
         newer = last if self.rows(chat, ">", last, 1) else None
         return model.Page(messages, older, newer)
 
-    def rows(self, chat: int, sign: str, place: model.Position | None, limit: int) -> list[tuple[Any, ...]]:
-        """Read rows on one side of a place, the nearest first."""
+    def rows(
+        self,
+        chat: int,
+        sign: str,
+        place: model.Position | None,
+        limit: int,
+        until_ms: int | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """Read rows on one side of a place, the nearest first, none from `until_ms` on."""
         way = "ASC" if ">" in sign else "DESC"
         where = "" if place is None else f"AND (m.order_ms, m.order_n, m.id) {sign} (?, ?, ?)"
-        values = () if place is None else (place.ms, place.n, place.id)
+        values: tuple[int, ...] = () if place is None else (place.ms, place.n, place.id)
+        if until_ms is not None:
+            where += " AND m.order_ms < ?"
+            values += (until_ms,)
         return self.connection.execute(
             f"SELECT {COLUMNS} FROM message m WHERE m.chat_id = ? {where} "  # signs of ours
             f"ORDER BY m.order_ms {way}, m.order_n {way}, m.id {way} LIMIT ?",
@@ -171,10 +194,8 @@ class Reader:
         """Yield the messages of a chat in their order, a thousand at a time; `until_ms` itself is not included."""
         place = model.Position(since_ms or 0, -1, 0)
         while True:
-            rows = self.rows(chat, ">", place, MOST)
+            rows = self.rows(chat, ">", place, MOST, until_ms)
             for message in self.complete(rows):
-                if until_ms is not None and message.position.ms >= until_ms:
-                    return
                 yield message
                 place = message.position
             if len(rows) < MOST:
@@ -211,8 +232,8 @@ class Reader:
     def gather(self, query: str, ids: str) -> Rows:
         """Read rows that belong to messages, by message."""
         found: Rows = {}
-        for number, *row in self.connection.execute(query, (ids,)):
-            found.setdefault(number, []).append(tuple(row))
+        for row in self.connection.execute(query, (ids,)):
+            found.setdefault(row[0], []).append(row[1:])
         return found
 
     def complete(self, rows: Sequence[tuple[Any, ...]], *, whole: bool = False) -> Iterator[model.Message]:
@@ -250,8 +271,10 @@ class Reader:
             ids,
         )
         revisions = self.gather(f"SELECT message_id, n, sent_ms, text FROM revision WHERE message_id {these}", ids)
-        said = self.sentences(rows, ids)
-        polls = self.polls(ids) if any(row[4] == "poll" for row in rows) else {}
+        said = self.sentences(rows)
+        polls = self.polls(rows)
+        cards = self.cards(rows)
+        states = self.states(rows)
         receipts: Rows = {}
         changes: Rows = {}
         if whole:
@@ -265,16 +288,19 @@ class Reader:
                 f"c JOIN snapshot s ON s.id = c.seen_in WHERE c.message_id {these} ORDER BY c.n",
                 ids,
             )
-        name = self.names.name
+        name, owners = self.names.name, self.names.owners
+        called = {chat: "Note to Self" if chat in owners else name(chat) for chat in {row[1] for row in rows}}
         for row in rows:
             number, chat, author, direction, kind, text, sent, received, order, n, sms, timer, pinned, vanished = (
                 row
             )
-            marks = ranges.get(number, ())
+            marks = ranges.get(number)
+            quoted = quotes.get(number)
+            # Most messages have none of these: what is not there costs nothing.
             yield model.Message(
                 number,
                 chat,
-                name(chat) if chat not in self.names.owners else "Note to Self",
+                called[chat],
                 author,
                 name(author),
                 direction,
@@ -288,14 +314,18 @@ class Reader:
                 timer,
                 pinned,
                 vanished,
-                tuple(model.Attachment(*one) for one in attachments.get(number, ())),
-                tuple(model.Reaction(one[0], name(one[0]), *one[1:]) for one in reactions.get(number, ())),
-                next((model.Quote(one[0], name(one[0]), *one[1:]) for one in quotes.get(number, ())), None),
-                tuple(model.Link(*one) for one in links.get(number, ())),
-                tuple(self.text_range(one) for one in marks if one[0] == "text"),
-                tuple(self.text_range(one) for one in marks if one[0] == "quote"),
-                tuple(model.Revision(*one) for one in revisions.get(number, ())),
+                tuple([model.Attachment(*one) for one in attachments[number]]) if number in attachments else (),
+                tuple([model.Reaction(one[0], name(one[0]), *one[1:]) for one in reactions[number]])
+                if number in reactions
+                else (),
+                model.Quote(quoted[0][0], name(quoted[0][0]), *quoted[0][1:]) if quoted else None,
+                tuple([model.Link(*one) for one in links[number]]) if number in links else (),
+                tuple([self.text_range(one) for one in marks if one[0] == "text"]) if marks else (),
+                tuple([self.text_range(one) for one in marks if one[0] == "quote"]) if marks else (),
+                tuple([model.Revision(*one) for one in revisions[number]]) if number in revisions else (),
                 polls.get(number),
+                cards.get(number),
+                states.get(number),
                 tuple(model.Receipt(one[0], name(one[0]), *one[1:]) for one in receipts.get(number, ())),
                 tuple(
                     model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
@@ -308,8 +338,40 @@ class Reader:
         _part, start, length, style, mention = row
         return model.TextRange(start, length, style, mention, self.names.name(mention) if mention else None)
 
-    def polls(self, ids: str) -> dict[int, model.Poll]:
+    def states(self, rows: Sequence[tuple[Any, ...]]) -> dict[int, str]:
+        """Say of outgoing messages how far they got with anybody, or that they failed with somebody."""
+        sent = [row[0] for row in rows if row[3] == "outgoing"]
+        found = self.connection.execute(
+            f"SELECT message_id, max(CASE status {RANK} END) FROM send_status WHERE message_id "
+            "IN (SELECT value FROM json_each(?)) GROUP BY message_id",
+            (json.dumps(sent),),
+        )
+        return {number: STATES[rank] for number, rank in found if rank is not None}
+
+    def cards(self, rows: Sequence[tuple[Any, ...]]) -> dict[int, model.Card]:
+        """Read the contact cards that were sent."""
+        ids = numbers_of(rows, "contact")
+        if not ids:
+            return {}
+        these = "IN (SELECT value FROM json_each(?))"
+        lines = self.gather(
+            "SELECT message_id, field, type, label, value FROM contact_card_field "
+            f"WHERE message_id {these} ORDER BY field = 'address', field = 'email', n",
+            ids,
+        )
+        cards = self.gather(
+            f"SELECT message_id, name, organization FROM contact_card WHERE message_id {these}", ids
+        )
+        return {
+            number: model.Card(name, work, tuple(model.CardField(*line) for line in lines.get(number, ())))
+            for number, ((name, work),) in cards.items()
+        }
+
+    def polls(self, rows: Sequence[tuple[Any, ...]]) -> dict[int, model.Poll]:
         """Read polls with their options and votes."""
+        ids = numbers_of(rows, "poll")
+        if not ids:
+            return {}
         these = "IN (SELECT value FROM json_each(?))"
         votes = self.gather(f"SELECT message_id, option, voter_id FROM poll_vote WHERE message_id {these}", ids)
         options = self.gather(f"SELECT message_id, n, text FROM poll_option WHERE message_id {these}", ids)
@@ -331,25 +393,19 @@ class Reader:
             for number, ((question, several, ended),) in polls.items()
         }
 
-    def sentences(self, rows: Sequence[tuple[Any, ...]], ids: str) -> dict[int, str]:
+    def sentences(self, rows: Sequence[tuple[Any, ...]]) -> dict[int, str]:
         """Say in words what is more than text."""
         special = {row[0]: row for row in rows if row[4] != "message"}
         if not special:
             return {}
+        ids = json.dumps(list(special))
         these = "IN (SELECT value FROM json_each(?))"
         events = self.gather(
             f"SELECT message_id, type, details FROM update_event WHERE message_id {these} ORDER BY n", ids
         )
-        facts = self.gather(
-            "SELECT message_id, what, state, value FROM ("
-            "SELECT message_id, 'payment' AS what, status AS state, amount AS value FROM payment UNION ALL "
-            "SELECT message_id, 'giftBadge', state, NULL FROM gift_badge UNION ALL "
-            "SELECT message_id, 'sticker', NULL, emoji FROM sticker UNION ALL "
-            "SELECT message_id, 'contactCard', NULL, coalesce(name, organization) FROM contact_card UNION ALL "
-            "SELECT message_id, 'deletedByAdmin', NULL, admin_id FROM admin_deletion) "
-            f"WHERE message_id {these}",
-            ids,
-        )
+        facts: Rows = {}
+        for kind in {row[4] for row in special.values()} & FACTS.keys():
+            facts |= self.gather(f"{FACTS[kind]} WHERE message_id {these}", ids)
         said: dict[int, str] = {}
         for number, row in special.items():
             account = self.names.accounts[row[1]]
@@ -395,3 +451,9 @@ class Reader:
         if row[4] == "view_once":
             return self.table["viewOnce"]
         return self.by("deleted", row)
+
+
+def numbers_of(rows: Sequence[tuple[Any, ...]], kind: str) -> str:
+    """List the ids of messages of one kind as statements take them; empty when there are none."""
+    numbers = [row[0] for row in rows if row[4] == kind]
+    return json.dumps(numbers) if numbers else ""

@@ -13,7 +13,7 @@ from zlib_ng import zlib_ng
 
 from holdfast.backup.errors import ArchiveError
 
-__all__ = ["RecordWriter", "read_record"]
+__all__ = ["RecordReader", "RecordWriter", "read_record"]
 
 BLOCK: Final = 64 << 10
 # Before each record stands how long it is.
@@ -28,6 +28,7 @@ class RecordWriter:
     snapshot: int
     block: int = 0
     waiting: bytearray = field(default_factory=bytearray)
+    limit: int = BLOCK
 
     def __post_init__(self) -> None:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM block").fetchone()
@@ -36,7 +37,7 @@ class RecordWriter:
     def add(self, raw: bytes) -> tuple[int, int]:
         """Keep a record and return its place: the block, and the offset in it."""
         at = len(self.waiting)
-        if at >= BLOCK:
+        if at >= self.limit:
             self.flush()
             at = 0
         self.waiting += len(raw).to_bytes(LENGTH, "little")
@@ -52,18 +53,37 @@ class RecordWriter:
             self.waiting.clear()
 
 
+@dataclass(slots=True)
+class RecordReader:
+    """Reads records; the block of the last one is kept, as neighbours in time mostly are neighbours there."""
+
+    connection: sqlite3.Connection
+    block: int = -1
+    snapshot: int = 0
+    data: bytes = b""
+
+    def read(self, block: int, at: int) -> tuple[int, bytes]:
+        """Return the snapshot a record was read from, and its bytes."""
+        if block != self.block:
+            self.load(block)
+        size = int.from_bytes(self.data[at : at + LENGTH], "little")
+        at += LENGTH
+        if at + size > len(self.data):
+            raise ArchiveError(f"the archive is damaged: block {block} is cut short")
+        return self.snapshot, self.data[at : at + size]
+
+    def load(self, block: int) -> None:
+        """Unpack a block."""
+        row = self.connection.execute("SELECT snapshot_id, data FROM block WHERE id = ?", (block,)).fetchone()
+        if row is None:
+            raise ArchiveError(f"the archive is damaged: block {block} is missing")
+        try:
+            self.data = zlib.decompress(row[1])
+        except zlib.error:
+            raise ArchiveError(f"the archive is damaged: block {block} cannot be unpacked") from None
+        self.block, self.snapshot = block, row[0]
+
+
 def read_record(connection: sqlite3.Connection, block: int, at: int) -> tuple[int, bytes]:
     """Return the snapshot a record was read from, and its bytes."""
-    row = connection.execute("SELECT snapshot_id, data FROM block WHERE id = ?", (block,)).fetchone()
-    if row is None:
-        raise ArchiveError(f"the archive is damaged: block {block} is missing")
-    snapshot, packed = row
-    try:
-        data = zlib.decompress(packed)
-    except zlib.error:
-        raise ArchiveError(f"the archive is damaged: block {block} cannot be unpacked") from None
-    size = int.from_bytes(data[at : at + LENGTH], "little")
-    at += LENGTH
-    if at + size > len(data):
-        raise ArchiveError(f"the archive is damaged: block {block} is cut short")
-    return snapshot, data[at : at + size]
+    return RecordReader(connection).read(block, at)

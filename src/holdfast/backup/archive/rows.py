@@ -10,41 +10,24 @@ from typing import Final
 
 from holdfast.backup.archive.identity import uuid_text
 from holdfast.backup.archive.signs import sign_words
+from holdfast.backup.archive.statements import CHILDREN
 from holdfast.backup.archive.tolerance import Notes, enum_name
 from holdfast.backup.archive.updates import events_of
 from holdfast.backup.media import attachment_of
 from holdfast.backup.names import joined
 from holdfast.backup.schema import backup_pb2 as pb
-from holdfast.backup.wire.entries import Item, Row
+from holdfast.backup.wire.entries import HAS_LINK, HAS_MEDIA, HAS_TEXT, KINDS, SIGNS, STRANGER, Item, Row
 
-__all__ = ["CHILDREN", "Rows", "ignored", "text_of"]
+__all__ = ["Rows", "ignored", "text_of"]
 
-# Every table with rows that belong to one message, and how many columns it has.
-CHILDREN: Final = {
-    "send_status": 7,
-    "reaction": 6,
-    "revision": 5,
-    "attachment": 23,
-    "quote": 6,
-    "text_range": 9,
-    "link_preview": 7,
-    "sticker": 5,
-    "poll_vote": 5,
-    "poll_option": 3,
-    "poll": 4,
-    "payment": 9,
-    "gift_badge": 3,
-    "admin_deletion": 2,
-    "contact_card_field": 6,
-    "contact_card": 9,
-    "update_event": 4,
-    "call": 11,
-}
 LATEST: Final = (1 << 63) - 1
 SIMPLE: Final = pb.SimpleChatUpdate.Type.DESCRIPTOR
 
-# Where the row of a message has its kind, its text, the signs in it, whether there is a link, and the pin.
-KIND, TEXT, SIGNS, LINK, PINNED = 10, 11, 13, 15, 21
+# Where an item has what is special about it, receipts, reactions and its row.
+WHAT, STATUSES, REACTIONS, ROW = 2, 3, 4, 6
+# Where the row of a message has what it looks like, its text, the signs in it, and the pin.
+LOOK, TEXT, SIGN_WORDS, PINNED = 9, 10, 12, 15
+MESSAGE: Final = KINDS.index("message")
 
 
 def ms(value: int) -> int:
@@ -68,16 +51,14 @@ class Rows:
 
     def add(self, item: Item, parsed: pb.ChatItem | None, tail: Row) -> None:
         """Add a message and all that hangs on it; `tail` is what the archive remembers of where it was seen."""
-        statuses, reactions, row = item[6], item[7], item[8]
-        text = row[TEXT]
+        what, statuses, reactions, row = item[WHAT], item[STATUSES], item[REACTIONS], item[ROW]
         if parsed is not None:
             row = self.rich(row, parsed)
-            if row[KIND] != "message":
+            if row[LOOK] >> 4 & 31 != MESSAGE:
                 reactions = self.reactions_of(row[0], parsed)
-        elif text and not text.isascii() and (signs := sign_words(text)):
-            row = (*row[:SIGNS], signs, *row[SIGNS + 1 :])
-        if item[5]:
-            # Somebody is named who is not in the file.
+        elif what & SIGNS:
+            row = (*row[:SIGN_WORDS], sign_words(row[TEXT]), *row[SIGN_WORDS + 1 :])
+        if what & STRANGER:
             statuses = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in statuses or ()]
             reactions = [(*one[:2], one[2] or self.missing(), *one[3:]) for one in reactions or ()]
         if statuses:
@@ -96,20 +77,34 @@ class Rows:
         """Add what the core has not read of a message, and complete its row."""
         number, extra = row[0], list[str]()
         self.content(number, parsed, extra)
-        text = text_of(parsed, row[TEXT])
-        media = self.attachments(number, 0, parsed)
-        link = row[LINK] or bool(parsed.standardMessage.linkPreview)
+        text = text_of(parsed)
+        look = row[LOOK] & ~HAS_TEXT
+        if text is not None:
+            look |= HAS_TEXT
+        if self.attachments(number, 0, parsed):
+            look |= HAS_MEDIA
+        if parsed.standardMessage.linkPreview:
+            look |= HAS_LINK
         for n, revision in enumerate(parsed.revisions, 1):
             self.revision(number, n, revision)
-        pinned = pinned_until = None
+        pinned = pinned_until = -1
         if parsed.HasField("pinDetails"):
             pinned = ms(parsed.pinDetails.pinnedAtTimestamp)
             if parsed.pinDetails.WhichOneof("pinExpiry") == "pinExpiresAtTimestamp":
                 pinned_until = ms(parsed.pinDetails.pinExpiresAtTimestamp)
-        more = "\n".join(extra) or None
-        signs = sign_words("\n".join(part for part in (text, more) if part))
-        found = (text, more, signs, media, link)
-        return (*row[:TEXT], *found, *row[LINK + 1 : PINNED], pinned, pinned_until, *row[PINNED + 2 :])
+        more = "\n".join(extra)
+        words = sign_words(f"{text or ''}\n{more}")
+        return (
+            *row[:LOOK],
+            look,
+            text or "",
+            more,
+            words,
+            *row[SIGN_WORDS + 1 : PINNED],
+            pinned,
+            pinned_until,
+            *row[PINNED + 2 :],
+        )
 
     def missing(self) -> int:
         """Return who stands for somebody who is not in the file."""
@@ -200,7 +195,7 @@ class Rows:
     def revision(self, number: int, n: int, item: pb.ChatItem) -> None:
         """Add an earlier wording."""
         received = item.incoming.dateReceived or item.outgoing.dateReceived
-        row = (number, n, ms(item.dateSent), ms(received) if received else None, text_of(item, None))
+        row = (number, n, ms(item.dateSent), ms(received) if received else None, text_of(item))
         self.tables["revision"].append(row)
         self.attachments(number, n, item)
         if item.WhichOneof("item") == "standardMessage":
@@ -275,25 +270,25 @@ class Rows:
                 revision,
                 role,
                 n,
-                pointer.contentType or None,
-                pointer.fileName or None,
+                pointer.contentType,
+                pointer.fileName,
                 place.size,
-                pointer.width if pointer.HasField("width") else None,
-                pointer.height if pointer.HasField("height") else None,
-                pointer.caption or None,
-                pointer.blurHash or None,
-                self.notes.enum(attached, "flag") if attached else None,
-                attached.wasDownloaded if attached else None,
-                uuid_text(attached.clientUuid) if attached else None,
-                place.plaintextHash.hex() or None,
-                place.encryptedDigest.hex() or None,
-                kept.name if kept else None,
-                place.key or None,
-                place.localKey or None,
-                place.transitCdnKey or None,
-                place.transitCdnNumber if place.HasField("transitCdnNumber") else None,
-                ms(place.transitTierUploadTimestamp) if place.HasField("transitTierUploadTimestamp") else None,
-                place.mediaTierCdnNumber if place.HasField("mediaTierCdnNumber") else None,
+                pointer.width if pointer.HasField("width") else -1,
+                pointer.height if pointer.HasField("height") else -1,
+                pointer.caption,
+                pointer.blurHash,
+                self.notes.enum(attached, "flag") if attached else "",
+                int(attached.wasDownloaded) if attached else -1,
+                (uuid_text(attached.clientUuid) or "") if attached else "",
+                place.plaintextHash.hex(),
+                place.encryptedDigest.hex(),
+                kept.name if kept else "",
+                bytearray(place.key),
+                bytearray(place.localKey),
+                place.transitCdnKey,
+                place.transitCdnNumber if place.HasField("transitCdnNumber") else -1,
+                ms(place.transitTierUploadTimestamp) if place.HasField("transitTierUploadTimestamp") else -1,
+                place.mediaTierCdnNumber if place.HasField("mediaTierCdnNumber") else -1,
             )
         )
 
@@ -412,11 +407,11 @@ def ignored(item: pb.ChatItem, notes: Notes) -> bool:
     return False
 
 
-def text_of(item: pb.ChatItem, text: str | None) -> str | None:
+def text_of(item: pb.ChatItem) -> str | None:
     """Return what a message says in words."""
     kind = item.WhichOneof("item")
     if kind == "standardMessage":
-        return item.standardMessage.text.body if item.standardMessage.HasField("text") else text
+        return item.standardMessage.text.body if item.standardMessage.HasField("text") else None
     if kind == "poll":
         return item.poll.question
     if kind == "paymentNotification":

@@ -18,7 +18,7 @@ __all__ = ["Hit", "Hits", "search"]
 
 MOST: Final = 500
 # So many of the newest hits are weighed against each other.
-WEIGHED: Final = 2000
+WEIGHED: Final = 1000
 SECOND: Final = 1 << 20
 LAST: Final = (1 << 63) - 1
 # The signs `snippet` puts around what was found; no text that is shown has them.

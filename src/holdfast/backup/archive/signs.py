@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-__all__ = ["sign_query", "sign_words", "split_signs"]
+__all__ = ["EMOJI", "LOOKS", "SCRIPTS", "sign_query", "sign_words", "split_signs"]
 
 # Han, kana, hangul, and the scripts of South-East Asia.
 SCRIPTS: Final = (
@@ -27,23 +27,19 @@ RUN: Final = re.compile(f"[{SCRIPTS}{EMOJI}][{SCRIPTS}{EMOJI}{LOOKS}]*")
 UNSEEN: Final = re.compile(f"[{LOOKS}]")
 
 
-def runs(text: str) -> list[str]:
-    """Find the runs of signs in a text."""
-    return [seen for run in RUN.findall(text) if (seen := UNSEEN.sub("", run))]
-
-
-def sign_words(text: str) -> str | None:
-    """Spell the signs of a text for the index, or None where it has none."""
+def sign_words(text: str) -> str:
+    """Spell the signs of a text for the index; nothing where it has none."""
     if text.isascii():
-        return None
-    return " ".join([run_words(run) for run in runs(text)]) or None
+        return ""
+    return " ".join(filter(None, map(run_words, RUN.findall(text))))
 
 
 @lru_cache(maxsize=4096)
 def run_words(run: str) -> str:
     """Spell one run; the same few emoji come again and again."""
-    codes = [f"{ord(sign):x}" for sign in run]
-    return " ".join([*(f"x{one}y{other}" for one, other in pairwise(codes)), f"x{codes[-1]}y"])
+    codes = [f"{ord(sign):x}" for sign in UNSEEN.sub("", run)]
+    pairs = [f"x{one}y{other}" for one, other in pairwise(codes)]
+    return " ".join([*pairs, *(f"x{code}y" for code in codes[-1:])])
 
 
 def sign_query(run: str) -> str:
@@ -59,4 +55,4 @@ def split_signs(word: str) -> tuple[list[str], list[str]]:
     """Take a word of a query apart: what words it has, and what runs of signs."""
     if word.isascii():
         return [word], []
-    return RUN.sub(" ", word).split(), runs(word)
+    return RUN.sub(" ", word).split(), [seen for run in RUN.findall(word) if (seen := UNSEEN.sub("", run))]

@@ -8,15 +8,28 @@ The content is one gzip member and zeros after it. The metadata is neither encry
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from holdfast.backup.container.chunks import Sink, as_file, read_chunks
+from holdfast.backup.container.faults import OnFault, tell
 from holdfast.backup.container.keys import MessageKeys
 from holdfast.backup.container.metadata import FORWARD_SECRECY_LIMIT, ForwardSecrecy
 from holdfast.backup.container.padding import padded
-from holdfast.backup.container.sealed import BadPadding, Changed, Opened, Sealer, Span, authenticate, first_block
-from holdfast.backup.errors import DamagedBackup, WrongKey
+from holdfast.backup.container.sealed import (
+    BLOCK,
+    MAC,
+    BadPadding,
+    Changed,
+    Opened,
+    Sealer,
+    Span,
+    authenticate,
+    first_block,
+    unproven,
+)
+from holdfast.backup.errors import DamagedBackup, DamagedContainer, WrongKey
+from holdfast.backup.parts import Part
 from holdfast.backup.wire.varint import encode_varint, read_varint
 
 __all__ = ["MAGIC", "Layout", "decrypt", "encrypt", "find_layout"]
@@ -32,21 +45,22 @@ class Layout:
     """Where a container's sealed part lies, and what stands before it in the modern layout.
 
     `unknown_version` is set for a file that begins like the modern layout in a version we do not know. It is
-    read as legacy all the same, since an iv may begin with any bytes.
+    read as legacy all the same, since an iv may begin with any bytes. The keys of a `modern` one take a
+    forward-secrecy token. One that is `cut` has lost its MAC; the span ends where it would have ended.
     """
 
     span: Span
     forward_secrecy: ForwardSecrecy | None = None
     unknown_version: int | None = None
-
-    @property
-    def modern(self) -> bool:
-        """Whether the container's keys take a forward-secrecy token."""
-        return self.forward_secrecy is not None
+    modern: bool = False
+    cut: bool = False
 
 
-def find_layout(source: BinaryIO) -> Layout:
-    """Take a seekable file apart as far as that needs no key."""
+def find_layout(source: BinaryIO, *, on_fault: OnFault | None = None) -> Layout:
+    """Take a seekable file apart as far as that needs no key.
+
+    With `on_fault` what is wrong is told there, and passed over where the content can still be decrypted.
+    """
     end = source.seek(0, io.SEEK_END)
     source.seek(0)
     start = b"".join(read_chunks(source, len(MAGIC)))
@@ -55,53 +69,72 @@ def find_layout(source: BinaryIO) -> Layout:
         version = start[-1] if len(start) == len(MAGIC) and start.startswith(NAME) else None
         layout = Layout(span, unknown_version=version)
     else:
-        layout = _modern_layout(source, end)
+        layout = _modern_layout(source, end, on_fault)
     problem = layout.span.problem()
-    if problem is not None:
-        raise DamagedBackup(problem, offset=end)
-    return layout
+    if problem is None:
+        return layout
+    fault = DamagedContainer(problem, part=Part.LENGTH, offset=end)
+    begin = layout.span.start
+    blocks = (end - begin) // BLOCK - 1
+    if blocks < 1:
+        raise fault
+    tell(fault, on_fault)
+    return replace(layout, span=Span(begin, begin + (1 + blocks) * BLOCK + MAC), cut=True)
 
 
-def _modern_layout(source: BinaryIO, end: int) -> Layout:
+def _modern_layout(source: BinaryIO, end: int, on_fault: OnFault | None) -> Layout:
     size = read_varint(source)
     begin = source.tell()
     if size > FORWARD_SECRECY_LIMIT:
         problem = (
             f"the forward-secrecy metadata claims {size} bytes, more than the {FORWARD_SECRECY_LIMIT} allowed"
         )
-        raise DamagedBackup(problem, offset=len(MAGIC))
+        raise DamagedContainer(problem, part=Part.TOKENS, offset=len(MAGIC))
     raw = b"".join(read_chunks(source, size))
     if len(raw) != size:
-        raise DamagedBackup("the file ends in the middle of the forward-secrecy metadata", offset=end)
-    return Layout(Span(begin + size, end), ForwardSecrecy.parse(raw, offset=begin))
+        problem = "the file ends in the middle of the forward-secrecy metadata"
+        raise DamagedContainer(problem, part=Part.TOKENS, offset=end)
+    forward_secrecy = None
+    try:
+        forward_secrecy = ForwardSecrecy.parse(raw, offset=begin)
+    except DamagedContainer as fault:
+        # The token is given by whoever has it; what the file says about tokens is not needed to decrypt it.
+        tell(fault, on_fault)
+    return Layout(Span(begin + size, end), forward_secrecy, modern=True)
 
 
-def decrypt(source: BinaryIO, layout: Layout, keys: MessageKeys) -> BinaryIO:
+def decrypt(source: BinaryIO, layout: Layout, keys: MessageKeys, *, on_fault: OnFault | None = None) -> BinaryIO:
     """Authenticate the container, then return its content as a file that is decrypted while it is read.
 
     The content is only proven unchanged once it was read to its end. The source belongs to that file until then.
+    With `on_fault` what is wrong is told there, and what can be decrypted is, although nobody vouches for it.
     """
-    opened = authenticate(source, layout.span, keys)
+    opened = None if layout.cut else authenticate(source, layout.span, keys)
     gzip = first_block(source, layout.span, keys).startswith(GZIP)
     if opened is None:
         if gzip:
-            problem = "the key fits, but the file was changed or cut since it was written: its MAC does not match"
-            raise DamagedBackup(problem, offset=layout.span.mac)
+            if not layout.cut:
+                problem = (
+                    "the key fits, but the file was changed or cut since it was written: its MAC does not match"
+                )
+                tell(DamagedContainer(problem, part=Part.MAC, offset=layout.span.mac), on_fault)
+            return as_file(unproven(source, layout.span, keys))
         raise WrongKey(f"the key does not fit this file, or its first bytes are damaged{_version_hint(layout)}")
     if not gzip:
         raise WrongKey("the HMAC key fits this file, but the AES key does not")
-    return as_file(_content(opened))
+    return as_file(_content(opened, on_fault))
 
 
-def _content(opened: Opened) -> Iterator[bytes]:
+def _content(opened: Opened, on_fault: OnFault | None) -> Iterator[bytes]:
     try:
         yield from opened.chunks()
     except Changed:
         problem = "the file changed while it was being read: what was read from it is not to be used"
         raise DamagedBackup(problem, offset=opened.span.mac) from None
-    except BadPadding:
+    except BadPadding as padding:
         problem = "the encrypted content does not end as it must, although it is as it was written"
-        raise DamagedBackup(problem, offset=opened.span.mac) from None
+        tell(DamagedContainer(problem, part=Part.PADDING, offset=opened.span.mac), on_fault)
+        yield padding.content
 
 
 def _version_hint(layout: Layout) -> str:

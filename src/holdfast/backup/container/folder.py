@@ -15,9 +15,20 @@ from typing import BinaryIO, Final
 from holdfast.backup.container.inside import open_inside
 from holdfast.backup.container.manifest import read_manifest
 from holdfast.backup.container.metadata import LocalMetadata
-from holdfast.backup.errors import UnreadableBackup
+from holdfast.backup.errors import FolderIncomplete, UnreadableBackup
+from holdfast.backup.parts import Part
 
-__all__ = ["MAIN", "MANIFEST", "METADATA", "SNAPSHOT_NAME", "STORE", "Snapshot", "find_snapshots"]
+__all__ = [
+    "MAIN",
+    "MANIFEST",
+    "METADATA",
+    "SNAPSHOT_NAME",
+    "STORE",
+    "Snapshot",
+    "find_snapshots",
+    "hollow_snapshots",
+    "without_main",
+]
 
 METADATA: Final = "metadata"
 MAIN: Final = "main"
@@ -49,9 +60,8 @@ class Snapshot:
             with open_inside(self.root, self.path / METADATA) as source:
                 raw = source.read(METADATA_LIMIT + 1)
         except FileNotFoundError:
-            raise UnreadableBackup(
-                f"{self.path} has no file {METADATA}, without which no key can be found"
-            ) from None
+            problem = f"{self.path} has no file {METADATA}, without which no key can be found"
+            raise FolderIncomplete(problem, part=Part.METADATA_MISSING) from None
         if len(raw) > METADATA_LIMIT:
             raise UnreadableBackup(f"{self.path / METADATA} is far too large to be what its name says")
         return LocalMetadata.parse(raw)
@@ -61,7 +71,11 @@ class Snapshot:
         try:
             return open_inside(self.root, self.path / MAIN)
         except FileNotFoundError:
-            raise UnreadableBackup(f"{self.path} has no file {MAIN}: the messages are missing") from None
+            raise without_main(self.path) from None
+
+    def has_manifest(self) -> bool:
+        """Tell whether there is a list of attachment files."""
+        return (self.path / MANIFEST).exists()
 
     def manifest(self) -> Iterator[str]:
         """Yield the attachment files this snapshot refers to; a snapshot without a manifest names none."""
@@ -71,6 +85,26 @@ class Snapshot:
             return
         with source:
             yield from read_manifest(source)
+
+
+def without_main(path: Path) -> FolderIncomplete:
+    """Say that a snapshot has no messages."""
+    return FolderIncomplete(f"{path} has no file {MAIN}: the messages are missing", part=Part.MAIN)
+
+
+def hollow_snapshots(path: Path) -> list[Path]:
+    """Find the folders that would be snapshots if they had messages, the newest first; the folder may be one."""
+    named = [
+        child
+        for child in (path, *folders_in(path))
+        if child.name.startswith("signal-backup") and not child.name.endswith(UNFINISHED)
+    ]
+    return sorted((child for child in named if not (child / MAIN).is_file() and has_some(child)), reverse=True)
+
+
+def has_some(path: Path) -> bool:
+    """Tell whether a folder has at least one of the other files of a snapshot."""
+    return (path / METADATA).is_file() or (path / MANIFEST).is_file()
 
 
 def find_snapshots(path: Path) -> list[Snapshot]:

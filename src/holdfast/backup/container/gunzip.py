@@ -9,7 +9,9 @@ from types import TracebackType
 from typing import BinaryIO, Final, Self
 
 from holdfast.backup.container.chunks import CHUNK, Sink, as_file
-from holdfast.backup.errors import DamagedBackup, OversizedBackup
+from holdfast.backup.container.faults import OnFault, tell
+from holdfast.backup.errors import DamagedContainer, OversizedBackup
+from holdfast.backup.parts import Part
 
 try:
     from zlib_ng import zlib_ng as deflate
@@ -25,6 +27,8 @@ __all__ = ["ENGINE", "GunzipLimits", "GzipWriter", "gunzip"]
 DeflateError: Final[type[Exception]] = deflate.error  # type: ignore[assignment]  # a class, stubbed as an instance
 GZIP: Final = 31  # window of 32 KiB, gzip header and trailer
 FEED: Final = 1 << 18
+# What is fed at once while looking for the byte from which on data are damaged.
+SIP: Final = 1 << 12
 STREAM: Final = "compressed stream"
 
 
@@ -55,16 +59,17 @@ class GunzipLimits:
             )
 
 
-def gunzip(source: BinaryIO, *, limits: GunzipLimits | None = None) -> BinaryIO:
+def gunzip(source: BinaryIO, *, limits: GunzipLimits | None = None, on_fault: OnFault | None = None) -> BinaryIO:
     """Return the content of the one gzip member in `source` as a file that is opened while it is read.
 
     Whatever follows the member is read to its end and not interpreted, before the last of the content is given
-    out: a source that proves itself at its end, as a decrypted container does, has then done so.
+    out: a source that proves itself at its end, as a decrypted container does, has then done so. With `on_fault`
+    damage is told there, and the content ends where it begins.
     """
-    return as_file(_inflated(source, limits or GunzipLimits()))
+    return as_file(_inflated(source, limits or GunzipLimits(), on_fault))
 
 
-def _inflated(source: BinaryIO, limits: GunzipLimits) -> Iterator[bytes]:
+def _inflated(source: BinaryIO, limits: GunzipLimits, on_fault: OnFault | None) -> Iterator[bytes]:
     inflater = deflate.decompressobj(wbits=GZIP)
     fed = opened = 0
     ended = False
@@ -74,20 +79,43 @@ def _inflated(source: BinaryIO, limits: GunzipLimits) -> Iterator[bytes]:
         if not data:
             data = source.read(FEED)
             fed += len(data)
+        before = inflater.copy() if on_fault is not None else None  # type: ignore[attr-defined]  # not in the stubs
         try:
             content = inflater.decompress(data, CHUNK)
         except DeflateError as fault:
             problem = f"the compressed data is damaged at or after this byte: {str(fault).rpartition(': ')[2]}"
-            raise DamagedBackup(problem, offset=begin, stream=STREAM) from None
+            damage = DamagedContainer(problem, part=Part.COMPRESSION, offset=begin, stream=STREAM)
+            if before is None:
+                raise damage from None
+            yield from _up_to_damage(before, data)
+            tell(damage, on_fault)
+            return
         ended = inflater.eof
         # With nothing left to feed, what the inflater still holds comes out in further rounds.
         if not data and not content and not ended:
-            raise DamagedBackup("the compressed data ends too early", offset=fed, stream=STREAM)
+            problem = "the compressed data ends too early"
+            tell(DamagedContainer(problem, part=Part.COMPRESSION, offset=fed, stream=STREAM), on_fault)
+            return
         opened += len(content)
         limits.hold(opened, fed - len(inflater.unconsumed_tail))
         if ended:
             _drain(source)
         yield content
+
+
+def _up_to_damage(inflater: "deflate._Decompress", data: bytes) -> Iterator[bytes]:
+    """Yield what comes out before the data break: they are fed in small sips, and the last one byte by byte."""
+    for start in range(0, len(data), SIP):
+        sip = data[start : start + SIP]
+        before = inflater.copy()  # type: ignore[attr-defined]  # not in the stubs
+        try:
+            yield inflater.decompress(sip)
+        except DeflateError:
+            for at in range(len(sip)):
+                try:
+                    yield before.decompress(sip[at : at + 1])
+                except DeflateError:
+                    return
 
 
 def _drain(source: BinaryIO) -> None:

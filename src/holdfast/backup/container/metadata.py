@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from google.protobuf.message import DecodeError
 
 from holdfast.backup.container.keys import BackupId, LocalMetadataKey
-from holdfast.backup.errors import DamagedBackup, UnreadableBackup
+from holdfast.backup.errors import DamagedContainer, UnreadableBackup
+from holdfast.backup.parts import Part
 from holdfast.backup.schema import local_pb2
 
 __all__ = ["FORWARD_SECRECY_LIMIT", "ForwardSecrecy", "LocalMetadata", "TokenPair"]
@@ -47,8 +48,8 @@ class ForwardSecrecy:
     def parse(cls, raw: bytes, *, offset: int = 0) -> Self:
         """Read the record that begins at `offset` of its file; fields we do not know are kept in `raw`."""
 
-        def damaged(problem: str) -> DamagedBackup:
-            return DamagedBackup(f"the forward-secrecy metadata {problem}", offset=offset)
+        def damaged(problem: str) -> DamagedContainer:
+            return DamagedContainer(f"the forward-secrecy metadata {problem}", part=Part.TOKENS, offset=offset)
 
         if len(raw) > FORWARD_SECRECY_LIMIT:
             raise damaged(f"is {len(raw)} bytes long, more than the {FORWARD_SECRECY_LIMIT} allowed")
@@ -86,25 +87,25 @@ class LocalMetadata:
     @classmethod
     def parse(cls, raw: bytes) -> Self:
         """Read the whole file."""
+
+        def damaged(problem: str) -> DamagedContainer:
+            return DamagedContainer(f"the local metadata {problem}", part=Part.METADATA, offset=0)
+
         try:
             message = local_pb2.Metadata.FromString(raw)
         except DecodeError:
-            raise DamagedBackup("the local metadata is not a readable record", offset=0) from None
+            raise damaged("is not a readable record") from None
         if message.version > LOCAL_VERSION:
             raise UnreadableBackup(
                 f"the local backup is of version {message.version}; this program reads version {LOCAL_VERSION}"
             )
         if message.version != LOCAL_VERSION:
-            raise DamagedBackup("the local metadata does not say which version it is", offset=0)
+            raise damaged("does not say which version it is")
         iv, encrypted_id = message.backupId.iv, message.backupId.encryptedId
         if len(iv) not in {IV_SIZE, IV_SIZE + COUNTER_SIZE}:
-            problem = f"the local metadata has an iv of {len(iv)} bytes where {IV_SIZE} belong"
-            raise DamagedBackup(problem, offset=0)
+            raise damaged(f"has an iv of {len(iv)} bytes where {IV_SIZE} belong")
         if len(encrypted_id) != BackupId.SIZE:
-            problem = (
-                f"the local metadata has a backup id of {len(encrypted_id)} bytes where {BackupId.SIZE} belong"
-            )
-            raise DamagedBackup(problem, offset=0)
+            raise damaged(f"has a backup id of {len(encrypted_id)} bytes where {BackupId.SIZE} belong")
         return cls(iv, encrypted_id)
 
     @classmethod

@@ -21,7 +21,18 @@ from holdfast.backup.container.chunks import CHUNK, Sink, read_chunks, zeros
 from holdfast.backup.container.keys import CipherKeys
 from holdfast.backup.container.padding import padded
 
-__all__ = ["BLOCK", "BadPadding", "Changed", "Opened", "Sealer", "Span", "authenticate", "first_block"]
+__all__ = [
+    "BLOCK",
+    "MAC",
+    "BadPadding",
+    "Changed",
+    "Opened",
+    "Sealer",
+    "Span",
+    "authenticate",
+    "first_block",
+    "unproven",
+]
 
 BLOCK: Final = 16
 MAC: Final = 32
@@ -33,7 +44,11 @@ class Changed(Exception):
 
 
 class BadPadding(Exception):
-    """The bytes are authentic, but what they decrypt to does not end as it must."""
+    """The bytes are authentic, but what they decrypt to does not end as it must; `content` is how it ends."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__()
+        self.content = content
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +106,10 @@ class Opened:
             raise Changed
         unpadder = PKCS7(8 * BLOCK).unpadder()
         try:
-            last = unpadder.update(last) + unpadder.finalize()
+            unpadded = unpadder.update(last) + unpadder.finalize()
         except ValueError:
-            raise BadPadding from None
-        yield last
+            raise BadPadding(last) from None
+        yield unpadded
 
 
 def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> Opened | None:
@@ -105,6 +120,15 @@ def authenticate(source: BinaryIO, span: Span, keys: CipherKeys) -> Opened | Non
         check.update(chunk)
     mac = b"".join(read_chunks(source, MAC))
     return Opened(source, span, keys, mac) if hmac.compare_digest(check.digest(), mac) else None
+
+
+def unproven(source: BinaryIO, span: Span, keys: CipherKeys) -> Iterator[bytes]:
+    """Decrypt what is known not to be authentic, up to where the file ends: good for a look, and nothing else."""
+    source.seek(span.start)
+    iv = b"".join(read_chunks(source, BLOCK))
+    decryptor = Cipher(algorithms.AES256(keys.aes), modes.CBC(iv)).decryptor()
+    for chunk in read_chunks(source, span.ciphertext_size):
+        yield decryptor.update(chunk)
 
 
 def first_block(source: BinaryIO, span: Span, keys: CipherKeys) -> bytes:

@@ -1,9 +1,9 @@
 """Backups mended: what breaks a rule and can be put right without inventing or losing what somebody wrote.
 
 editing     single fields of a record
-fixes       which rule is mended how: the one table
 plan        what would be changed, found by trying it
 patches     frames replaced, left out or moved, while all others pass through byte for byte
+salvage     what can be read of a stream that breaks off
 log         what was changed, kept so that it can be undone
 restoring   the way back
 mending     the whole of it

@@ -14,7 +14,7 @@ import msgspec
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import LogRefused
 
-__all__ = ["VERSION", "Change", "Log", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
+__all__ = ["VERSION", "Change", "Log", "Lost", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
 
 VERSION: Final = 1
 LARGEST: Final = 1 << 30
@@ -53,11 +53,24 @@ class Change(msgspec.Struct, frozen=True):
         return base64.b64decode(self.before, validate=True)
 
 
-class Log(msgspec.Struct, frozen=True, kw_only=True):
-    """All changes, in the order of the original, and the streams they lie between.
+class Lost(msgspec.Struct, frozen=True):
+    """Bytes of the original in which no record could be read.
 
-    `tail` is what there was of a last record that was cut off, in base64.
+    They stood at `offset`, before the frame that has the number `frame` when they are not counted; `data` is in
+    base64.
     """
+
+    frame: int
+    offset: int
+    data: str
+
+    def content(self) -> bytes:
+        """Return the bytes."""
+        return base64.b64decode(self.data, validate=True)
+
+
+class Log(msgspec.Struct, frozen=True, kw_only=True):
+    """All changes, in the order of the original, what could not be read, and the streams they lie between."""
 
     version: int = VERSION
     profile: str
@@ -66,11 +79,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     original: Stream
     repaired: Stream
     changes: tuple[Change, ...]
-    tail: str = ""
-
-    def rest(self) -> bytes:
-        """Return what there was of a last record that was cut off."""
-        return base64.b64decode(self.tail, validate=True)
+    lost: tuple[Lost, ...] = ()
 
 
 def log_beside(target: Path) -> Path:
@@ -97,9 +106,10 @@ def read_log(path: Path) -> Log:
         raise LogRefused(f"the change log {path} is far too large to be one")
     try:
         log = msgspec.json.decode(data, type=Log)
-        log.rest()
         for change in log.changes:
             change.record()
+        for lost in log.lost:
+            lost.content()
     except ValueError:
         raise LogRefused(f"{path} is not the change log of a repair") from None
     if log.version != VERSION:

@@ -4,7 +4,7 @@ import base64
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -17,7 +17,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.convert import To, convert
 from holdfast.backup.errors import DamagedBackup, UnwritableBackup
 from holdfast.backup.opening import Backup
-from holdfast.backup.repairing.log import Change, Log, Repaired, log_beside, read_log, write_log
+from holdfast.backup.repairing.log import Change, Log, Lost, Repaired, log_beside, read_log, write_log
 from holdfast.backup.repairing.patches import Patches, patched
 from holdfast.backup.repairing.plan import Plan, Step, Unmended, make_plan
 from holdfast.backup.repairing.restoring import measured, restored
@@ -26,6 +26,7 @@ from holdfast.backup.rules.book import rule_named
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
 from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, Validation
+from holdfast.backup.wire.salvage import Gap, OnGap
 
 __all__ = ["Repair", "Wanted", "plan_repair", "repair", "undo_repair"]
 
@@ -68,8 +69,8 @@ def plan_repair(
     wanted: Wanted | None = None,
 ) -> Repair:
     """Tell what a repair of a backup would change, and what would still be wrong with it, and write nothing."""
-    with again_and_again(source, key) as backup:
-        return draw(backup, wanted or Wanted()).repair
+    with again_and_again(source, key) as readable:
+        return draw(readable, wanted or Wanted()).repair
 
 
 def repair(
@@ -89,17 +90,17 @@ def repair(
     """
     path = Path(target)
     log_path = log_beside(path) if log is None else Path(log)
-    with again_and_again(source, key) as backup:
+    with again_and_again(source, key) as readable:
         for written in (path, log_path):
-            keep_apart(backup, written)
+            keep_apart(readable.backup, written)
         if path == log_path:
             raise UnwritableBackup(f"{path} cannot be both the backup and its change log")
-        drawn = draw(backup, wanted or Wanted())
-        if drawn.damage is not None and not (wanted and wanted.drop):
-            problem = f"{drawn.damage.problem}, and is left out only with drop"
+        drawn = draw(readable, wanted or Wanted())
+        if drawn.damage is not None:
+            problem = f"{drawn.damage.problem}; {hint(readable)}"
             raise DamagedBackup(problem, frame=drawn.damage.frame, offset=drawn.damage.offset)
         made = patched(drawn.base, Patches(drawn.plan.places))
-        before, after = measured(drawn.base, drawn.tail), measured(made)
+        before, after = measured(drawn.base, drawn.gaps), measured(made)
         written_down = Log(
             profile=drawn.repair.profile,
             edition=drawn.repair.edition,
@@ -107,7 +108,7 @@ def repair(
             original=before,
             repaired=after,
             changes=tuple(changes(drawn.plan)),
-            tail=base64.b64encode(drawn.tail).decode(),
+            lost=tuple(Lost(gap.frame, gap.offset, base64.b64encode(gap.lost).decode()) for gap in drawn.gaps),
         )
         with write_log(log_path, written_down):
             convert(made, path, to, keys=keys)
@@ -130,27 +131,54 @@ def undo_repair(
     """
     written = read_log(Path(log))
     path = Path(target)
-    with again_and_again(source, key) as backup:
-        keep_apart(backup, path)
-        convert(restored(backup, written), path, to, keys=keys)
-    return len(written.changes) + bool(written.tail)
+    with again_and_again(source, key) as readable:
+        keep_apart(readable.backup, path)
+        convert(restored(readable.backup, written), path, to, keys=keys)
+    return len(written.changes) + len(written.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A backup, and a way to open it anew that goes on behind what cannot be read, where there is one."""
+
+    backup: Backup
+    salvage: Callable[[OnGap], Backup] | None
+
+
+def hint(source: Readable) -> str:
+    """Say what to do about a place that cannot be read."""
+    if source.salvage is None:
+        return "give the file itself with --drop to have what can be read behind it looked for"
+    return "with --drop what cannot be read is left out, and what can be read behind it is kept"
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A plan with what it was made of: the records that are whole, and how the stream breaks off behind them."""
+    """A plan with what it was made of: the records that can be read, and what stood between them.
+
+    `damage` is set where something cannot be read, and could or should not be left out.
+    """
 
     repair: Repair
     plan: Plan
     base: Backup
     damage: DamagedBackup | None
-    tail: bytes
+    gaps: tuple[Gap, ...]
 
 
-def draw(source: Backup, wanted: Wanted) -> Drawn:
+def draw(source: Readable, wanted: Wanted) -> Drawn:
     """Draw up a plan."""
-    damage = cut_off(source)
-    base = source if damage is None else salvaged(source)
+    damage = cut_off(source.backup)
+    base = source.backup
+    gaps: dict[int, Gap] = {}
+    if damage is not None and wanted.drop and source.salvage is not None:
+        # Each reading finds the same gaps.
+        base, damage = source.salvage(lambda gap: gaps.update({gap.offset: gap})), None
+    elif damage is not None:
+        base = salvaged(base)
+        if wanted.drop and damage.rest:
+            gaps[damage.offset] = Gap(damage.frame or 0, damage.offset, damage.rest)
+            damage = None
     editions: list[Edition] = []
 
     def check(view: Backup) -> Iterator[Finding]:
@@ -162,18 +190,21 @@ def draw(source: Backup, wanted: Wanted) -> Drawn:
             editions[:] = [validation.edition]
 
     plan = make_plan(base, check, drop=wanted.drop)
+    lost = [Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True) for gap in gaps.values()]
+    plan = replace(plan, steps=(*lost, *plan.steps))
     if damage is not None:
-        frame = damage.frame or 0
-        if wanted.drop:
-            step = Step(frame, CUT_OFF, "", "What there is of a record that is cut off is left out.", loses=True)
-            plan = replace(plan, steps=(*plan.steps, step))
-        else:
-            left = Unmended(frame, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True)
-            plan = replace(plan, unmended=(*plan.unmended, left))
+        left = Unmended(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True)
+        plan = replace(plan, unmended=(*plan.unmended, left))
     made = Repair(
         Profile(wanted.profile), editions[0], Purpose(wanted.purpose), tuple(sorted_steps(plan)), plan.unmended
     )
-    return Drawn(made, plan, base, damage, damage.rest if damage is not None else b"")
+    return Drawn(made, plan, base, damage, tuple(gaps.values()))
+
+
+def words_of(gap: Gap) -> str:
+    """Say which bytes are left out."""
+    last = gap.offset + len(gap.lost) - 1
+    return f"The bytes from {gap.offset:,} to {last:,}, in which no record can be read, are left out."
 
 
 def sorted_steps(plan: Plan) -> list[Step]:
@@ -194,14 +225,19 @@ def changes(plan: Plan) -> Iterator[Change]:
 @contextmanager
 def again_and_again(
     source: str | PathLike[str] | BinaryIO | Backup, key: KeyMaterial | str | None
-) -> Iterator[Backup]:
+) -> Iterator[Readable]:
     """Open a backup so that it can be read more than once; what comes through a pipe is kept meanwhile."""
     with ExitStack() as stack:
         if isinstance(source, Backup):
-            yield source
+            yield Readable(source, None)
             return
         if not isinstance(source, str | PathLike) and not source.seekable():
             spooled = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(source, spooled)
             source = spooled
-        yield stack.enter_context(opening.open(source, key))
+        given = source
+
+        def salvage(on_gap: OnGap) -> Backup:
+            return stack.enter_context(opening.open(given, key, on_gap=on_gap))
+
+        yield Readable(stack.enter_context(opening.open(given, key)), salvage)

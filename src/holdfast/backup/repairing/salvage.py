@@ -1,4 +1,4 @@
-"""The whole records of a stream that breaks off, and what there is of the one that is cut off."""
+"""The whole records of a stream up to where it cannot be read any more."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,19 +12,19 @@ __all__ = ["cut_off", "salvaged"]
 
 
 def cut_off(source: Backup) -> DamagedBackup | None:
-    """Read a stream to its end, and tell how it breaks off, if it ends in the middle of a record."""
+    """Read a stream to its end, and tell where it breaks off: in a record, or at a length that makes no sense."""
     try:
         for _block in source.blocks():
             pass
     except DamagedBackup as damage:
-        if not damage.rest:
+        if damage.frame is None:
             raise
         return damage
     return None
 
 
 def salvaged(source: Backup) -> Backup:
-    """Make a backup of the whole records of one that breaks off, which must stay open."""
+    """Make a backup of the records of another up to where that breaks off; it must stay open."""
     return Backup(
         *(source.form, source.name, lambda: SalvagedRecords(source), ExitStack()),
         media=source.media,
@@ -52,5 +52,5 @@ class SalvagedRecords:
                 yield block
                 self._offset = block.offset + len(block.data)
         except DamagedBackup as damage:
-            if not damage.rest:
+            if damage.frame is None:
                 raise

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import CURRENT, Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire.checks import filled, known, length, one_of_fields, opaque, required, username
 
 __all__ = ["RULES"]
@@ -40,7 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Leave the link out, or write the name.",
         "contract 5.4",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("AccountData.usernameLink", "AccountData.username"),
     ),
     rule(
         "account.username-link.entropy.length",
@@ -67,7 +67,6 @@ RULES: Final[tuple[Rule, ...]] = (
         known("AccountData.UsernameLink.color"),
         importer="An importer shows it blue.",
         only_import=True,
-        repair=Repair.DEFAULT,
     ),
     rule(
         "account.settings.present",
@@ -110,7 +109,6 @@ RULES: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("AccountData.IAPSubscriberData.iapSubscriptionId"),
         importer="An importer ignores the subscription.",
-        repair=Repair.CLEAR,
     ),
     rule(
         "account.subscription.token",
@@ -129,7 +127,6 @@ RULES: Final[tuple[Rule, ...]] = (
         known("AccountData.PlatformASpecificSettings.navigationBarSize"),
         importer="An importer takes the normal size.",
         editions=CURRENT,
-        repair=Repair.DEFAULT,
     ),
     rule(
         "settings.number-sharing.known",
@@ -139,7 +136,6 @@ RULES: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known(f"{SETTINGS}.phoneNumberSharingMode"),
         importer="An importer takes it for nobody.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "settings.media-quality.known",
@@ -150,7 +146,6 @@ RULES: Final[tuple[Rule, ...]] = (
         known(f"{SETTINGS}.defaultSentMediaQuality"),
         importer="An importer takes the standard quality.",
         strict_editions=CURRENT,
-        repair=Repair.DEFAULT,
     ),
     rule(
         "settings.app-theme.known",
@@ -161,7 +156,6 @@ RULES: Final[tuple[Rule, ...]] = (
         known(f"{SETTINGS}.appTheme"),
         importer="An importer takes that of the system.",
         editions=CURRENT,
-        repair=Repair.DEFAULT,
     ),
     rule(
         "settings.call-data.known",
@@ -172,7 +166,6 @@ RULES: Final[tuple[Rule, ...]] = (
         known(f"{SETTINGS}.callsUseLessDataSetting"),
         importer="An importer takes it for never.",
         editions=CURRENT,
-        repair=Repair.DEFAULT,
     ),
     rule(
         "settings.auto-download.known",
@@ -188,7 +181,6 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
         importer="An importer takes it for never.",
         strict_editions=CURRENT,
-        repair=Repair.DEFAULT,
     ),
     rule(
         "settings.backup-tier.known",
@@ -196,6 +188,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write 200 or 201, or leave it out where backups are off.",
         "contract 5.4",
         CARE,
+        fields=("AccountData.AccountSettings.backupTier",),
     ),
     rule(
         "settings.optimize-storage.tier",
@@ -203,7 +196,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Turn it off, or write the tier.",
         "contract 5.4",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("AccountData.AccountSettings.optimizeOnDeviceStorage", "AccountData.AccountSettings.backupTier"),
     ),
     rule(
         "custom-color.id.zero",
@@ -219,6 +212,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Give each colour an id of its own.",
         "contract 5.4",
         FORMAT,
+        fields=("ChatStyle.CustomChatColor.id",),
     ),
     rule(
         "custom-color.set",
@@ -243,6 +237,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write two colours with the positions 0 and 1.",
         "contract 5.5",
         CARE,
+        fields=("ChatStyle.Gradient.colors", "ChatStyle.Gradient.positions"),
     ),
     rule(
         "chat-style.bubble.set",
@@ -252,7 +247,6 @@ RULES: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         one_of_fields("ChatStyle.bubbleColor"),
         importer="An importer takes the automatic colour.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "chat-style.preset.known",
@@ -262,7 +256,6 @@ RULES: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("ChatStyle.wallpaperPreset", "ChatStyle.bubbleColorPreset"),
         importer="An importer takes the default.",
-        repair=Repair.CLEAR,
     ),
     rule(
         "chat-style.color.known",
@@ -270,7 +263,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the colour into the account, before what names it.",
         "spec 1 rule 2, spec 2, contract 5.5",
         REFERENCE,
-        repair=Repair.CLEAR,
+        fields=("ChatStyle.customColorId", "ChatStyle.CustomChatColor.id"),
     ),
     rule(
         "chat-style.wallpaper.plain",
@@ -278,8 +271,14 @@ RULES: Final[tuple[Rule, ...]] = (
         "Leave them out: nobody reads them.",
         "spec 2",
         CARE,
+        fields=(
+            "ChatStyle.wallpaperPhoto",
+            "FilePointer.fileName",
+            "FilePointer.width",
+            "FilePointer.height",
+            "FilePointer.caption",
+        ),
         importer="An importer ignores them.",
         only_import=True,
-        repair=Repair.CLEAR,
     ),
 )

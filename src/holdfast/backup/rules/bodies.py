@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import CURRENT, Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import (
     characters,
@@ -30,6 +30,14 @@ SELF_OR_CONTACT = kinds.CONTACTS | kinds.one_of(kinds.SELF)
 # The limit of the specification; that of today is held to when a finding is explained.
 QUESTION = 100
 OPTION = 100
+CARD_NAME: Final = tuple(
+    f"ContactAttachment.Name.{part}"
+    for part in ("givenName", "familyName", "prefix", "suffix", "middleName", "nickname")
+)
+CARD_ADDRESS: Final = tuple(
+    f"ContactAttachment.PostalAddress.{part}"
+    for part in ("street", "pobox", "neighborhood", "city", "region", "postcode", "country")
+)
 
 TEXT: Final[tuple[Rule, ...]] = (
     rule(
@@ -38,8 +46,8 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Write what was said, or leave the message out.",
         "contract 5.9",
         CARE,
+        fields=("StandardMessage.text", "StandardMessage.attachments"),
         importer="An importer shows an empty message.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "text.long.text",
@@ -47,6 +55,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Write the first 2048 bytes as the text.",
         "contract 5.9",
         CARE,
+        fields=("StandardMessage.longText", "StandardMessage.text"),
     ),
     rule(
         "text.long.body",
@@ -54,6 +63,12 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Cut the text to its first 2048 bytes.",
         "contract 5.9",
         FORMAT,
+        fields=(
+            "StandardMessage.longText",
+            "StandardMessage.text",
+            "DirectStoryReplyMessage.TextReply.longText",
+            "Text.body",
+        ),
     ),
     rule(
         "text.body.empty",
@@ -61,6 +76,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Leave the text out.",
         "contract 5.9",
         CARE,
+        fields=("Text.body", "Text.bodyRanges"),
     ),
     rule(
         "text.body.length",
@@ -68,6 +84,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Put the whole of it into a file.",
         "contract 5.9",
         FORMAT,
+        fields=("Text.body", "Text.bodyRanges"),
     ),
     rule(
         "body-range.value.set",
@@ -77,7 +94,6 @@ TEXT: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("BodyRange.associatedValue"),
         importer="An importer ignores the range.",
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "body-range.style.none",
@@ -85,9 +101,9 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Leave the range out.",
         "spec 7",
         SKIPPED,
+        fields=("BodyRange.style",),
         importer="An importer ignores the range.",
         only_import=True,
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "body-range.mention.length",
@@ -103,6 +119,12 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Leave out what was not spoken.",
         "contract 5.9",
         CARE,
+        fields=(
+            "MessageAttachment.flag",
+            "StandardMessage.text",
+            "StandardMessage.longText",
+            "StandardMessage.linkPreview",
+        ),
     ),
     rule(
         "link-preview.url",
@@ -111,7 +133,6 @@ TEXT: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         required("LinkPreview.url"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "quote.author.known",
@@ -137,7 +158,6 @@ TEXT: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("Quote.type"),
         importer="An importer takes it for a normal quote.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "quote.content",
@@ -145,6 +165,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Write what was quoted, or leave the quote out.",
         "contract 5.9",
         CARE,
+        fields=("Quote.type", "Quote.text", "Quote.attachments"),
     ),
     rule(
         "quote.text.length",
@@ -152,6 +173,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Cut it to its first 2048 bytes.",
         "contract 5.9",
         FORMAT,
+        fields=("Quote.text", "Text.body"),
     ),
     rule(
         "quote.thumbnail.voice",
@@ -159,7 +181,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Leave the flag out.",
         "contract 5.9",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("Quote.QuotedAttachment.thumbnail", "MessageAttachment.flag"),
     ),
     rule(
         "reaction.emoji",
@@ -168,7 +190,6 @@ TEXT: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         required("Reaction.emoji"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "reaction.author.known",
@@ -177,7 +198,6 @@ TEXT: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.9",
         REFERENCE,
         refers("Reaction.authorId"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "reaction.author.kind",
@@ -186,7 +206,6 @@ TEXT: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         REFERENCE,
         of_kind(SELF_OR_REACHABLE, "Reaction.authorId"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "reaction.author.unique",
@@ -194,6 +213,7 @@ TEXT: Final[tuple[Rule, ...]] = (
         "Keep the newest reaction of each.",
         "contract 5.9",
         CARE,
+        fields=("Reaction.authorId",),
         importer="An importer keeps one of them.",
     ),
 )
@@ -206,7 +226,6 @@ FILES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         CARE,
         required("MessageAttachment.pointer"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "attachment.client-id.length",
@@ -224,7 +243,6 @@ FILES: Final[tuple[Rule, ...]] = (
         CARE,
         required("FilePointer.locatorInfo"),
         importer="An importer takes the file for lost.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "file.incremental-mac.pair",
@@ -232,7 +250,7 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write both, or neither.",
         "contract 5.11",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("FilePointer.incrementalMac", "FilePointer.incrementalMacChunkSize"),
     ),
     rule(
         "file.incremental-mac.empty",
@@ -248,6 +266,7 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write both, or neither.",
         "spec 2, contract 5.11",
         CARE,
+        fields=("FilePointer.LocatorInfo.transitCdnKey", "FilePointer.LocatorInfo.transitCdnNumber"),
     ),
     rule(
         "locator.transit.empty",
@@ -263,7 +282,11 @@ FILES: Final[tuple[Rule, ...]] = (
         "Leave the date out.",
         "spec 2, contract 5.11",
         CARE,
-        repair=Repair.CLEAR,
+        fields=(
+            "FilePointer.LocatorInfo.transitTierUploadTimestamp",
+            "FilePointer.LocatorInfo.transitCdnKey",
+            "FilePointer.LocatorInfo.transitCdnNumber",
+        ),
     ),
     rule(
         "locator.integrity.set",
@@ -271,6 +294,7 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write the hash of a file that is there, the digest of one that is not, or an empty locator.",
         "contract 5.11",
         CARE,
+        fields=("FilePointer.LocatorInfo.plaintextHash", "FilePointer.LocatorInfo.encryptedDigest"),
         importer="An importer takes the file for lost.",
     ),
     rule(
@@ -287,6 +311,11 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write key and number of the CDN.",
         "contract 5.11",
         CARE,
+        fields=(
+            "FilePointer.LocatorInfo.encryptedDigest",
+            "FilePointer.LocatorInfo.transitCdnKey",
+            "FilePointer.LocatorInfo.transitCdnNumber",
+        ),
         importer="An importer takes the file for lost.",
     ),
     rule(
@@ -295,6 +324,7 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write the key.",
         "spec 2, contract 5.11",
         CARE,
+        fields=("FilePointer.LocatorInfo.key",),
         importer="An importer cannot decrypt the file.",
     ),
     rule(
@@ -303,6 +333,7 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write the hash, or leave the local key out.",
         "contract 5.11",
         CARE,
+        fields=("FilePointer.LocatorInfo.localKey", "FilePointer.LocatorInfo.plaintextHash"),
     ),
     rule(
         "locator.media-tier.hash",
@@ -310,6 +341,7 @@ FILES: Final[tuple[Rule, ...]] = (
         "Write the hash, or leave the number out.",
         "contract 5.11",
         CARE,
+        fields=("FilePointer.LocatorInfo.mediaTierCdnNumber", "FilePointer.LocatorInfo.plaintextHash"),
     ),
 )
 
@@ -321,7 +353,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         required("ContactMessage.contact"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "contact-card.name.empty",
@@ -329,7 +360,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Leave the name out.",
         "contract 5.9",
         CARE,
-        repair=Repair.CLEAR,
+        fields=CARD_NAME,
     ),
     rule(
         "contact-card.value.empty",
@@ -338,7 +369,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         required("ContactAttachment.Phone.value", "ContactAttachment.Email.value"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "contact-card.type.known",
@@ -352,7 +382,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
             "ContactAttachment.PostalAddress.type",
         ),
         importer="An importer takes it for home.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "contact-card.address.empty",
@@ -360,7 +389,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Leave it out.",
         "contract 5.9",
         CARE,
-        repair=Repair.DROP_ELEMENT,
+        fields=CARD_ADDRESS,
     ),
     rule(
         "sticker.present",
@@ -369,7 +398,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         required("StickerMessage.sticker"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "sticker.pack-id.length",
@@ -403,7 +431,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("DirectStoryReplyMessage.reply"),
         importer="An importer ignores the message.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "story-reply.text.present",
@@ -412,7 +439,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         required("DirectStoryReplyMessage.TextReply.text"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "story-reply.emoji.empty",
@@ -421,7 +447,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         CARE,
         filled("DirectStoryReplyMessage.emoji"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "payment.amount.form",
@@ -439,7 +464,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         one_of_fields("PaymentNotification.TransactionDetails.payment"),
         importer="An importer takes it for a success about which nothing else is known.",
-        repair=Repair.CLEAR,
     ),
     rule(
         "payment.identification.one",
@@ -447,6 +471,10 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Write public keys of a received one, key images of a sent one.",
         "contract 5.9",
         CARE,
+        fields=(
+            "PaymentNotification.TransactionDetails.CoinTxoIdentification.publicKey",
+            "PaymentNotification.TransactionDetails.CoinTxoIdentification.keyImages",
+        ),
     ),
     rule(
         "gift-badge.presentation",
@@ -454,6 +482,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Write the receipt as it was made, or that it failed and no receipt.",
         "contract 5.9",
         CARE,
+        fields=("GiftBadge.receiptCredentialPresentation", "GiftBadge.state"),
         importer="An importer cannot redeem the badge.",
     ),
     rule(
@@ -462,7 +491,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Leave the receipt out.",
         "contract 5.9",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("GiftBadge.receiptCredentialPresentation", "GiftBadge.state"),
     ),
     rule(
         "poll.question.length",
@@ -486,6 +515,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Write all options.",
         "spec 8, contract 5.9",
         FORMAT,
+        fields=("Poll.options",),
     ),
     rule(
         "poll.vote.voter.known",
@@ -494,7 +524,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.9",
         REFERENCE,
         refers("Poll.PollOption.PollVote.voterId"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "poll.vote.voter.kind",
@@ -503,7 +532,6 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.9",
         REFERENCE,
         of_kind(SELF_OR_CONTACT, "Poll.PollOption.PollVote.voterId"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "poll.vote.voter.unique",
@@ -511,7 +539,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Write each vote once; how often it was cast is a number of its own.",
         "contract 5.9",
         CARE,
-        repair=Repair.DROP_ELEMENT,
+        fields=("Poll.PollOption.PollVote.voterId",),
     ),
     rule(
         "poll.vote.single",
@@ -519,6 +547,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Keep the last vote of each.",
         "contract 5.9",
         CARE,
+        fields=("Poll.options", "Poll.allowMultiple", "Poll.PollOption.PollVote.voterId"),
     ),
     rule(
         "poll.chat",
@@ -526,6 +555,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Put it into the chat it was held in.",
         "contract 5.9",
         CARE,
+        fields=("ChatItem.poll", "ChatItem.chatId"),
     ),
     rule(
         "admin-deleted.admin.known",
@@ -551,6 +581,7 @@ OTHERS: Final[tuple[Rule, ...]] = (
         "Put it into the group it was written in.",
         "contract 5.9",
         CARE,
+        fields=("ChatItem.adminDeletedMessage", "ChatItem.chatId"),
         editions=CURRENT,
     ),
 )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules import account, bodies, chats, items, media, recipients, stream, updates
+from holdfast.backup.rules import account, bodies, chats, containers, items, media, recipients, stream, updates
 from holdfast.backup.rules.rule import Profile, Rule, Severity
 from holdfast.backup.wire.checks import Plan
 from holdfast.backup.wire.ground import MOST_RULES
@@ -12,6 +12,7 @@ __all__ = ["FAMILIES", "PLAN", "RULES", "graves", "rule_named", "rule_numbered"]
 
 # The modules of rules, in the order in which their records stand in a backup.
 FAMILIES: Final = {
+    "containers": containers.RULES,
     "stream": stream.RULES,
     "account": account.RULES,
     "recipients": recipients.RULES,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import (
     Check,
@@ -39,6 +39,7 @@ CHAT: Final[tuple[Rule, ...]] = (
         "Give each chat an id of its own.",
         "contract 5.3",
         FORMAT,
+        fields=("Chat.id",),
     ),
     rule(
         "chat.recipient.known",
@@ -62,6 +63,7 @@ CHAT: Final[tuple[Rule, ...]] = (
         "Number pinned chats in the order they are shown.",
         "contract 5.7",
         CARE,
+        fields=("Chat.pinnedOrder",),
     ),
     rule(
         "chat.expiration-timer.version",
@@ -69,6 +71,7 @@ CHAT: Final[tuple[Rule, ...]] = (
         "Write the version, which starts at 1, or leave the timer out.",
         "contract 5.7",
         CARE,
+        fields=("Chat.expirationTimerMs", "Chat.expireTimerVersion"),
     ),
     rule(
         "ad-hoc-call.recipient.known",
@@ -77,7 +80,6 @@ CHAT: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.10",
         REFERENCE,
         refers("AdHocCall.recipientId"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "ad-hoc-call.recipient.kind",
@@ -86,7 +88,6 @@ CHAT: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.10",
         REFERENCE,
         of_kind(kinds.one_of(kinds.CALL_LINK), "AdHocCall.recipientId"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "ad-hoc-call.state.known",
@@ -96,7 +97,6 @@ CHAT: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("AdHocCall.state"),
         importer="An importer takes it for generic.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "sticker-pack.id.length",
@@ -120,7 +120,7 @@ CHAT: Final[tuple[Rule, ...]] = (
         "Write each pack once.",
         "contract 5.3, contract 5.12",
         CARE,
-        repair=Repair.DROP_RECORD,
+        fields=("StickerPack.packId",),
     ),
 )
 
@@ -140,7 +140,6 @@ PROFILE: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         CARE,
         filled("NotificationProfile.emoji"),
-        repair=Repair.CLEAR,
     ),
     rule(
         "notification-profile.color.opaque",
@@ -157,7 +156,6 @@ PROFILE: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.12",
         REFERENCE,
         refers("NotificationProfile.allowedMembers"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "notification-profile.member.kind",
@@ -166,7 +164,6 @@ PROFILE: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.12",
         REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.GROUP), "NotificationProfile.allowedMembers"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "notification-profile.member.unique",
@@ -175,7 +172,6 @@ PROFILE: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         CARE,
         unique("NotificationProfile.allowedMembers"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "notification-profile.schedule.time",
@@ -201,7 +197,6 @@ PROFILE: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         CARE,
         unique("NotificationProfile.scheduleDaysEnabled"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "notification-profile.id.length",
@@ -222,7 +217,6 @@ FOLDER: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("ChatFolder.folderType"),
         importer="An importer takes it for the user's own.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "chat-folder.id.length",
@@ -238,6 +232,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Leave the name out: every app has its own for it.",
         "contract 5.12",
         CARE,
+        fields=("ChatFolder.folderType", "ChatFolder.name"),
     ),
     rule(
         "chat-folder.all.unread",
@@ -245,7 +240,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Turn that off.",
         "contract 5.12",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("ChatFolder.folderType", "ChatFolder.showOnlyUnread"),
     ),
     rule(
         "chat-folder.all.muted",
@@ -253,6 +248,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Turn that on.",
         "contract 5.12",
         CARE,
+        fields=("ChatFolder.folderType", "ChatFolder.showMutedChats"),
     ),
     rule(
         "chat-folder.all.everybody",
@@ -260,6 +256,11 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Turn both on.",
         "contract 5.12",
         CARE,
+        fields=(
+            "ChatFolder.folderType",
+            "ChatFolder.includeAllIndividualChats",
+            "ChatFolder.includeAllGroupChats",
+        ),
     ),
     rule(
         "chat-folder.all.recipients",
@@ -267,7 +268,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Leave the list out.",
         "contract 5.12",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("ChatFolder.folderType", *FOLDER_LISTS),
     ),
     rule(
         "chat-folder.custom.name",
@@ -275,6 +276,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Write its name.",
         "contract 5.12",
         CARE,
+        fields=("ChatFolder.folderType", "ChatFolder.name"),
     ),
     rule(
         "chat-folder.recipient.known",
@@ -283,7 +285,6 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "spec 1 rule 4, contract 5.12",
         REFERENCE,
         refers(*FOLDER_LISTS),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "chat-folder.recipient.kind",
@@ -292,7 +293,6 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.12",
         REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF, kinds.GROUP, kinds.RELEASE_NOTES), *FOLDER_LISTS),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "chat-folder.recipient.unique",
@@ -301,7 +301,6 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         CARE,
         unique(*FOLDER_LISTS),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "chat-folder.recipients.apart",
@@ -309,6 +308,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Name it in one of the two lists.",
         "contract 5.12",
         CARE,
+        fields=FOLDER_LISTS,
     ),
     rule(
         "chat-folder.all.once",
@@ -316,6 +316,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Write one.",
         "contract 5.3",
         CARE,
+        fields=("ChatFolder.folderType",),
     ),
     rule(
         "chat-folder.all.present",
@@ -323,6 +324,7 @@ FOLDER: Final[tuple[Rule, ...]] = (
         "Write the folder of all chats among them.",
         "contract 5.3",
         CARE,
+        fields=("ChatFolder.folderType",),
         importer="An importer adds it.",
     ),
 )

@@ -1,5 +1,6 @@
-"""Looks at the attachment files of a local folder or an export, and holds each to what the backup says of it."""
+"""Looks at the files beside a backup: attachments, each held to what the backup says of it, and their list."""
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
@@ -19,7 +20,7 @@ from holdfast.backup.rules.book import rule_named
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Profile
 
-__all__ = ["check_files"]
+__all__ = ["check_files", "check_manifest"]
 
 RULES: Final[tuple[tuple[type[AttachmentError], str], ...]] = (
     (AttachmentMissing, "media.file.present"),
@@ -30,32 +31,56 @@ RULES: Final[tuple[tuple[type[AttachmentError], str], ...]] = (
 )
 
 
+def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
+    """Read the list of attachments of a snapshot, where there is a snapshot."""
+    if backup.snapshot is None:
+        return
+    try:
+        if backup.snapshot.has_manifest():
+            deque(backup.snapshot.manifest(), maxlen=0)
+        else:
+            yield from found("folder.manifest.present", profile, None)
+    except BackupError:
+        yield from found("folder.manifest.readable", profile, None)
+
+
+def listed(snapshot: Snapshot | None) -> set[str] | None:
+    """Return the attachments on the list of a snapshot, None where there is no list that can be read."""
+    try:
+        return set(snapshot.manifest()) if snapshot is not None and snapshot.has_manifest() else None
+    except BackupError:
+        return None
+
+
 def check_files(backup: Backup, profile: Profile) -> Iterator[Finding]:
     """Decrypt every attachment the backup keeps, then look for files nothing refers to."""
     media = backup.media
     if media is None:
         return
     names: set[str] = set()
+    expected = listed(backup.snapshot)
     for pointer, attachment in kept(backup):
         names.add(attachment.name)
+        if expected is not None and attachment.name not in expected:
+            yield from found("folder.manifest.complete", profile, pointer.frame, pointer.path)
         try:
             with media.open(attachment) as source:
                 while source.read(CHUNK):
                     pass
         except AttachmentError as error:
             name = next(name for kind, name in RULES if isinstance(error, kind))
-            yield from found(name, profile, pointer.frame)
+            yield from found(name, profile, pointer.frame, pointer.path)
     if backup.snapshot is not None:
         for _file in unused(backup.snapshot, names):
-            yield from found("media.file.unused", profile, None, _file)
+            yield from found("media.file.unused", profile, None, detail=_file)
 
 
-def found(name: str, profile: Profile, frame: int | None, detail: str = "") -> Iterator[Finding]:
+def found(name: str, profile: Profile, frame: int | None, path: str = "", detail: str = "") -> Iterator[Finding]:
     """Make a finding, where the rule is asked for."""
     rule = rule_named(name)
     severity = rule.severity(profile)
     if severity is not None:
-        yield Finding(rule, severity, frame, None, "", detail)
+        yield Finding(rule, severity, frame, None, path, detail)
 
 
 def unused(snapshot: Snapshot, names: set[str]) -> Iterator[str]:

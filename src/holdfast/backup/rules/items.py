@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import CURRENT, Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import of_kind, one_of_fields, refers
 
@@ -25,7 +25,6 @@ RULES: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("ChatItem.directionalDetails"),
         importer="An importer passes over the message.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "chat-item.item.set",
@@ -35,7 +34,6 @@ RULES: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("ChatItem.item"),
         importer="An importer passes over the message.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "chat-item.author.known",
@@ -59,6 +57,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write that it is outgoing.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.incoming", "ChatItem.authorId"),
     ),
     rule(
         "chat-item.incoming.reachable",
@@ -66,6 +65,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write one of them into the contact.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.incoming", "ChatItem.authorId"),
     ),
     rule(
         "chat-item.outgoing.author",
@@ -73,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write that it is incoming.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.outgoing", "ChatItem.authorId"),
     ),
     rule(
         "chat-item.direction.update",
@@ -80,6 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write updates without direction, and everything else with one.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.directionalDetails", "ChatItem.item"),
     ),
     rule(
         "send-status.recipient.known",
@@ -88,7 +90,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.8",
         REFERENCE,
         refers("SendStatus.recipientId"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "send-status.recipient.kind",
@@ -97,7 +98,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF), "SendStatus.recipientId"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "send-status.status.set",
@@ -107,7 +107,6 @@ RULES: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         one_of_fields("SendStatus.deliveryStatus"),
         importer="An importer takes it for pending.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "chat-item.chat.known",
@@ -115,6 +114,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the chat before its messages.",
         "spec 1 rule 2, contract 5.8",
         REFERENCE,
+        fields=("ChatItem.chatId",),
     ),
     rule(
         "chat-item.author.chat",
@@ -122,6 +122,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Put the message into the chat with its author, or into a group.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.authorId", "ChatItem.chatId"),
     ),
     rule(
         "chat-item.author.release-notes",
@@ -129,6 +130,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Put them into their own chat.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.authorId", "ChatItem.chatId"),
     ),
     rule(
         "chat-item.chat.direct",
@@ -136,6 +138,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Put it into the chat with that person.",
         "contract 5.9",
         CARE,
+        fields=("ChatItem.chatId", "ChatItem.directStoryReplyMessage", "ChatItem.paymentNotification"),
     ),
     rule(
         "chat-item.expire-start.duration",
@@ -143,7 +146,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write how long, or leave the beginning out.",
         "contract 5.8",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("ChatItem.expireStartDate", "ChatItem.expiresInMs"),
     ),
     rule(
         "chat-item.expiry.started",
@@ -151,6 +154,12 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write when it began.",
         "contract 5.8",
         CARE,
+        fields=(
+            "ChatItem.expiresInMs",
+            "ChatItem.expireStartDate",
+            "ChatItem.IncomingMessageDetails.read",
+            "SendStatus.deliveryStatus",
+        ),
     ),
     rule(
         "chat-item.expiry.soon",
@@ -158,8 +167,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "Leave out messages that disappear within a day, in a transfer those that are gone already.",
         "contract 5.8, contract 7.2",
         CARE,
+        fields=("ChatItem.expiresInMs", "ChatItem.expireStartDate", "BackupInfo.backupTimeMs"),
         importer="An importer drops the message, or shows it until it disappears.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "chat-item.expiry.takeout",
@@ -167,7 +176,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Leave it out.",
         "contract 5.8, contract 7.2",
         CARE,
-        repair=Repair.DROP_RECORD,
+        fields=("ChatItem.expiresInMs",),
     ),
     rule(
         "view-once.takeout",
@@ -175,6 +184,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Leave the attachment out.",
         "contract 7.2",
         CARE,
+        fields=("ChatItem.viewOnceMessage", "ViewOnceMessage.attachment"),
     ),
     rule(
         "chat-item.revisions.kind",
@@ -182,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Leave the revisions out.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.revisions", "ChatItem.item"),
     ),
     rule(
         "revision.author",
@@ -189,6 +200,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Name the same author as that of the message.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.revisions", "ChatItem.authorId"),
     ),
     rule(
         "revision.direction",
@@ -196,6 +208,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the same direction as that of the message.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.revisions", "ChatItem.directionalDetails"),
     ),
     rule(
         "revision.kind",
@@ -203,6 +216,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write only revisions of the same kind.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.revisions", "ChatItem.item"),
     ),
     rule(
         "revision.nested",
@@ -210,6 +224,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Put all revisions side by side, the oldest first.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.revisions",),
     ),
     rule(
         "pin.expiry.set",
@@ -217,6 +232,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write when it ends, or that it never does.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.PinDetails.pinExpiresAtTimestamp", "ChatItem.PinDetails.pinNeverExpires"),
         editions=CURRENT,
     ),
     rule(
@@ -225,6 +241,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write a later end.",
         "contract 5.8",
         CARE,
+        fields=("ChatItem.PinDetails.pinExpiresAtTimestamp", "ChatItem.PinDetails.pinnedAtTimestamp"),
         editions=CURRENT,
     ),
 )

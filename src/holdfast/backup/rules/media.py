@@ -7,6 +7,7 @@ from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
 __all__ = ["RULES"]
 
 CARE = Breach.CARE
+LOCAL: Final = tuple(f"FilePointer.LocatorInfo.{name}" for name in ("localKey", "plaintextHash", "size"))
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Copy the whole folder, or make the backup again.",
         "contract 4.5",
         CARE,
+        fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
     ),
@@ -24,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Copy the whole file, or make the backup again.",
         "contract 4.5",
         CARE,
+        fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
     ),
@@ -33,6 +36,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Copy the file again, or make the backup again.",
         "contract 4.5",
         CARE,
+        fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
     ),
@@ -42,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Make the backup again.",
         "contract 4.5",
         CARE,
+        fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
     ),

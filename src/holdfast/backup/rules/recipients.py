@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import (
     among,
@@ -30,6 +30,13 @@ FORMAT, REFERENCE, DEFAULTED, SKIPPED, CARE = (
     Breach.CARE,
 )
 UNKNOWN, ANY, MEMBER, ADMINISTRATOR, UNSATISFIABLE = range(5)
+ATTRIBUTES: Final = (
+    *(f"Group.GroupSnapshot.{name}" for name in ("title", "description", "disappearingMessagesTimer")),
+    *(
+        f"Group.GroupAttributeBlob.{name}"
+        for name in ("title", "avatar", "disappearingMessagesDuration", "descriptionText")
+    ),
+)
 
 RECIPIENT: Final[tuple[Rule, ...]] = (
     rule(
@@ -46,6 +53,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Give each recipient an id of its own.",
         "contract 5.3",
         FORMAT,
+        fields=("Recipient.id",),
     ),
     rule(
         "recipient.destination.set",
@@ -62,6 +70,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each person once.",
         "contract 5.3",
         CARE,
+        fields=("Contact.username",),
     ),
     rule(
         "recipient.e164.unique",
@@ -69,6 +78,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each person once.",
         "contract 5.3",
         CARE,
+        fields=("Contact.e164",),
     ),
     rule(
         "recipient.aci.unique",
@@ -76,6 +86,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each person once.",
         "contract 5.3",
         CARE,
+        fields=("Contact.aci",),
     ),
     rule(
         "recipient.pni.unique",
@@ -83,6 +94,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each person once.",
         "contract 5.3",
         CARE,
+        fields=("Contact.pni",),
     ),
     rule(
         "recipient.group.unique",
@@ -90,6 +102,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each group once.",
         "contract 5.3",
         CARE,
+        fields=("Group.masterKey",),
     ),
     rule(
         "recipient.list.unique",
@@ -97,6 +110,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each list once.",
         "contract 5.3",
         CARE,
+        fields=("DistributionListItem.distributionId",),
     ),
     rule(
         "recipient.call-link.unique",
@@ -104,6 +118,7 @@ RECIPIENT: Final[tuple[Rule, ...]] = (
         "Write each link once.",
         "contract 5.3",
         CARE,
+        fields=("CallLink.rootKey",),
     ),
 )
 
@@ -130,6 +145,7 @@ CONTACT: Final[tuple[Rule, ...]] = (
         "Write one of the two, or leave the contact out.",
         "contract 5.6",
         CARE,
+        fields=("Contact.aci", "Contact.pni", "Contact.e164"),
         importer="An importer cannot tell who it is.",
     ),
     rule(
@@ -139,7 +155,6 @@ CONTACT: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         CARE,
         nonzero("Contact.e164"),
-        repair=Repair.CLEAR,
     ),
     rule(
         "contact.username.form",
@@ -165,7 +180,6 @@ CONTACT: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         one_of_fields("Contact.registration"),
         importer="An importer takes it for registered.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "contact.blocked-at.blocked",
@@ -173,8 +187,8 @@ CONTACT: Final[tuple[Rule, ...]] = (
         "Leave the date out.",
         "contract 5.6",
         CARE,
+        fields=("Contact.blockedAtTimestamp", "Contact.blocked"),
         editions=CURRENT,
-        repair=Repair.CLEAR,
     ),
     rule(
         "contact.identity-key.form",
@@ -190,6 +204,7 @@ CONTACT: Final[tuple[Rule, ...]] = (
         "Write the key that was verified, or the default state.",
         "contract 5.6",
         CARE,
+        fields=("Contact.identityState", "Contact.identityKey"),
     ),
     rule(
         "contact.nickname.empty",
@@ -197,8 +212,8 @@ CONTACT: Final[tuple[Rule, ...]] = (
         "Leave the nickname out.",
         "spec 2, contract 5.6",
         CARE,
+        fields=("Contact.Name.given", "Contact.Name.family"),
         importer="An importer takes it for no nickname.",
-        repair=Repair.CLEAR,
     ),
 )
 
@@ -226,8 +241,8 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Leave the date out.",
         "contract 5.6",
         CARE,
+        fields=("Group.blockedAtTimestamp", "Group.blocked"),
         editions=CURRENT,
-        repair=Repair.CLEAR,
     ),
     rule(
         "group.attribute.set",
@@ -235,8 +250,8 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Leave the field out.",
         "spec 2, contract 5.6",
         DEFAULTED,
+        fields=ATTRIBUTES,
         importer="An importer takes it for missing.",
-        repair=Repair.CLEAR,
     ),
     rule(
         "group.attribute.kind",
@@ -244,6 +259,7 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Write what the field is for.",
         "contract 5.6",
         CARE,
+        fields=ATTRIBUTES,
     ),
     rule(
         "group.access.level",
@@ -272,6 +288,7 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Write the 16 bytes of the account id.",
         "contract 1.5, contract 5.6",
         FORMAT,
+        fields=("Group.Member.userId",),
     ),
     rule(
         "group.member.role",
@@ -281,7 +298,6 @@ GROUP: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("Group.Member.role"),
         importer="An importer takes it for an ordinary member.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "group.member.label",
@@ -289,8 +305,8 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Leave the emoji out, or write the label.",
         "contract 5.6",
         CARE,
+        fields=("Group.Member.labelEmoji", "Group.Member.labelString"),
         editions=CURRENT,
-        repair=Repair.CLEAR,
     ),
     rule(
         "group.pending-member.present",
@@ -299,7 +315,6 @@ GROUP: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         CARE,
         required("Group.MemberPendingProfileKey.member"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "group.pending-member.id",
@@ -307,6 +322,7 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Write 16 bytes of an account id, or a 1 and those of a phone number id.",
         "contract 1.5, contract 5.6",
         FORMAT,
+        fields=("Group.Member.userId",),
     ),
     rule(
         "group.pending-member.inviter",
@@ -322,6 +338,7 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Write who invited them, or make them a member.",
         "contract 5.6",
         CARE,
+        fields=("Group.MemberPendingProfileKey.addedByUserId", "Group.Member.userId"),
     ),
     rule(
         "group.pending-member.label",
@@ -329,6 +346,7 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Leave the label out.",
         "contract 5.6",
         CARE,
+        fields=("Group.Member.labelEmoji", "Group.Member.labelString"),
         editions=CURRENT,
     ),
     rule(
@@ -364,6 +382,7 @@ LISTS: Final[tuple[Rule, ...]] = (
         "Make it a UUID of version 4.",
         "spec 2, spec 8",
         CARE,
+        fields=("DistributionListItem.distributionId",),
         only_import=True,
     ),
     rule(
@@ -381,6 +400,7 @@ LISTS: Final[tuple[Rule, ...]] = (
         "Write the list.",
         "contract 5.6",
         CARE,
+        fields=("DistributionListItem.distributionId", "DistributionListItem.deletionTimestamp"),
     ),
     rule(
         "distribution-list.member.known",
@@ -389,7 +409,6 @@ LISTS: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.6",
         REFERENCE,
         refers("DistributionList.memberRecipientIds"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "distribution-list.member.kind",
@@ -398,7 +417,6 @@ LISTS: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         REFERENCE,
         of_kind(kinds.CONTACTS_ON_THE_SERVICE, "DistributionList.memberRecipientIds"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "distribution-list.member.unique",
@@ -407,7 +425,6 @@ LISTS: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         CARE,
         unique("DistributionList.memberRecipientIds"),
-        repair=Repair.DROP_ELEMENT,
     ),
     rule(
         "distribution-list.privacy-mode.known",
@@ -417,7 +434,6 @@ LISTS: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("DistributionList.privacyMode"),
         importer="An importer shows them only to the members.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "distribution-list.privacy-mode.my-story",
@@ -425,6 +441,7 @@ LISTS: Final[tuple[Rule, ...]] = (
         "Write the members of this one.",
         "contract 5.6",
         CARE,
+        fields=("DistributionListItem.distributionId", "DistributionList.privacyMode"),
     ),
     rule(
         "distribution-list.my-story.all",
@@ -432,6 +449,11 @@ LISTS: Final[tuple[Rule, ...]] = (
         "Leave the members out.",
         "contract 5.6",
         CARE,
+        fields=(
+            "DistributionListItem.distributionId",
+            "DistributionList.privacyMode",
+            "DistributionList.memberRecipientIds",
+        ),
     ),
     rule(
         "distribution-list.my-story.except",
@@ -439,6 +461,11 @@ LISTS: Final[tuple[Rule, ...]] = (
         "Write that it is for all.",
         "contract 5.6",
         CARE,
+        fields=(
+            "DistributionListItem.distributionId",
+            "DistributionList.privacyMode",
+            "DistributionList.memberRecipientIds",
+        ),
     ),
     rule(
         "call-link.root-key.length",
@@ -454,6 +481,7 @@ LISTS: Final[tuple[Rule, ...]] = (
         "Write all of it, or leave it out.",
         "spec 2",
         FORMAT,
+        fields=("CallLink.epoch",),
         editions=SPEC,
     ),
     rule(
@@ -463,7 +491,6 @@ LISTS: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         CARE,
         filled("CallLink.adminKey"),
-        repair=Repair.CLEAR,
     ),
     rule(
         "call-link.restrictions.known",
@@ -474,7 +501,6 @@ LISTS: Final[tuple[Rule, ...]] = (
         known("CallLink.restrictions"),
         importer="An importer takes it that an admin approves.",
         only_import=True,
-        repair=Repair.DEFAULT,
     ),
 )
 

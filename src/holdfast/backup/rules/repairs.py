@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["REPAIRS", "Fix", "How"]
+__all__ = ["REPAIRS", "Fix", "How", "first_repair"]
 
 
 class How(StrEnum):
@@ -18,10 +18,10 @@ class How(StrEnum):
 
     CLEAR = "clear"  # leave it out
     PUT = "put"  # write a value
-    DROP_ELEMENT = "drop element"  # leave the innermost element of a list out that it stands in
-    DROP_RECORD = "drop record"  # leave the whole frame out, or the earlier revision that it stands in
+    DROP_ELEMENT = "drop-element"  # leave the innermost element of a list out that it stands in
+    DROP_RECORD = "drop-record"  # leave the whole frame out, or the earlier revision that it stands in
     MOVE = "move"  # move what is referred to up to where it is needed
-    MOVE_FIRST = "move first"  # move the account to the beginning
+    MOVE_FIRST = "move-first"  # move the account to the beginning
     RENUMBER = "renumber"  # give a chat a place among the pinned ones that is free
 
 
@@ -286,3 +286,8 @@ REPAIRS: Final[Mapping[str, tuple[Fix, ...]]] = {
     "group-update.access.level": (ELEMENT,),
     "group-update.inviter.invitation": (lose("Who invited the member is left out."),),
 }
+
+
+def first_repair(rule: str, *, loses: bool) -> How | None:
+    """Tell what is done first about a broken rule: what is safe, or, with `loses`, what has to be asked for."""
+    return next((fix.how for fix in REPAIRS.get(rule, ()) if fix.loses == loses), None)

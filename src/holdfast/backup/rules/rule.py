@@ -14,7 +14,6 @@ __all__ = [
     "Edition",
     "Profile",
     "Purpose",
-    "Repair",
     "Rule",
     "Severity",
     "rule",
@@ -49,15 +48,6 @@ class Purpose(StrEnum):
     REMOTE = "remote"
     TRANSFER = "transfer"
     TAKEOUT = "takeout"
-
-
-class Repair(StrEnum):
-    """What would mend a record without inventing or losing what somebody wrote."""
-
-    CLEAR = "clear"  # leave the field out: it says nothing, or what it says is read as if it were not there
-    DEFAULT = "default"  # write the value that importers read in its place
-    DROP_ELEMENT = "drop-element"  # leave the element of the list out
-    DROP_RECORD = "drop-record"  # leave the frame out: nothing can import it
 
 
 BOTH: Final = frozenset(Edition)
@@ -111,8 +101,9 @@ class Rule:
 
     `editions` are those in which it is asked at all, `strict_editions` those in which exporters were held to it.
     `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
-    will do about it. `checks` are the fields it looks at, where that is all there is to it; the others are written
-    out in the core.
+    will do about it. `checks` are what the core holds single fields to; where there are none, the rule is written
+    out in the core or in the ledger. `fields` are all it looks at, each written as `Message.field`, a oneof by its
+    own name.
     """
 
     id: str
@@ -125,7 +116,7 @@ class Rule:
     lenient: Severity | None
     editions: frozenset[Edition]
     strict_editions: frozenset[Edition]
-    repair: Repair | None
+    fields: tuple[str, ...]
     checks: tuple[Check, ...]
 
     def severity(self, profile: Profile, edition: Edition | None = None) -> Severity | None:
@@ -145,14 +136,14 @@ def rule(  # noqa: PLR0917
     breach: Breach,
     checks: tuple[Check, ...] = (),
     *,
+    fields: tuple[str, ...] = (),
     importer: str = "",
     lenient: Severity | None = None,
     only_import: bool = False,
     editions: frozenset[Edition] = BOTH,
     strict_editions: frozenset[Edition] = BOTH,
-    repair: Repair | None = None,
 ) -> Rule:
-    """Write a rule down; what its kind decides need not be said."""
+    """Write a rule down; what its kind decides, and fields that its checks name, need not be said."""
     return Rule(
         id=name,
         wrong=wrong,
@@ -164,6 +155,6 @@ def rule(  # noqa: PLR0917
         lenient=lenient or IMPORT[breach],
         editions=editions,
         strict_editions=strict_editions & editions,
-        repair=repair,
+        fields=tuple(dict.fromkeys([*(check.field for check in checks), *fields])),
         checks=checks,
     )

@@ -2,18 +2,56 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Rule, rule
 from holdfast.backup.wire.checks import date, date_or_forever, date_or_none, length, one_of_fields
 
 __all__ = ["RULES"]
 
 FORMAT, SKIPPED, NEWS = Breach.FORMAT, Breach.SKIPPED, Breach.NEWS
 
+# The date of a backup, of a person, of a message: all that is held to the calendar.
+DATES: Final = (
+    date(
+        "BackupInfo.backupTimeMs",
+        "Group.MemberPendingProfileKey.timestamp",
+        "Group.MemberPendingAdminApproval.timestamp",
+        "Group.MemberBanned.timestamp",
+        "DistributionListItem.deletionTimestamp",
+        "CallLink.expirationMs",
+        "ChatItem.dateSent",
+        "ChatItem.expireStartDate",
+        "ChatItem.IncomingMessageDetails.dateReceived",
+        "ChatItem.IncomingMessageDetails.dateServerSent",
+        "ChatItem.OutgoingMessageDetails.dateReceived",
+        "SendStatus.timestamp",
+        "Quote.targetSentTimestamp",
+        "LinkPreview.date",
+        "Reaction.sentTimestamp",
+        "PaymentNotification.TransactionDetails.Transaction.timestamp",
+        "PaymentNotification.TransactionDetails.Transaction.blockTimestamp",
+        "FilePointer.LocatorInfo.transitTierUploadTimestamp",
+        "IndividualCall.startedCallTimestamp",
+        "GroupCall.startedCallTimestamp",
+        "GroupCall.endedCallTimestamp",
+        "AdHocCall.callTimestamp",
+        "PollTerminateUpdate.targetSentTimestamp",
+        "PinMessageUpdate.targetSentTimestamp",
+        "ChatItem.PinDetails.pinnedAtTimestamp",
+        "ChatItem.PinDetails.pinExpiresAtTimestamp",
+        "NotificationProfile.createdAtMs",
+    )
+    + date_or_none(
+        "Contact.NotRegistered.unregisteredTimestamp", "Contact.blockedAtTimestamp", "Group.blockedAtTimestamp"
+    )
+    + date_or_forever("Chat.muteUntilMs")
+)
+DATE_FIELDS: Final = tuple(dict.fromkeys(check.field for check in DATES))
+
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "stream.whole",
         "The stream ends in the middle of a record, or a record's length makes no sense.",
-        "Make the backup again; what comes after this place is lost.",
+        "Make the backup again, or let `repair --drop` look for what can be read behind this place.",
         "contract 5.3",
         FORMAT,
         importer="An importer reads up to here and then gives up.",
@@ -25,7 +63,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         FORMAT,
         importer="An importer gives up here.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "frame.item.set",
@@ -35,7 +72,6 @@ RULES: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("Frame.item"),
         importer="An importer passes over the frame.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "frame.crowded",
@@ -58,6 +94,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write one account, as the first frame.",
         "spec 1 rule 1, contract 5.3",
         FORMAT,
+        fields=("Frame.account",),
         importer="An importer gives up here, or takes one of the two.",
     ),
     rule(
@@ -66,6 +103,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the account before everything else.",
         "spec 1 rule 1",
         FORMAT,
+        fields=("Frame.account",),
         importer="Some importers give up; others take the account wherever it comes.",
     ),
     rule(
@@ -74,6 +112,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the account as the first frame.",
         "spec 1 rule 1, contract 5.3",
         FORMAT,
+        fields=("Frame.account",),
         importer="An importer refuses the backup.",
     ),
     rule(
@@ -82,6 +121,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write one, and refer to it everywhere.",
         "contract 5.3",
         FORMAT,
+        fields=("Recipient.self",),
     ),
     rule(
         "self.present",
@@ -89,6 +129,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write a recipient that is `self`.",
         "contract 5.3",
         FORMAT,
+        fields=("Recipient.self",),
         importer="An importer refuses the backup: it cannot tell whose messages these are.",
     ),
     rule(
@@ -97,6 +138,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write one at most.",
         "contract 5.3",
         FORMAT,
+        fields=("Recipient.releaseNotes",),
     ),
     rule(
         "date.limit",
@@ -104,39 +146,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write milliseconds since 1970.",
         "contract 5.2",
         FORMAT,
-        date(
-            "BackupInfo.backupTimeMs",
-            "Group.MemberPendingProfileKey.timestamp",
-            "Group.MemberPendingAdminApproval.timestamp",
-            "Group.MemberBanned.timestamp",
-            "DistributionListItem.deletionTimestamp",
-            "CallLink.expirationMs",
-            "ChatItem.dateSent",
-            "ChatItem.expireStartDate",
-            "ChatItem.IncomingMessageDetails.dateReceived",
-            "ChatItem.IncomingMessageDetails.dateServerSent",
-            "ChatItem.OutgoingMessageDetails.dateReceived",
-            "SendStatus.timestamp",
-            "Quote.targetSentTimestamp",
-            "LinkPreview.date",
-            "Reaction.sentTimestamp",
-            "PaymentNotification.TransactionDetails.Transaction.timestamp",
-            "PaymentNotification.TransactionDetails.Transaction.blockTimestamp",
-            "FilePointer.LocatorInfo.transitTierUploadTimestamp",
-            "IndividualCall.startedCallTimestamp",
-            "GroupCall.startedCallTimestamp",
-            "GroupCall.endedCallTimestamp",
-            "AdHocCall.callTimestamp",
-            "PollTerminateUpdate.targetSentTimestamp",
-            "PinMessageUpdate.targetSentTimestamp",
-            "ChatItem.PinDetails.pinnedAtTimestamp",
-            "ChatItem.PinDetails.pinExpiresAtTimestamp",
-            "NotificationProfile.createdAtMs",
-        )
-        + date_or_none(
-            "Contact.NotRegistered.unregisteredTimestamp", "Contact.blockedAtTimestamp", "Group.blockedAtTimestamp"
-        )
-        + date_or_forever("Chat.muteUntilMs"),
+        DATES,
     ),
     rule(
         "date.zero",
@@ -144,6 +154,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write when it happened, if that is known.",
         "contract 5.2",
         Breach.TIME,
+        fields=DATE_FIELDS,
     ),
     rule(
         "date.past",
@@ -151,6 +162,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Check that it counts milliseconds, not seconds.",
         "contract 5.2",
         Breach.TIME,
+        fields=DATE_FIELDS,
     ),
     rule(
         "date.future",
@@ -158,6 +170,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Check that it counts milliseconds, not microseconds.",
         "contract 5.2",
         Breach.TIME,
+        fields=DATE_FIELDS,
     ),
     rule(
         "schema.field.unknown",

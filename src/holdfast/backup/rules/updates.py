@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.backup.rules.rule import CURRENT, Breach, Repair, Rule, rule
+from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire import kinds, tables
 from holdfast.backup.wire.checks import (
     among,
@@ -68,7 +68,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         SKIPPED,
         one_of_fields("ChatUpdateMessage.update"),
         importer="An importer ignores the update.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "update.author",
@@ -76,6 +75,7 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         "Name who did, or the user where nobody did.",
         "contract 5.10",
         CARE,
+        fields=("ChatUpdateMessage.update", "SimpleChatUpdate.type", "ChatItem.authorId"),
     ),
     rule(
         "update.chat",
@@ -83,6 +83,7 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         "Put it into the chat it happened in.",
         "contract 5.10",
         CARE,
+        fields=("ChatItem.updateMessage", "ChatUpdateMessage.update", "SimpleChatUpdate.type", "ChatItem.chatId"),
     ),
     rule(
         "simple-update.type.known",
@@ -92,7 +93,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         SKIPPED,
         known("SimpleChatUpdate.type"),
         importer="An importer passes over the update.",
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "profile-change.names",
@@ -161,7 +161,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("IndividualCall.type"),
         importer="An importer takes it for an audio call.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "individual-call.direction.known",
@@ -171,7 +170,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("IndividualCall.direction"),
         importer="An importer takes it for incoming.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "individual-call.state.known",
@@ -181,7 +179,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("IndividualCall.state"),
         importer="An importer takes it for accepted.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "group-call.state.known",
@@ -191,7 +188,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         known("GroupCall.state"),
         importer="An importer takes it for a call without ringing.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "group-call.caller.known",
@@ -200,7 +196,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.10",
         REFERENCE,
         refers(*CALLERS),
-        repair=Repair.CLEAR,
     ),
     rule(
         "group-call.caller.kind",
@@ -209,7 +204,6 @@ SIMPLE: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         REFERENCE,
         of_kind(kinds.CONTACTS_WITH_ACI | kinds.one_of(kinds.SELF), *CALLERS),
-        repair=Repair.CLEAR,
     ),
 )
 
@@ -221,7 +215,6 @@ GROUP: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.10",
         FORMAT,
         required("GroupChangeChatUpdate.updates"),
-        repair=Repair.DROP_RECORD,
     ),
     rule(
         "group-update.set",
@@ -231,7 +224,6 @@ GROUP: Final[tuple[Rule, ...]] = (
         DEFAULTED,
         one_of_fields("GroupChangeChatUpdate.Update.update"),
         importer="An importer says that the group was changed.",
-        repair=Repair.DEFAULT,
     ),
     rule(
         "group-update.id.length",
@@ -280,7 +272,7 @@ GROUP: Final[tuple[Rule, ...]] = (
         "Leave the inviter out, or write that there was one.",
         "spec 2, contract 5.10",
         CARE,
-        repair=Repair.CLEAR,
+        fields=("GroupMemberAddedUpdate.inviterAci", "GroupMemberAddedUpdate.hadOpenInvitation"),
     ),
 )
 

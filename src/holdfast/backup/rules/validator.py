@@ -4,7 +4,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from os import PathLike
 from queue import SimpleQueue
@@ -16,10 +16,13 @@ from google.protobuf.message import DecodeError
 
 from holdfast.backup import opening
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.container.faults import Fault
+from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
 from holdfast.backup.opening import Backup
+from holdfast.backup.parts import Part
 from holdfast.backup.rules.book import PLAN, graves, rule_named
-from holdfast.backup.rules.files import check_files
+from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.ledger import Ledger
 from holdfast.backup.rules.reading import Explainer, Raw, read_page
@@ -32,7 +35,7 @@ from holdfast.backup.wire.numbers import number_of_rule
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["Validation", "Validator", "validate"]
+__all__ = ["Validation", "Validator", "validate", "validating"]
 
 ProfileName: TypeAlias = Profile | Literal["strict", "import"]
 EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
@@ -40,6 +43,8 @@ PurposeName: TypeAlias = Purpose | Literal["remote", "transfer", "takeout"]
 
 READABLE: Final = number_of_rule("frame.readable")
 WHOLE: Final = number_of_rule("stream.whole")
+# Faults that are met while the content is read, and have a place in it.
+INSIDE: Final = frozenset({Part.COMPRESSION, Part.PADDING})
 # The most threads that are of use: reading the file takes one.
 MOST_THREADS: Final = 4
 # How many findings wait in memory while the edition is not known.
@@ -244,13 +249,15 @@ class Validation:
     """A backup being validated: iterate to get its findings in file order.
 
     Once that is done, `edition` says which year's format it was held to, `frames` how many frames there were,
-    `counts` how many findings of each severity, and `valid` whether none of them was an error.
+    `counts` how many findings of each severity, and `valid` whether none of them was an error. `faults` are what
+    opening the backup told of, now or while it is read; where nothing at all can be read there is no backup.
     """
 
     def __init__(
         self,
-        backup: Backup,
+        backup: Backup | None,
         *,
+        faults: list[Fault] | None = None,
         profile: ProfileName = "strict",
         edition: EditionName = "auto",
         purpose: PurposeName = "remote",
@@ -259,24 +266,28 @@ class Validation:
     ) -> None:
         self.counts: Counter[Severity] = Counter()
         self.media = media
+        self.profile = Profile(profile)
         self._backup = backup
+        self._faults = [] if faults is None else faults
         self._threads = threads or min(MOST_THREADS, os.cpu_count() or 1)
-        self._validator = Validator(backup.header, profile=profile, edition=edition, purpose=purpose)
+        self._validator = (
+            None if backup is None else Validator(backup.header, profile=profile, edition=edition, purpose=purpose)
+        )
+
+    @property
+    def readable(self) -> bool:
+        """Whether anything in the backup could be read."""
+        return self._backup is not None
 
     @property
     def edition(self) -> Edition | None:
         """The edition the backup is held to, None while that is not known."""
-        return self._validator.edition
-
-    @property
-    def profile(self) -> Profile:
-        """The profile."""
-        return self._validator.profile
+        return None if self._validator is None else self._validator.edition
 
     @property
     def frames(self) -> int:
         """The number of frames read so far, without the header."""
-        return self._validator.frames
+        return 0 if self._validator is None else self._validator.frames
 
     @property
     def valid(self) -> bool:
@@ -289,25 +300,46 @@ class Validation:
             yield finding
 
     def _findings(self) -> Iterator[Finding]:
-        validator = self._validator
+        backup, validator = self._backup, self._validator
+        for fault in list(self._faults):
+            if fault.part not in INSIDE or backup is None:
+                yield from self._explain(fault, None)
+        if backup is None or validator is None:
+            return
         whole = True
+        damage: DamagedBackup | None = None
         try:
-            for found, newer in self._blocks():
+            for found, newer in self._blocks(backup, validator):
                 yield from validator.settle(found, newer=newer)
-        except DamagedBackup as damage:
-            whole = False
+        except DamagedBackup as problem:
+            damage, whole = problem, False
+        inside = [fault for fault in self._faults if fault.part in INSIDE]
+        if isinstance(damage, DamagedContainer):
+            inside.append(damage)
+        elif damage is not None and not inside:
             frame = validator.frames + 1 if damage.frame is None else damage.frame
             yield from validator.settle([Raw(frame, damage.offset, WHOLE, 0, 0, "")], newer=False)
+        whole = whole and not any(fault.part is Part.COMPRESSION for fault in inside)
         yield from validator.end(whole=whole)
+        for fault in inside:
+            yield from self._explain(fault, validator.frames + 1)
+        yield from check_manifest(backup, self.profile)
         if self.media and whole:
-            yield from check_files(self._backup, validator.profile)
+            yield from check_files(backup, self.profile)
 
-    def _blocks(self) -> Iterator[tuple[list[Raw], bool]]:
+    def _explain(self, fault: Fault, frame: int | None) -> Iterator[Finding]:
+        """Make a finding of what opening the backup told of."""
+        rule = rule_named(RULE_OF[fault.part])
+        severity = rule.severity(self.profile)
+        if severity is not None:
+            place = f"byte {fault.offset:,} of the {fault.stream}" if isinstance(fault, DamagedContainer) else ""
+            yield Finding(rule, severity, frame, None, "", place)
+
+    def _blocks(self, backup: Backup, validator: Validator) -> Iterator[tuple[list[Raw], bool]]:
         """Check block by block: what is not a message in order, messages by threads."""
-        validator = self._validator
         if self._threads == 1:
             checker = Checker(PLAN)
-            for block in self._backup.blocks():
+            for block in backup.blocks():
                 found = validator.scan(block)
                 items, newer = examine(checker, validator.ledger.desk(), block)
                 yield merge(found, items), newer or validator.newer
@@ -332,7 +364,7 @@ class Validation:
 
         with ThreadPoolExecutor(self._threads) as pool:
             try:
-                for block in self._backup.blocks():
+                for block in backup.blocks():
                     found = validator.scan(block)
                     desk = validator.ledger.desk(lend=True)
                     waiting.append((found, validator.newer, pool.submit(work, desk, block)))
@@ -344,6 +376,44 @@ class Validation:
                 raise
             while waiting:
                 yield first()
+
+
+@contextmanager
+def validating(
+    source: str | PathLike[str] | BinaryIO,
+    key: KeyMaterial | str | None = None,
+    *,
+    profile: ProfileName = "strict",
+    edition: EditionName = "auto",
+    purpose: PurposeName = "remote",
+    media: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Validation]:
+    """Open a backup to validate it: a file or folder that is damaged is judged as far as it can be read.
+
+    A key that does not fit, and a file that is no backup, are errors here as anywhere.
+    """
+    faults: list[Fault] = []
+    with ExitStack() as stack:
+        backup: Backup | None = None
+        try:
+            backup = stack.enter_context(opening.open(source, key, progress=progress, on_fault=faults.append))
+        except (DamagedContainer, FolderIncomplete) as fault:
+            faults.append(fault)
+        except (DamagedBackup, UnreadableBackup):
+            # Without its beginning a stream is nothing that could be recognised.
+            if not any(fault.part in INSIDE for fault in faults):
+                raise
+        yield Validation(
+            backup,
+            faults=faults,
+            profile=profile,
+            edition=edition,
+            purpose=purpose,
+            media=media,
+            threads=threads,
+        )
 
 
 def validate(
@@ -361,11 +431,22 @@ def validate(
 
     The profile `strict` is for who wrote the backup, `import` for who has to read it. The edition `auto` is told
     by what the backup holds. The purpose is not in the file: a remote backup, a device transfer or a takeout. With
-    `media` the attachment files of a local folder or export are looked at too.
+    `media` the attachment files of a local folder or export are looked at too. What is wrong with the file itself,
+    its encryption or its compression is found too, unless it was opened before.
     """
-    with ExitStack() as stack:
-        if not isinstance(source, Backup):
-            source = stack.enter_context(opening.open(source, key, progress=progress))
+    if isinstance(source, Backup):
         yield from Validation(
             source, profile=profile, edition=edition, purpose=purpose, media=media, threads=threads
         )
+        return
+    with validating(
+        source,
+        key,
+        profile=profile,
+        edition=edition,
+        purpose=purpose,
+        media=media,
+        threads=threads,
+        progress=progress,
+    ) as validation:
+        yield from validation

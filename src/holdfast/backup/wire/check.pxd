@@ -16,7 +16,7 @@ cdef class Checker(Items):
     cdef void complete(self, unsigned int message, int depth) noexcept nogil
     cdef void together(self, unsigned int hook, int depth) noexcept nogil
     cdef void together_in_records(self, unsigned int hook, int depth) noexcept nogil
-    cdef inline unsigned int quick_tag(self, unsigned int limit) noexcept nogil
+    cdef unsigned int other_tag(self, unsigned int limit) noexcept nogil
     cdef inline unsigned long long quick_varint(self) noexcept nogil
     cdef inline Py_ssize_t quick_length(self) noexcept nogil
     cdef bint only_item(self) noexcept nogil

@@ -115,13 +115,12 @@ HOOKS = cython.declare(
         ],
     ),
 )
-# The messages that read their notes; in the rows of others old ones may stand.
-NOTED = cython.declare(
-    cython.const[cython.uchar][::1],
-    bytes(
-        name
-        in {
-            "ChatItem",
+# How many notes a message reads, which are set to 0 before; in the rows of others old ones may stand.
+FEW = 3
+READ = {
+    "ChatItem": ground.NOTES,
+    **dict.fromkeys(
+        (
             "ChatItem.OutgoingMessageDetails",
             "StandardMessage",
             "Quote",
@@ -132,9 +131,13 @@ NOTED = cython.declare(
             "Group.MemberPendingProfileKey",
             "ChatStyle.Gradient",
             "NotificationProfile",
-        }
-        for name in sorted(MESSAGE_BY_NAME, key=lambda name: MESSAGE_BY_NAME[name])
+        ),
+        FEW,
     ),
+}
+NOTED = cython.declare(
+    cython.const[cython.uchar][::1],
+    bytes(READ.get(name, 0) for name in sorted(MESSAGE_BY_NAME, key=lambda name: MESSAGE_BY_NAME[name])),
 )
 
 
@@ -178,9 +181,8 @@ class Checker(Items):
         self.messages[depth] = message
         self.round += 1
         self.rounds[depth] = self.round
-        if NOTED[message]:
-            for level in range(depth * NOTES, depth * NOTES + NOTES):
-                self.notes[level] = 0
+        for level in range(depth * NOTES, depth * NOTES + NOTED[message]):
+            self.notes[level] = 0
         self.fields(message, depth, False)
         if self.fault:
             return
@@ -203,9 +205,14 @@ class Checker(Items):
         shape: cython.uint
         more: cython.bint
         while self.pos < self.end:
-            tag = self.quick_tag(limit)
-            if self.fault:
-                return
+            # Most tags take one byte, which is read without a call into another module and cannot be wrong.
+            tag = self.data[self.pos]
+            if 8 <= tag < 0x80:
+                self.pos += 1
+            else:
+                tag = self.other_tag(limit)
+                if self.fault:
+                    return
             number = tag >> 3
             slot = base + number if number < limit else 0
             shape = self.shapes[slot]
@@ -468,19 +475,15 @@ class Checker(Items):
         else:
             self.call_link(depth)
 
-    def quick_tag(self, limit: cython.uint) -> cython.uint:
-        """Read a tag; most take one byte, which is read here without a call into another module."""
-        tag: cython.uint = self.data[self.pos]
-        if 8 <= tag < 0x80:
-            self.pos += 1
-            return tag
-        tag = self.any_tag()
+    def other_tag(self, limit: cython.uint) -> cython.uint:
+        """Read a tag that takes more bytes, or is wrong: only a message without fields may have the number 0."""
+        tag: cython.uint = self.any_tag()
         if tag < 8 and limit > 1 and not self.fault:
             self.fault = BAD_TAG
         return tag
 
     def quick_varint(self) -> cython.ulonglong:
-        """Read a number, in the same way."""
+        """Read a number; most take one byte, which is read here without a call into another module."""
         if self.pos < self.end and self.data[self.pos] < 0x80:
             self.pos += 1
             return self.data[self.pos - 1]

@@ -15,6 +15,7 @@ cdef class Cursor:
     cdef unsigned int tag(self) noexcept nogil
     cdef Py_ssize_t length(self) noexcept nogil
     cdef unsigned int fixed32(self) noexcept nogil
+    cdef unsigned int step(self) noexcept nogil
     cdef void skip(self, unsigned int tag, int depth) noexcept nogil
     cdef void skip_group(self, unsigned int number, int depth) noexcept nogil
     cdef void advance(self, Py_ssize_t size) noexcept nogil

@@ -124,6 +124,26 @@ class Cursor:
             | cython.cast(cython.uint, self.data[at + 3]) << 24
         )
 
+    def step(self) -> cython.uint:
+        """Read a tag; where the value has a length, `end` becomes its end."""
+        size: cython.Py_ssize_t
+        tag: cython.uint = self.data[self.pos]
+        if 8 <= tag < 0x80:
+            self.pos += 1
+        else:
+            tag = self.any_tag()
+        if tag & 7 == 2 and not self.fault:
+            if self.pos < self.end and self.data[self.pos] < 0x80:
+                size = self.data[self.pos]
+                self.pos += 1
+                if size > self.end - self.pos:
+                    self.fault = CUT
+                    size = 0
+            else:
+                size = self.length()
+            self.end = self.pos + size
+        return tag
+
     def skip(self, tag: cython.uint, depth: cython.int) -> cython.void:
         """Step over the value of the field whose tag was just read, `depth` levels below the record."""
         wire_type: cython.uint = tag & 7
@@ -203,6 +223,10 @@ class Cursor:
                 self.fault = BAD_TEXT
                 break
             second = self.data[pos + 1]
+            # Most letters that are not ASCII take two bytes, and nothing else can be wrong with those.
+            if more == 1 and second & 0xC0 == 0x80:
+                pos += 2
+                continue
             if (
                 second & 0xC0 != 0x80
                 or (lead == 0xE0 and second < 0xA0)

@@ -4,6 +4,15 @@ from holdfast.backup.wire.cursor cimport Cursor
 
 cdef unsigned long long spread(unsigned long long value) noexcept nogil
 
+cdef unsigned long long place_of(
+    unsigned long long chat,
+    unsigned long long author,
+    unsigned long long first_sent,
+    unsigned long long slot,
+    unsigned long long rank,
+    unsigned long long attempt,
+) noexcept nogil
+
 @cython.final
 cdef class ItemReader(Cursor):
     cdef bytes raw
@@ -13,7 +22,10 @@ cdef class ItemReader(Cursor):
     cdef list others
     cdef list statuses
     cdef list reactions
+    cdef list parts
     cdef object text
+    cdef bint has_text
+    cdef bint signs
     cdef unsigned long long chat
     cdef unsigned long long author
     cdef unsigned long long sent
@@ -39,17 +51,20 @@ cdef class ItemReader(Cursor):
 
     cdef unsigned long long digest(self, unsigned int message, int depth) except? 0
     cdef unsigned long long bytes_digest(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+    cdef void part(self, unsigned int kind) except *
     cdef bint has_link(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+    cdef bint has_signs(self, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+    cdef unsigned int look(self) noexcept nogil
     cdef void item(self) except *
     cdef unsigned long long sent_of(self) noexcept nogil
     cdef void incoming(self) noexcept nogil
     cdef void outgoing(self) except *
     cdef void status(self) except *
     cdef void standard(self) except *
+    cdef void sticker(self) except *
     cdef void body(self) except *
     cdef void reaction(self) except *
     cdef void update(self) noexcept nogil
-    cdef unsigned int step(self) noexcept nogil
     cdef object person(self, unsigned long long local)
     cdef list status_rows(self, object number)
     cdef list reaction_rows(self, object number)

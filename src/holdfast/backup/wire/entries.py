@@ -94,6 +94,7 @@ ALL = cython.declare(cython.ulonglong, (1 << 64) - 1)
 # Times that no calendar has are kept inside what SQLite can hold.
 LATEST = cython.declare(cython.ulonglong, (1 << 63) - 1)
 LATEST_SECOND = cython.declare(cython.ulonglong, (1 << 32) - 1)
+BEYOND = cython.declare(cython.ulonglong, 1 << 52)
 
 # By the number of a field: the names the archive has for directions, kinds and what became of a message.
 DIRECTIONS: Final = ("", *[""] * 7, "incoming", "outgoing", "none")
@@ -114,15 +115,36 @@ KINDS: Final = (
 )
 STATUSES: Final = ("pending", "", "", "pending", "sent", "delivered", "read", "viewed", "skipped", "failed")
 REASONS: Final = ("UNKNOWN", "NETWORK", "IDENTITY_KEY_MISMATCH")
-_DIRECTIONS = cython.declare(tuple, DIRECTIONS)
-_KINDS = cython.declare(tuple, KINDS)
-_STATUSES = cython.declare(tuple, STATUSES)
-_REASONS = cython.declare(tuple, REASONS)
+
+# What a row says in one number: the direction in the lowest four bits, the kind in the next five, and these.
+HAS_TEXT, HAS_LINK, HAS_MEDIA, IS_READ, IS_SEALED, IS_SMS = (1 << bit for bit in range(9, 15))
+_HAS_TEXT = cython.declare(cython.uint, HAS_TEXT)
+_HAS_LINK = cython.declare(cython.uint, HAS_LINK)
+_IS_READ = cython.declare(cython.uint, IS_READ)
+_IS_SEALED = cython.declare(cython.uint, IS_SEALED)
+_IS_SMS = cython.declare(cython.uint, IS_SMS)
+# What a receipt says in one number: the status in the lowest four bits, then this, then the reason of a failure.
+SEALED = cython.declare(cython.uint, 16)
+
+STICKER = cython.declare(cython.uint, 13)
+
+# What is special about an item: there is more to it; only protobuf can read it; a receipt says nothing; it names
+# somebody who is not in the file; its text has signs; it has no chat, author, direction or content; it has parts.
+RICH, ODD, UNSURE, STRANGER, SIGNS, LOST, PARTS = (1 << bit for bit in range(7))
+IS_RICH = cython.declare(cython.uint, RICH)
+IS_ODD = cython.declare(cython.uint, ODD)
+IS_UNSURE = cython.declare(cython.uint, UNSURE)
+HAS_STRANGER = cython.declare(cython.uint, STRANGER)
+HAS_SIGNS = cython.declare(cython.uint, SIGNS)
+IS_LOST = cython.declare(cython.uint, LOST)
+HAS_PARTS = cython.declare(cython.uint, PARTS)
 
 Row: TypeAlias = tuple[Any, ...]
-# Start and end of the record; whether it is rich, whether it is odd, whether a receipt says nothing, whether it
-# names somebody who is not in the file; the rows of receipts and of reactions; the row of the message itself, as
-# far as it is known here.
+# What it is (the number of its field in an ordinary message, or 13 for a sticker), start and end.
+Part: TypeAlias = tuple[int, int, int]
+# Start and end of the record, what is special about it (RICH and the others), the rows of receipts and of
+# reactions, where its parts stand, and the row of the message itself as far as it is known here. Rows have neither
+# None nor bool, which the driver binds ten times slower than numbers and text: -1 and "" stand for nothing.
 Item: TypeAlias = tuple[Any, ...]
 
 
@@ -147,30 +169,11 @@ class ItemReader(Cursor):
         self.people = people
         self.chats = chats
         self.rows: list[Item] = []
-        self.text: str | None = None
+        self.text: str = ""
         self.statuses: list[Row] | None = None
         self.reactions: list[Row] | None = None
+        self.parts: list[Part] | None = None
         self.others: list[tuple[int, int, int]] = []
-
-    def step(self) -> cython.uint:
-        """Read a tag; where the value has a length, `end` becomes its end."""
-        size: cython.Py_ssize_t
-        tag: cython.uint = self.data[self.pos]
-        if 8 <= tag < 0x80:
-            self.pos += 1
-        else:
-            tag = self.any_tag()
-        if tag & 7 == 2 and not self.fault:
-            if self.pos < self.end and self.data[self.pos] < 0x80:
-                size = self.data[self.pos]
-                self.pos += 1
-                if size > self.end - self.pos:
-                    self.fault = CUT
-                    size = 0
-            else:
-                size = self.length()
-            self.end = self.pos + size
-        return tag
 
     def bytes_digest(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.ulonglong:
         """Make a number of bytes."""
@@ -248,9 +251,11 @@ class ItemReader(Cursor):
         self.has_server_sent = self.has_expire_start = self.has_expires_in = False
         self.read = self.sealed = self.sms = self.rich = self.odd = self.link = self.unsure = self.stranger = False
         self.direction = self.kind = 0
-        self.text = None
+        self.has_text = self.signs = False
+        self.text = ""
         self.statuses = None
         self.reactions = None
+        self.parts = None
         while self.pos < outer:
             tag = self.step()
             if self.fault:
@@ -290,6 +295,8 @@ class ItemReader(Cursor):
                     self.kind = number
                     if number == 11:
                         self.standard()
+                    elif number == 13:
+                        self.sticker()
                     elif number == 15:
                         self.rich = True
                         self.update()
@@ -382,20 +389,8 @@ class ItemReader(Cursor):
         if len(self.statuses) > 1:
             self.statuses.sort()
         rows: list[Row] = []
-        what: cython.Py_ssize_t
-        for who, when, kind, sealed, reason in self.statuses:
-            what = kind
-            rows.append(
-                (
-                    number,
-                    len(rows),
-                    who,
-                    _STATUSES[what],
-                    when,
-                    sealed if 4 <= what <= 7 else None,
-                    (_REASONS[reason] if reason < 3 else _REASONS[0]) if what == 9 else None,
-                )
-            )
+        for who, when, look in self.statuses:
+            rows.append((number, len(rows), who, when, look))
         return rows
 
     def reaction_rows(self, number: object) -> list[Row] | None:
@@ -449,7 +444,11 @@ class ItemReader(Cursor):
             self.statuses = []
         if what == 0:
             self.unsure = True
-        self.statuses.append((self.person(who), min(when, LATEST), what, sealed, reason))
+        if what == 9 and reason < 3:
+            what |= cython.cast(cython.uint, reason) << 5
+        elif 4 <= what <= 7 and sealed:
+            what |= SEALED
+        self.statuses.append((self.person(who), min(when, LATEST), what))
 
     def standard(self) -> cython.void:
         """Read an ordinary message: its text and its reactions."""
@@ -468,6 +467,8 @@ class ItemReader(Cursor):
                     self.body()
                 elif tag >> 3 == 6:
                     self.reaction()
+                elif tag >> 3 <= 5:
+                    self.part(tag >> 3)
                 else:
                     self.rich = True
                 if self.fault:
@@ -479,11 +480,36 @@ class ItemReader(Cursor):
                 if self.fault:
                     return
 
+    def sticker(self) -> cython.void:
+        """Read a sticker: where it stands, and its reactions."""
+        outer: cython.Py_ssize_t = self.end
+        tag: cython.uint
+        while self.pos < outer:
+            tag = self.step()
+            if self.fault:
+                return
+            if tag & 7 == 2:
+                if tag >> 3 == 1:
+                    self.part(STICKER)
+                elif tag >> 3 == 2:
+                    self.reaction()
+                if self.fault:
+                    return
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 2)
+                if self.fault:
+                    return
+        if self.parts is None:
+            self.rich = True
+
     def body(self) -> cython.void:
         """Read a text; one with styles or mentions is rich."""
         outer: cython.Py_ssize_t = self.end
         tag: cython.uint
         self.text = ""
+        self.has_text = True
         while self.pos < outer:
             tag = self.step()
             if self.fault:
@@ -496,6 +522,9 @@ class ItemReader(Cursor):
                         self.fault = BAD_TEXT
                         return
                     self.link = self.has_link(self.pos, self.end)
+                    self.signs = self.has_signs(self.pos, self.end)
+                elif tag >> 3 == 2:
+                    self.part(2)
                 else:
                     self.rich = True
                 self.pos = self.end
@@ -504,6 +533,12 @@ class ItemReader(Cursor):
                 self.skip(tag, 3)
                 if self.fault:
                     return
+
+    def part(self, kind: cython.uint) -> cython.void:
+        """Remember where a quote, a style or an attachment stands."""
+        if self.parts is None:
+            self.parts = []
+        self.parts.append((kind, self.pos, self.end))
 
     def has_link(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Find http:// or https://."""
@@ -520,6 +555,29 @@ class ItemReader(Cursor):
             ):
                 return True
         return False
+
+    def has_signs(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a text may have what is written without spaces: anything from U+0E00 on."""
+        at: cython.Py_ssize_t
+        for at in range(start, end - 2):
+            if self.data[at] > 0xE0 or (self.data[at] == 0xE0 and self.data[at + 1] >= 0xB8):
+                return True
+        return False
+
+    def look(self) -> cython.uint:
+        """Say in one number what a row has no column of its own for."""
+        found: cython.uint = self.direction | self.kind << 4
+        if self.has_text:
+            found |= _HAS_TEXT
+        if self.link:
+            found |= _HAS_LINK
+        if self.direction == 8 and self.read:
+            found |= _IS_READ
+        if self.direction == 8 and self.sealed:
+            found |= _IS_SEALED
+        if self.sms:
+            found |= _IS_SMS
+        return found
 
     def reaction(self) -> cython.void:
         """Read a reaction."""
@@ -582,27 +640,40 @@ class ItemReader(Cursor):
                 self.skip(tag, 2)
 
 
-def message_id(
+def place_of(  # noqa: PLR0917
     chat: cython.ulonglong,
     author: cython.ulonglong,
     first_sent: cython.ulonglong,
     slot: cython.ulonglong,
     rank: cython.ulonglong,
-) -> int:
-    """Make the id of a message from what identifies it: the second it was sent in, and 20 bits of the rest.
-
-    Ids therefore grow with time, fit into 52 bits and are the same in every archive. What finds its place taken
-    goes to one beyond all seconds, with `rank` counting the tries in its upper half.
-    """
+    attempt: cython.ulonglong,
+) -> cython.ulonglong:
+    """Make the id of a message, see `message_id`."""
     value: cython.ulonglong
-    second: cython.ulonglong = first_sent // 1000
+    second: cython.ulonglong = min(first_sent // 1000, LATEST_SECOND)
     value = spread(chat + 1)
     value = spread((value ^ author) + SPREAD & ALL)
     value = spread((value ^ first_sent) + SPREAD & ALL)
     value = spread((value ^ slot ^ rank << 32) + SPREAD & ALL)
-    number: int = (min(second, LATEST_SECOND) << 20) + (value >> 44)
-    if rank >> 16:
-        number = (1 << 52) + (value >> 12)
+    if attempt:
+        return BEYOND + (spread(value + attempt & ALL) >> 12)
+    return (second << 20) + (value >> 44)
+
+
+def message_id(  # noqa: PLR0917  # what identifies a message, in this order everywhere
+    chat: cython.ulonglong,
+    author: cython.ulonglong,
+    first_sent: cython.ulonglong,
+    slot: cython.ulonglong,
+    rank: cython.ulonglong,
+    attempt: cython.ulonglong = 0,
+) -> int:
+    """Make the id of a message from what identifies it: the second it was sent in, and 20 bits of the rest.
+
+    Ids therefore grow with time, fit into 53 bits and are the same in every archive. What finds its place taken
+    by another message tries again, and then goes beyond all seconds.
+    """
+    number: int = place_of(chat, author, first_sent, slot, rank, attempt)
     return number
 
 
@@ -613,7 +684,7 @@ def fingerprint_of(raw: bytes, people: dict[int, int], root: cython.uint = CHAT_
     return mark
 
 
-def read_items(  # noqa: PLR0917  # a cdef class could not take them by name as fast
+def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by name as fast
     data: bytes,
     cap: cython.Py_ssize_t,
     people: dict[int, int],
@@ -642,7 +713,7 @@ def read_items(  # noqa: PLR0917  # a cdef class could not take them by name as 
     fingerprint: cython.ulonglong
     chat: cython.ulonglong
     author: cython.ulonglong
-    incoming: cython.bint
+    what: cython.uint
     number: object
     while reader.enter(cap):
         frames += 1
@@ -668,48 +739,54 @@ def read_items(  # noqa: PLR0917  # a cdef class could not take them by name as 
             break
         chat = chats.get(reader.chat, 0)
         author = people.get(reader.author, 0)
-        number = message_id(chat, author, reader.first_sent, reader.slot, 0)
+        number = place_of(chat, author, reader.first_sent, reader.slot, 0, 0)
         moment = min(reader.received or reader.sent, newest)
         if moment > latest or place < 0:
             latest = max(moment, latest)
             place = 0
         else:
             place += 1
-        incoming = reader.direction == 8
+        what = 0
+        if reader.rich:
+            what |= IS_RICH
+        if reader.odd:
+            what |= IS_ODD
+        if reader.unsure:
+            what |= IS_UNSURE
+        if reader.stranger:
+            what |= HAS_STRANGER
+        if reader.signs:
+            what |= HAS_SIGNS
+        if reader.parts is not None:
+            what |= HAS_PARTS
+        if not (chat and author and reader.direction and reader.kind):
+            what |= IS_LOST
         reader.rows.append(
             (
                 body,
                 end,
-                reader.rich,
-                reader.odd,
-                reader.unsure,
-                reader.stranger,
+                what,
                 reader.status_rows(number),
                 reader.reaction_rows(number),
+                reader.parts,
                 (
                     number,
                     chat,
                     author,
                     min(reader.sent, LATEST),
                     min(reader.first_sent, LATEST),
-                    min(reader.received, LATEST) if reader.direction != 10 else None,
-                    min(reader.server_sent, LATEST) if reader.has_server_sent else None,
+                    min(reader.received, LATEST) if reader.direction != 10 else -1,
+                    min(reader.server_sent, LATEST) if reader.has_server_sent else -1,
                     latest,
                     place,
-                    _DIRECTIONS[reader.direction],
-                    _KINDS[reader.kind],
+                    reader.look(),
                     reader.text,
-                    None,
-                    None,
-                    0,
-                    reader.link,
-                    reader.read if incoming else None,
-                    reader.sealed if incoming else None,
-                    reader.sms,
-                    min(reader.expire_start, LATEST) if reader.has_expire_start else None,
-                    min(reader.expires_in, LATEST) if reader.has_expires_in else None,
-                    None,
-                    None,
+                    "",
+                    "",
+                    min(reader.expire_start, LATEST) if reader.has_expire_start else -1,
+                    min(reader.expires_in, LATEST) if reader.has_expires_in else -1,
+                    -1,
+                    -1,
                     reader.slot,
                     0,
                     fingerprint,

@@ -89,14 +89,19 @@ class Block:
         """How many frames it holds."""
         return frames.measure(self.data, 0, NO_CAP)[0]
 
-    def finder(self) -> Callable[[int], int]:
-        """Return a function that tells the index of the frame a place in the data belongs to."""
+    def spans(self) -> Callable[[int], tuple[int, int, int]]:
+        """Return a function that tells of a place in the data the index, the begin and the end of its frame."""
         spans, _rest, _needed, _fault = frames.split(self.data, 0, NO_CAP)
-        return lambda at: self.index + bisect_right(spans, (at, NO_CAP)) - 1
+
+        def span_of(at: int) -> tuple[int, int, int]:
+            place = bisect_right(spans, (at, NO_CAP)) - 1
+            return (self.index + place, *spans[place])
+
+        return span_of
 
     def frame_at(self, at: int) -> Frame:
         """Return the frame a place in the data belongs to."""
-        index = self.finder()(at)
+        index, _begin, _end = self.spans()(at)
         return next(frame for frame in self if frame.index == index)
 
     def damaged(self, fault: int, frames_before: int, at: int) -> DamagedBackup:

@@ -1,0 +1,62 @@
+"""Tells messages apart that one author sent in one chat in the same millisecond: by what they said at first.
+
+What comes later, such as edits, reactions and receipts, must not count, or a message would become another one.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+from holdfast.backup.schema.backup_pb2 import ChatItem, StandardMessage
+from holdfast.backup.wire.entries import fingerprint_of
+
+__all__ = ["content_of", "twin_rank"]
+
+RANK_BITS: Final = 31
+# What may change of a message of any kind without its being another one.
+LATER: Final = {
+    "contactMessage": ("reactions",),
+    "stickerMessage": ("reactions",),
+    "viewOnceMessage": ("reactions", "attachment"),
+    "directStoryReplyMessage": ("reactions",),
+    "poll": ("reactions", "hasEnded"),
+    "giftBadge": ("state",),
+    "paymentNotification": ("transactionDetails",),
+}
+
+
+def content_of(item: ChatItem, people: Mapping[int, int]) -> int:
+    """Make a number of what a message said at first; `people` leads from the ids of its file to the archive's."""
+    first = item.revisions[0] if item.revisions else item
+    kind = first.WhichOneof("item") or ""
+    if kind == "standardMessage":
+        return number_of(*standard(first.standardMessage))
+    kept = ChatItem()
+    if kind:
+        content = getattr(kept, kind)
+        content.CopyFrom(getattr(first, kind))
+        for field in LATER.get(kind, ()):
+            content.ClearField(field)
+    for option in kept.poll.options if kind == "poll" else ():
+        option.ClearField("votes")
+    return fingerprint_of(kept.SerializeToString(deterministic=True), dict(people))
+
+
+def standard(one: StandardMessage) -> tuple[object, ...]:
+    """List what an ordinary message says: where a file lies changes, what it is does not."""
+    files = [
+        (bytes(file.clientUuid) or (file.pointer.fileName, file.pointer.locatorInfo.size))
+        for file in one.attachments
+    ]
+    return one.text.body, one.quote.targetSentTimestamp, files
+
+
+def twin_rank(content: int, n: int) -> int:
+    """Make the rank of the nth twin in a file that says this, never 0."""
+    return number_of(content, n) | 1
+
+
+def number_of(*parts: object) -> int:
+    """Make a number of anything that has a text."""
+    digest = hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> (64 - RANK_BITS)

@@ -1,0 +1,335 @@
+"""Writes the folder of an export, and the next time only what has changed.
+
+A list of what was written is kept in the folder, with the size, the time and a digest of each file. While an
+export runs, a second list grows beside it: each file is entered there before it gets its name. Whatever ends the
+run, the next one knows which files are of exports, and finishes what this one began.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Self, TextIO
+
+from holdfast.backup.errors import ExportRefused, UnwritableBackup
+
+__all__ = ["Folder", "Written", "check_target"]
+
+OURS: Final = ".holdfast-export"
+MANIFEST: Final = f"{OURS}.json"
+JOURNAL: Final = f"{OURS}.running"
+PART: Final = f"{OURS}.part"
+FORMAT: Final = "holdfast export"
+VERSION: Final = 1
+DIGEST: Final = partial(hashlib.blake2b, digest_size=20)
+# What no name of an export holds: what file systems read as a path, and what cannot be shown.
+FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)}
+# These say that a link cannot be made here, not that the disk fails.
+NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES, errno.ENOSYS}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an export did: files that were written, that were there already, and that are no longer of it."""
+
+    written: int
+    unchanged: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a file: `mark` is a digest of its content, or names the file it was placed from."""
+
+    size: int
+    mtime_ns: int
+    mark: str
+
+
+class Folder:
+    """The folder of an export while it is written; used in a `with` block, and ended by `finish()`."""
+
+    def __init__(self, path: Path, form: str) -> None:
+        self.path = path
+        self.form = form
+        self.known: dict[str, Entry] = {}
+        self.kept: dict[str, Entry] = {}
+        self.taken: dict[str, str] = {}
+        self.homes = {""}
+        self.written = self.unchanged = 0
+        self.numbers = count()
+        with told(path):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            check_target(path)
+            self.lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            self.journal = self.begin()
+        except BaseException:
+            os.close(self.lock)
+            raise
+
+    def begin(self) -> TextIO:
+        """Take the folder for this run, learn what earlier ones wrote, and open the list that grows."""
+        with told(self.path):
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ExportRefused(f"another export is being written to {self.path}") from None
+            for name in (MANIFEST, JOURNAL):
+                if (self.path / name).is_file():
+                    self.learn((self.path / name).read_text("utf-8", "replace").splitlines())
+            for part in self.path.glob(f"{PART}.*"):
+                part.unlink()
+            fresh = not (self.path / JOURNAL).exists()
+            journal = open(  # noqa: SIM115  # open until the export ends
+                self.path / JOURNAL, "a", encoding="utf-8", opener=private
+            )
+            # The last line of a run that was killed may have been cut off.
+            journal.write(f"{head(self.form)}\n" if fresh else "\n")
+            journal.flush()
+            return journal
+
+    def learn(self, lines: list[str]) -> None:
+        """Read a list of files; a line that was cut off is none."""
+        for n, line in enumerate(lines):
+            try:
+                values = json.loads(line)
+            except ValueError:
+                continue
+            match values:
+                case {"format": str(name), "version": int(version), "form": str(form)} if n == 0:
+                    if name != FORMAT or version > VERSION:
+                        raise ExportRefused(f"{self.path} was written by a later version of Holdfast")
+                    if form != self.form:
+                        raise ExportRefused(f"{self.path} holds an export to {form}; name another folder")
+                case [str(name), int(size), int(mtime), str(mark)] if fit(name):
+                    self.known[name] = Entry(size, mtime, mark)
+
+    def note(self, line: str) -> None:
+        """Write a line to the list that grows, so that it is there when this process is not."""
+        self.journal.write(f"{line}\n")
+        self.journal.flush()
+
+    def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
+        """Write a file; where it has this content already, leave it."""
+        if isinstance(content, bytes):
+            path = self.claim(name)
+            mark = DIGEST(content).hexdigest()
+            if self.still(name, path, mark):
+                return
+            with told(path):
+                part = self.part()
+                with open(part, "wb", opener=private) as target:
+                    target.write(content)
+                self.settle(name, path, part, mark)
+            return
+        with self.writing(name) as target:
+            for piece in content:
+                target.write(piece)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file to write; it gets its name when the block ends well, unless it has this content already."""
+        path = self.claim(name)
+        part = self.part()
+        with told(path):
+            target = open(part, "w+b", opener=private)  # noqa: SIM115  # closed below
+        try:
+            with target:
+                yield target
+                with told(path):
+                    target.flush()
+                    target.seek(0)
+                    mark = hashlib.file_digest(target, DIGEST).hexdigest()
+            if self.still(name, path, mark):
+                part.unlink()
+            else:
+                with told(path):
+                    self.settle(name, path, part, mark)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise UnwritableBackup(f"{path} cannot be written: {error.strerror}") from error
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def place(self, name: str, source: Path, identity: str | None = None) -> None:
+        """Put a file here that lies elsewhere, as a link to it where that can be, else as a copy.
+
+        It is not read again while its `identity` stays: by default its name, its size and its time.
+        """
+        path = self.claim(name)
+        with told(source):
+            state = source.stat()
+        mark = f"from {identity or f'{source.name} {state.st_mtime_ns}'} {state.st_size}"
+        if self.still(name, path, mark):
+            return
+        with told(path):
+            part = self.part()
+            try:
+                os.link(source, part, follow_symlinks=True)
+            except OSError as error:
+                if error.errno not in NO_LINKS:
+                    raise
+                with source.open("rb") as content, open(part, "wb", opener=private) as target:
+                    shutil.copyfileobj(content, target, 1 << 20)
+            self.settle(name, path, part, mark)
+            # Two names of one file are not made one by renaming.
+            part.unlink(missing_ok=True)
+
+    def has(self, name: str) -> bool:
+        """Tell whether this run has already put a file of that name."""
+        return name in self.kept
+
+    def claim(self, name: str) -> Path:
+        """Check a name and make the folder it lies in; nothing that is written leaves the export's folder."""
+        if not fit(name):
+            raise ValueError(f"{name!r} is no name for a file of an export")
+        if self.taken.setdefault(name.casefold(), name) != name:
+            raise ValueError(f"{name!r} and {self.taken[name.casefold()]!r} are one file on some disks")
+        path = self.path / name
+        home = name.rpartition("/")[0]
+        if home not in self.homes:
+            self.make(path.parent)
+            self.homes.add(home)
+        return path
+
+    def make(self, home: Path) -> None:
+        """Make a folder inside the export's, and those it lies in."""
+        with told(home):
+            for level in reversed([one for one in (home, *home.parents) if one.is_relative_to(self.path)][:-1]):
+                level.mkdir(mode=0o700, exist_ok=True)
+                if level.is_symlink():
+                    raise ExportRefused(f"{level} is a link to elsewhere; remove it or name another folder")
+
+    def still(self, name: str, path: Path, mark: str) -> bool:
+        """Tell whether a file is there and is what it should be, and if so keep it."""
+        entry = self.known.get(name)
+        if entry is None or entry.mark != mark or not same(path, entry):
+            return False
+        if name not in self.kept:
+            self.unchanged += 1
+            self.kept[name] = entry
+        return True
+
+    def part(self) -> Path:
+        """Choose a name for a file that is not ready yet."""
+        return self.path / f"{PART}.{next(self.numbers)}"
+
+    def settle(self, name: str, path: Path, part: Path, mark: str) -> None:
+        """Give a file its name, after it was entered in the list."""
+        if name not in self.known and os.path.lexists(path):
+            part.unlink()
+            raise ExportRefused(f"{path} is in the way and not of this export; move it, or name another folder")
+        state = part.stat()
+        entry = Entry(state.st_size, state.st_mtime_ns, mark)
+        self.note(line_of(name, entry))
+        part.replace(path)
+        self.written += name not in self.kept
+        self.known[name] = self.kept[name] = entry
+
+    def finish(self) -> Written:
+        """Remove what earlier exports wrote and this one has not, and write down what there is."""
+        removed = 0
+        homes: set[Path] = set()
+        with told(self.path):
+            for name in sorted(self.known.keys() - self.kept.keys()):
+                path = self.path / name
+                # A file that somebody has changed is theirs now.
+                if inside(self.path, path) and same(path, self.known[name]):
+                    path.unlink()
+                    removed += 1
+                    homes.add(path.parent)
+            for home in sorted(homes, key=lambda one: len(one.parts), reverse=True):
+                prune(home, self.path)
+            part = self.path / f"{PART}.list"
+            with open(part, "w", encoding="utf-8", opener=private) as target:
+                target.write(f"{head(self.form)}\n")
+                target.writelines(f"{line_of(name, entry)}\n" for name, entry in sorted(self.kept.items()))
+                target.flush()
+                os.fsync(target.fileno())
+            part.replace(self.path / MANIFEST)
+            (self.path / JOURNAL).unlink()
+        return Written(self.written, self.unchanged, removed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.journal.close()
+        os.close(self.lock)
+
+
+def check_target(path: Path) -> None:
+    """Refuse a folder that holds something else than an export; one that is not there yet will do."""
+    with told(path):
+        found = {entry.name for entry in path.iterdir()} if os.path.lexists(path) else set()
+    if found and MANIFEST not in found and JOURNAL not in found:
+        raise ExportRefused(f"{path} is not empty and holds no export; name a new folder, or an empty one")
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Say of a disk that fails what could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UnwritableBackup(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner can read, and never through a link."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def head(form: str) -> str:
+    """Write the first line of a list."""
+    return json.dumps({"format": FORMAT, "version": VERSION, "form": form})
+
+
+def line_of(name: str, entry: Entry) -> str:
+    """Write the line of a file."""
+    return json.dumps([name, entry.size, entry.mtime_ns, entry.mark], ensure_ascii=False)
+
+
+def fit(name: str) -> bool:
+    """Tell whether a name leads to a place inside the folder, on any system."""
+    parts = name.split("/")
+    return not FORBIDDEN & set(name) and not any(
+        part in {"", ".", ".."} or part.startswith(OURS) or part[-1] in " ." for part in parts
+    )
+
+
+def same(path: Path, entry: Entry) -> bool:
+    """Tell whether a file looks as it did when it was written."""
+    try:
+        state = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(state.st_mode) and (state.st_size, state.st_mtime_ns) == (entry.size, entry.mtime_ns)
+
+
+def inside(home: Path, path: Path) -> bool:
+    """Tell whether a file lies in a folder, with no link on the way."""
+    return path.parent.resolve().is_relative_to(home.resolve()) and not any(
+        level.is_symlink() for level in path.parents if level != home and level.is_relative_to(home)
+    )
+
+
+def prune(home: Path, top: Path) -> None:
+    """Remove a folder and those around it, as far as they are empty."""
+    while home != top and not any(home.iterdir()):
+        home.rmdir()
+        home = home.parent

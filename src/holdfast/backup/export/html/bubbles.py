@@ -1,0 +1,296 @@
+"""Messages as they look in a messenger; exports and the website show them with the same bubbles and `chat.css`.
+
+Hundreds of thousands are written in one go, so they are put together from strings, and what most messages do not
+have costs next to nothing.
+"""
+
+import hashlib
+from functools import lru_cache
+from typing import Final
+
+from holdfast.backup.archive.model import Attachment, Card, Link, Message, Poll, Quote, Reaction, Revision
+from holdfast.backup.archive.sentences import duration
+from holdfast.backup.export.html.clock import Clock, day_label, iso
+from holdfast.backup.export.html.escaping import escape, is_address, only_emoji, rich
+from holdfast.backup.export.html.files import Addresses, file_block, label, picture, size_label
+from holdfast.backup.export.media import show
+
+__all__ = ["COLORS", "Addresses", "bubble", "color_of", "day_line", "initials", "stands_with"]
+
+COLORS: Final = 12
+# Messages of one author in a row stand together, unless so much time lies between them.
+PAUSE: Final = 10 * 60_000
+# A text of fewer signs has its time beside it.
+SHORT: Final = 56
+UTC_CLOCK: Final = Clock()
+TICKS: Final = {
+    state: f' <span class="s {state}" role="img" aria-label="{words}" title="{words}">{sign}</span>'
+    for state, words, sign in (
+        ("pending", "Not sent yet", "◌"),
+        ("sent", "Sent", "✓"),
+        ("delivered", "Delivered", "✓✓"),
+        ("read", "Read", "✓✓"),
+        ("viewed", "Viewed", "✓✓"),
+        ("failed", "Not delivered to everybody", "!"),
+        ("skipped", "Not sent", "\u2013"),
+    )
+}
+# What stands before the sentence of a message that is more than text.
+SIGNS: Final = {
+    "payment": "💸",
+    "gift_badge": "🎁",
+    "deleted": "🚫",
+    "deleted_by_admin": "🚫",
+    "view_once": "①",
+}
+LOOKS: Final = {kind: f" {kind}" for kind in ("deleted", "deleted_by_admin", "sticker")}
+QUOTED: Final = {"VIEW_ONCE": "View-once media", "GIFT_BADGE": "Donation", "POLL": "Poll"}
+FIELDS: Final = {"phone": "☎", "email": "✉", "address": "⌂"}
+
+
+@lru_cache(maxsize=4096)
+def color_of(number: int) -> int:
+    """Choose one of the colours for somebody; ids are hashes, and so all colours come alike."""
+    return int.from_bytes(hashlib.blake2b(number.to_bytes(8, "big"), digest_size=2).digest(), "big") % COLORS
+
+
+def initials(name: str) -> str:
+    """Take the first signs of the first and last word of a name."""
+    words = [letters for word in name.split() if (letters := "".join(filter(str.isalnum, word)))]
+    if not words:
+        return name[:1] or "?"
+    return "".join(word[0] for word in (words if len(words) == 1 else (words[0], words[-1]))).upper()
+
+
+@lru_cache(maxsize=4096)
+def face(number: int, name: str) -> tuple[str, str]:
+    """Draw the avatar of somebody, and write the name."""
+    color = color_of(number)
+    avatar = f'<span class="av c{color}" aria-hidden="true">{escape(initials(name))}</span>'
+    return avatar, f'<b class="n c{color}" dir="auto">{escape(name)}</b>'
+
+
+def stands_with(before: Message | None, message: Message) -> bool:
+    """Tell whether a message stands together with the one before it."""
+    return (
+        before is not None
+        and before.author_id == message.author_id
+        and before.direction == message.direction
+        and before.kind != "update"
+        and message.position.ms - before.position.ms < PAUSE
+    )
+
+
+def day_line(day: int) -> str:
+    """Write the line between two days."""
+    return f'<li class="day"><h2 id="d{iso(day)}"><time datetime="{iso(day)}">{day_label(day)}</time></h2></li>\n'
+
+
+def bubble(
+    message: Message,
+    addresses: Addresses,
+    clock: Clock = UTC_CLOCK,
+    *,
+    day: int | None = None,
+    follows: bool = False,
+    detail: str = "",
+) -> str:
+    """Show a message as an item of a list.
+
+    `day` is the day that stands above it, whose date is not said again; `follows` leaves out the avatar of an
+    author who has written the message before it too; `detail` is where more is told of it, if anywhere.
+    """
+    stamp = clock.stamp(message.sent_ms, day)
+    if detail:
+        stamp = f'<a class="dt" href="{escape(detail)}">{stamp}</a>'
+    kind = message.kind
+    gone = " gone" if message.vanished_ms is not None else ""
+    if kind == "update":
+        said = escape(message.sentence or message.text or "")
+        return (
+            f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{said}</p>'
+            f'<p class="w">{marks(message, clock)}{stamp}</p></li>\n'
+        )
+    special = marks(message, clock)
+    avatar, name = face(message.author_id, message.author)
+    if message.direction == "outgoing":
+        side, avatar = "out", ""
+        stamp += TICKS.get(message.status or "", "")
+    else:
+        side = "in"
+    if follows:
+        side += " f"
+        avatar = ""
+    text = message.text
+    if kind == "message" and not message.attachments and text:
+        inside = f'<p class="t{" big" if only_emoji(text) else ""}" dir="auto">{rich(text, message.ranges)}</p>'
+        if len(text) < SHORT and not special and not message.revisions and "\n" not in text:
+            side += " k"
+        if message.links:
+            inside += "".join([link_card(one, None, addresses) for one in message.links])
+    else:
+        side += LOOKS.get(kind, "")
+        inside = body(message, addresses)
+    if message.quote is not None:
+        inside = quote_block(message, message.quote, addresses) + inside
+    reactions = reaction_list(message.reactions, clock) if message.reactions else ""
+    return (
+        f'<li class="m {side}{gone}" id="m{message.id}">{avatar}<div class="b">{name}{inside}'
+        f'<p class="w">{special}{stamp}</p>{edits(message.revisions, clock)}</div>{reactions}</li>\n'
+    )
+
+
+def body(message: Message, addresses: Addresses) -> str:
+    """Show what a message holds besides plain text."""
+    parts: list[str] = []
+    kind, text = message.kind, message.text
+    pictures = {one.n: one for one in message.attachments if one.role == "link_image" and not one.revision}
+    for one in message.attachments:
+        if one.revision:
+            continue
+        if one.role == "attachment":
+            parts.append(file_block(one, addresses))
+        elif one.role == "sticker":
+            parts.append(sticker(one, message.sentence, addresses))
+    if message.poll is not None:
+        parts.append(poll_block(message.poll))
+    elif message.card is not None:
+        parts.append(card_block(message.card, message.attachments, addresses))
+    elif message.sentence and kind != "sticker":
+        sign = SIGNS.get(kind, "")
+        parts.append(f'<p class="said" dir="auto">{sign} {escape(message.sentence)}</p>')
+    elif kind == "story_reply":
+        parts.append('<p class="said">Reply to a story</p>')
+    if text and kind != "poll":
+        size = " big" if only_emoji(text) else ""
+        parts.append(f'<p class="t{size}" dir="auto">{rich(text, message.ranges)}</p>')
+    parts += [link_card(one, pictures.get(n), addresses) for n, one in enumerate(message.links)]
+    parts += [long_text(one, addresses) for one in message.attachments if one.role == "long_text"]
+    return "".join(parts)
+
+
+def marks(message: Message, clock: Clock) -> str:
+    """Say in small what is special about a message."""
+    if not (message.sms or message.expires_in_ms or message.pinned_ms or message.vanished_ms is not None):
+        return ""
+    found: list[str] = []
+    if message.pinned_ms:
+        found.append('<span title="Pinned">📌 pinned</span>')
+    if message.sms:
+        found.append("<span>SMS</span>")
+    if message.expires_in_ms:
+        found.append(f"<span>⏱ {escape(duration(message.expires_in_ms))}</span>")
+    if message.vanished_ms is not None:
+        found.append(f"<span>gone from the backup of {clock.stamp(message.vanished_ms)}</span>")
+    return " ".join([*found, ""])
+
+
+def edits(revisions: tuple[Revision, ...], clock: Clock) -> str:
+    """Show the earlier wordings of a message, folded away."""
+    if not revisions:
+        return ""
+    rows = "".join(
+        f'<li>{clock.stamp(one.sent_ms)}<p class="t" dir="auto">{rich(one.text or "")}</p></li>'
+        for one in revisions
+    )
+    return f'<details class="ed"><summary>Edited</summary><ol>{rows}</ol></details>'
+
+
+def reaction_list(reactions: tuple[Reaction, ...], clock: Clock) -> str:
+    """Show the reactions to a message: how many of each, and unfolded from whom."""
+    counts: dict[str, int] = {}
+    for one in reactions:
+        counts[one.emoji] = counts.get(one.emoji, 0) + 1
+    told = [f"{escape(emoji)}{f'&#8239;{count}' if count > 1 else ''}" for emoji, count in counts.items()]
+    short = " ".join(f"<span>{one}</span>" for one in told)
+    rows = "".join(
+        f"<li>{escape(one.emoji)} <bdi>{escape(one.author)}</bdi> {clock.stamp(one.sent_ms)}</li>"
+        for one in reactions
+    )
+    words = " ".join(told)
+    return (
+        f'<details class="re"><summary aria-label="Reactions: {words}">{short}</summary><ul>{rows}</ul></details>'
+    )
+
+
+def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
+    """Show what a message answers to, with a link there."""
+    address = addresses.message(quote.target_id) if quote.target_id is not None else None
+    name = f"<bdi>{escape(quote.author)}</bdi>"
+    head = f'<a href="{escape(address)}">{name}</a>' if address else f"<b>{name}</b>"
+    shown, thumbnail = "", ""
+    for one in message.attachments:
+        if one.role == "quoted" and not one.revision:
+            shown = one.file_name or label(one)
+            place = addresses.media(one) if show(one) == "image" else None
+            thumbnail = picture(one, place, ' class="th"') if place else ""
+            break
+    words = rich(quote.text, message.quote_ranges, links=False) if quote.text else ""
+    what = escape(QUOTED.get(quote.type, "") or shown)
+    said = f'<span class="what">{what}</span> {words}' if what else words
+    color = color_of(quote.author_id)
+    return f'<blockquote class="q c{color}">{thumbnail}{head}<p dir="auto">{said}</p></blockquote>'
+
+
+def sticker(one: Attachment, sentence: str | None, addresses: Addresses) -> str:
+    """Show a sticker, or the emoji it stands for."""
+    place = addresses.media(one) if show(one) == "image" else None
+    if place is not None:
+        return f'<div class="stick">{picture(one, place)}</div>'
+    return f'<p class="said big" dir="auto">{escape(sentence or label(one))}</p>'
+
+
+def long_text(one: Attachment, addresses: Addresses) -> str:
+    """Link to the whole of a text that was too long for a message."""
+    place = addresses.media(one)
+    if place is None or one.revision:
+        return ""
+    return f'<p class="said"><a href="{escape(place)}">The whole text</a>, {size_label(one.size)}</p>'
+
+
+def link_card(link: Link, image: Attachment | None, addresses: Addresses) -> str:
+    """Show the preview of a page; only addresses of the web can be followed."""
+    place = addresses.media(image) if image is not None and show(image) == "image" else None
+    seen = picture(image, place, ' class="th"') if image is not None and place else ""
+    title = escape(link.title or link.url)
+    if is_address(link.url):
+        title = f'<a href="{escape(link.url)}" rel="noreferrer" dir="auto">{title}</a>'
+    more = f'<p dir="auto">{escape(link.description)}</p>' if link.description else ""
+    return f'<div class="card">{seen}<b>{title}</b>{more}<small dir="ltr">{escape(link.url)}</small></div>'
+
+
+def poll_block(poll: Poll) -> str:
+    """Show a poll with who chose what."""
+    most = max((len(one.voters) for one in poll.options), default=0) or 1
+    rows = "".join(
+        f'<li><span class="o" dir="auto">{escape(one.text)}</span> <span class="nr">{len(one.voters)}</span>'
+        f'<progress max="{most}" value="{len(one.voters)}" aria-hidden="true"></progress>'
+        f"{voters(one.voters)}</li>"
+        for one in poll.options
+    )
+    kind = "Several answers allowed" if poll.allow_multiple else "One answer"
+    state = ", ended" if poll.has_ended else ""
+    return (
+        f'<div class="poll"><p class="t" dir="auto"><b>{escape(poll.question)}</b></p>'
+        f'<p class="said">Poll. {kind}{state}.</p><ul>{rows}</ul></div>'
+    )
+
+
+def voters(names: tuple[str, ...]) -> str:
+    """List who voted."""
+    return f"<small>{', '.join(f'<bdi>{escape(name)}</bdi>' for name in names)}</small>" if names else ""
+
+
+def card_block(card: Card, attachments: tuple[Attachment, ...], addresses: Addresses) -> str:
+    """Show a contact that was sent."""
+    seen = ""
+    for one in attachments:
+        if one.role == "avatar" and show(one) == "image" and (place := addresses.media(one)):
+            seen = picture(one, place, ' class="th"')
+    lines = "".join(
+        f'<li><span aria-hidden="true">{FIELDS.get(line.field, "")}</span> <bdi>{escape(line.value)}</bdi></li>'
+        for line in card.fields
+    )
+    work = f'<p dir="auto">{escape(card.organization)}</p>' if card.organization else ""
+    name = escape(card.name or card.organization or "Contact")
+    return f'<div class="card contact">{seen}<b dir="auto">{name}</b>{work}<ul>{lines}</ul></div>'

@@ -1,0 +1,84 @@
+"""Days and times as pages show them."""
+
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["DAY", "FIRST", "Clock", "day_label", "iso", "within"]
+
+DAY: Final = 86_400_000
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST: Final = date(1970, 1, 1).toordinal()
+LAST: Final = date.max.toordinal() - FIRST - 1
+# Zones change their offset at a quarter of an hour.
+QUARTER: Final = 900_000
+MINUTES: Final = tuple(f"{n // 60:02d}:{n % 60:02d}" for n in range(24 * 60))
+SECONDS: Final = tuple(f":{n:02d}Z" for n in range(60))
+BEYOND: Final = "beyond"
+
+
+def within(day: int) -> bool:
+    """Tell whether a day lies in the calendar; 1970 begins a day earlier west of Greenwich."""
+    return -1 <= day <= LAST
+
+
+@lru_cache(maxsize=4096)
+def iso(day: int) -> str:
+    """Write a day, counted from 1970; `beyond` where it lies outside of the calendar."""
+    return date.fromordinal(FIRST + day).isoformat() if within(day) else BEYOND
+
+
+@lru_cache(maxsize=4096)
+def day_label(day: int) -> str:
+    """Write a day as people do."""
+    if not within(day):
+        return "Beyond the calendar"
+    found = date.fromordinal(FIRST + day)
+    return f"{found:%A}, {found.day} {found:%B %Y}"
+
+
+class Clock:
+    """Tells days and times in one time zone."""
+
+    def __init__(self, zone: tzinfo = UTC) -> None:
+        self.zone = zone
+        self.offsets: dict[int, int] = {}
+        self.shifted = zone is not UTC
+
+    def offset(self, ms: int) -> int:
+        """Return how far the zone is ahead of UTC at a time."""
+        if not self.shifted:
+            return 0
+        quarter = ms // QUARTER
+        found = self.offsets.get(quarter)
+        if found is None:
+            if len(self.offsets) > 1 << 16:
+                self.offsets.clear()
+            shift = None
+            if within(ms // DAY + 1):
+                shift = (EPOCH + timedelta(milliseconds=ms)).astimezone(self.zone).utcoffset()
+            found = self.offsets[quarter] = int(shift.total_seconds() * 1000) if shift else 0
+        return found
+
+    def shown(self, ms: int) -> int:
+        """Return a time as the zone's clocks show it."""
+        return ms + self.offset(ms) if self.shifted else ms
+
+    def day(self, ms: int) -> int:
+        """Return the day a time lies in, counted from 1970."""
+        return (ms + self.offset(ms) if self.shifted else ms) // DAY
+
+    def stamp(self, ms: int, day: int | None = None) -> str:
+        """Write a time as an element; with its date where that is not the day everybody sees above it."""
+        seconds = ms // 1000
+        utc_day, second = divmod(seconds, 86_400)
+        if utc_day > LAST:
+            return "<time>beyond the calendar</time>"
+        minute, rest = divmod(second, 60)
+        spelled = f"{iso(utc_day)}T{MINUTES[minute]}{SECONDS[rest]}"
+        if self.shifted:
+            utc_day, inside = divmod(ms + self.offset(ms), DAY)
+            minute = inside // 60_000
+        if day == utc_day:
+            return f'<time datetime="{spelled}">{MINUTES[minute]}</time>'
+        return f'<time datetime="{spelled}">{iso(utc_day)} {MINUTES[minute]}</time>'

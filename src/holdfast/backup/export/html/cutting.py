@@ -1,0 +1,91 @@
+"""Cuts a chat into pages of bounded size, so that what is appended later changes only the last of them.
+
+Pages are counted from the oldest message. Where so many messages are more than a page should hold, because some
+are very long, the rest of them goes to pages of the same number with a second one: `12.html`, `12-2.html`. A
+change on one page never moves what stands on others.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from holdfast.backup.archive import Archive, Message, Position
+from holdfast.backup.export.choice import Choice
+
+__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of", "stacks"]
+
+# Of messages on a page, and of signs; pages of ordinary messages are half as large.
+MESSAGES: Final = 500
+LARGEST: Final = 256 << 10
+
+
+@dataclass(slots=True)
+class Day:
+    """A day in a chat: the page it begins on, and how many messages it has."""
+
+    page: str
+    messages: int = 0
+
+
+@dataclass(slots=True)
+class Cuts:
+    """Where the pages of a chat begin, and what they are called."""
+
+    starts: list[Position]
+    names: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = [str(n + 1) for n in range(len(self.starts))]
+
+    def split(self, name: str, start: Position) -> str:
+        """Begin a further page inside one that is full, and return its name."""
+        at = self.names.index(name)
+        number, _, part = name.partition("-")
+        fresh = f"{number}-{int(part or 1) + 1}"
+        self.starts.insert(at + 1, start)
+        self.names.insert(at + 1, fresh)
+        return fresh
+
+    def page(self, place: Position) -> str:
+        """Name the page a message stands on."""
+        return self.names[max(0, bisect_right(self.starts, place) - 1)]
+
+    def after(self, name: str) -> str | None:
+        """Name the next page."""
+        at = self.names.index(name) + 1
+        return self.names[at] if at < len(self.names) else None
+
+    def before(self, name: str) -> str | None:
+        """Name the page before."""
+        at = self.names.index(name)
+        return self.names[at - 1] if at else None
+
+
+def cuts_of(archive: Archive, chat: int, choice: Choice) -> Cuts:
+    """Find where pages begin, from the index of the archive alone."""
+    rows = archive.connection.execute(
+        "SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 "
+        "AND (?3 IS NULL OR order_ms < ?3) ORDER BY order_ms, order_n, id",
+        (chat, choice.since_ms or 0, choice.until_ms),
+    )
+    return Cuts([Position(*row) for row in islice(rows, 0, None, MESSAGES)])
+
+
+def stacks(messages: Iterator[Message], starts: Sequence[Position]) -> Iterator[list[Message]]:
+    """Put messages together that stand on one page, whatever is imported while they are read."""
+    stack: list[Message] = []
+    ends = iter(starts[1:])
+    end = next(ends, None)
+    for message in messages:
+        while end is not None and message.position >= end:
+            yield stack
+            stack = []
+            end = next(ends, None)
+        stack.append(message)
+    while starts:
+        yield stack
+        if end is None:
+            return
+        stack, end = [], next(ends, None)

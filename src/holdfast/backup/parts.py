@@ -1,0 +1,18 @@
+"""What there is around the plain stream of a backup, by name."""
+
+from enum import StrEnum
+
+__all__ = ["Part"]
+
+
+class Part(StrEnum):
+    """The parts around the plain stream of a backup that can be missing or damaged."""
+
+    LENGTH = "length"
+    TOKENS = "tokens"
+    MAC = "mac"
+    PADDING = "padding"
+    COMPRESSION = "compression"
+    MAIN = "main"
+    METADATA = "metadata"
+    METADATA_MISSING = "metadata missing"

@@ -1,0 +1,116 @@
+"""Rules of what a backup comes in: encryption, compression, and the folder a phone writes."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from holdfast.backup.parts import Part
+from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
+
+__all__ = ["RULES", "RULE_OF"]
+
+FORMAT, CARE, NEWS = Breach.FORMAT, Breach.CARE, Breach.NEWS
+REFUSES = "An importer refuses the backup."
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "container.length",
+        "The encrypted file is cut off: it does not consist of whole blocks.",
+        "Copy the whole file; what is left of it is judged as far as it goes.",
+        "contract 3.1",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
+        "container.tokens",
+        "What stands before the encrypted content about forward secrecy is damaged.",
+        "Copy the file again, or make the backup again.",
+        "contract 3.3, contract 5.3",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
+        "container.mac",
+        "The encrypted file was changed since it was written: its MAC does not match.",
+        "Copy the file again; what it holds is judged, but nobody can vouch for it.",
+        "contract 3.1, contract 5.3",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
+        "container.padding",
+        "The encrypted content does not end as it must.",
+        "Make the backup again with a program that pads it.",
+        "contract 3.1",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
+        "container.compression",
+        "The compressed data are damaged or end too early.",
+        "Copy the file again, or make the backup again; what comes after this place is lost.",
+        "contract 3.1",
+        FORMAT,
+        importer="An importer reads up to here and then gives up.",
+    ),
+    rule(
+        "folder.main.present",
+        "A snapshot in the folder has no messages: the file `main` is not there.",
+        "Copy the whole folder, or make the backup again.",
+        "contract 4.1",
+        FORMAT,
+        importer="An importer passes over the snapshot.",
+    ),
+    rule(
+        "folder.metadata.present",
+        "The snapshot has no file `metadata`.",
+        "Copy the whole folder; without it only the account id beside the recovery key opens the snapshot.",
+        "contract 4.1, contract 4.2",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
+        "folder.metadata.readable",
+        "The file `metadata` of the snapshot is damaged.",
+        "Copy the file again; without it only the account id beside the recovery key opens the snapshot.",
+        "contract 4.2",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
+        "folder.manifest.present",
+        "The snapshot has no file `files`, which lists its attachments.",
+        "Nothing needs to be done; but who cleans up the folder may take the attachments for unused.",
+        "contract 4.1, contract 4.4",
+        NEWS,
+        importer="An importer finds the attachments without it.",
+    ),
+    rule(
+        "folder.manifest.readable",
+        "The file `files` of the snapshot, which lists its attachments, is damaged.",
+        "Copy the file again, before anybody cleans up the folder.",
+        "contract 4.4",
+        CARE,
+        importer="An importer finds the attachments without it.",
+    ),
+    rule(
+        "folder.manifest.complete",
+        "An attachment is not on the list of the snapshot.",
+        "Make the backup again, before anybody cleans up the folder.",
+        "contract 4.4",
+        CARE,
+        importer="An importer finds the attachment without it.",
+        lenient=Severity.WARNING,
+    ),
+)
+
+# The rule that is broken when a part is missing or damaged.
+RULE_OF: Final[Mapping[Part, str]] = {
+    Part.LENGTH: "container.length",
+    Part.TOKENS: "container.tokens",
+    Part.MAC: "container.mac",
+    Part.PADDING: "container.padding",
+    Part.COMPRESSION: "container.compression",
+    Part.MAIN: "folder.main.present",
+    Part.METADATA: "folder.metadata.readable",
+    Part.METADATA_MISSING: "folder.metadata.present",
+}

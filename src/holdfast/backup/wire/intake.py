@@ -1,0 +1,128 @@
+"""Takes in the messages of a block that need no second look: new ones, of which the core has read all there is.
+
+Everything else is handed back in its turn, so that what depends on the order of a file still does.
+"""
+
+from collections.abc import Callable, Container
+from typing import Protocol
+
+import cython
+
+from holdfast.backup.wire import entries
+from holdfast.backup.wire.entries import Item, Row
+from holdfast.backup.wire.parts import PartReader
+
+__all__ = ["Records", "take_in"]
+
+SIGNS = cython.declare(cython.uint, entries.SIGNS)
+PARTS = cython.declare(cython.uint, entries.PARTS)
+HAS_MEDIA = cython.declare(cython.uint, entries.HAS_MEDIA)
+HAS_LINK = cython.declare(cython.uint, entries.HAS_LINK)
+# Where a row has what it looks like, its text, what else there is to find, the signs in both, and its fingerprint.
+LOOK = cython.declare(cython.Py_ssize_t, 9)
+TEXT = cython.declare(cython.Py_ssize_t, 10)
+SIGN_WORDS = cython.declare(cython.Py_ssize_t, 12)
+FINGERPRINT = cython.declare(cython.Py_ssize_t, 19)
+
+
+class Records(Protocol):
+    """Keeps the records of messages, see `RecordWriter`."""
+
+    limit: int
+    block: int
+    waiting: bytearray
+
+    def flush(self) -> None:
+        """Write the block that is being filled."""
+
+
+def take_in(  # noqa: PLR0915, PLR0917  # called once for thousands of messages
+    items: list[Item],
+    data: bytes,
+    frame: cython.Py_ssize_t,
+    known: Container[int],
+    moved: Container[int],
+    here: dict[int, int],
+    seen_in: tuple[int, int],
+    records: Records,
+    people: dict[int, int],
+    by_aci: dict[str, int],
+    spell: Callable[[str], str],
+    messages: list[Row],
+    tables: dict[str, list[Row]],
+    special: Callable[[Item, bytes, int], None],
+) -> int:
+    """Turn new, plain messages into rows; `special` gets the others, each with its record and its frame's number.
+
+    `known` and `moved` have the ids that are taken, `here` gets those of this block with their fingerprints.
+    Return how many messages were turned into rows.
+    """
+    index: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    limit: cython.Py_ssize_t = records.limit
+    what: cython.uint
+    waiting: bytearray = records.waiting
+    item: Item
+    row: Row
+    raw: bytes
+    taken: cython.Py_ssize_t = 0
+    reader: PartReader = PartReader(data, people, by_aci)
+    statuses: list[Row] = tables["send_status"]
+    reactions: list[Row] = tables["reaction"]
+    quotes: list[Row] = tables["quote"]
+    ranges: list[Row] = tables["text_range"]
+    attachments: list[Row] = tables["attachment"]
+    links: list[Row] = tables["link_preview"]
+    stickers: list[Row] = tables["sticker"]
+    look: cython.uint
+    for index in range(len(items)):
+        item = items[index]
+        row = item[6]
+        start = item[0]
+        end = item[1]
+        what = item[2]
+        raw = data[start:end]
+        number = row[0]
+        if (
+            what & ~(SIGNS | PARTS)
+            or number in here
+            or number in known
+            or number in moved
+            or (what & PARTS and not reader.read(number, item[5]))
+        ):
+            special(item, raw, frame + index)
+            continue
+        at = len(waiting)
+        if at >= limit:
+            records.flush()
+            at = 0
+        waiting += (end - start).to_bytes(4, "little")
+        waiting += raw
+        if what & PARTS:
+            quotes += reader.quotes
+            ranges += reader.ranges
+            attachments += reader.attachments
+            links += reader.links
+            stickers += reader.stickers
+            look = row[LOOK]
+            if reader.files:
+                look |= HAS_MEDIA
+            if reader.links:
+                look |= HAS_LINK
+            more = "\n".join(reader.extra)
+            if more or look != row[LOOK]:
+                signs = spell(f"{row[TEXT]}\n{more}")
+                row = (*row[:LOOK], look, row[TEXT], more, signs, *row[SIGN_WORDS + 1 :])
+                what &= ~SIGNS
+        if what & SIGNS:
+            row = (*row[:SIGN_WORDS], spell(row[TEXT]), *row[SIGN_WORDS + 1 :])
+        messages.append((*row, *seen_in, records.block, at))
+        here[number] = row[FINGERPRINT]
+        taken += 1
+        if item[3] is not None:
+            statuses += item[3]
+        if item[4] is not None:
+            reactions += item[4]
+    return taken

@@ -1,0 +1,489 @@
+"""Reads what many messages have besides their text: a quote, styles and mentions, attachments, links, a sticker.
+
+It makes the rows that `Rows` makes of a message object, in a tenth of the time, and leaves alone whatever would
+have to be forgiven or noted: a value no enum has, somebody who is not in the file, a field that is there twice.
+"""
+
+from hashlib import sha256
+from typing import Final
+
+import cython
+
+from holdfast.backup.wire.cursor import Cursor
+from holdfast.backup.wire.entries import Part, Row
+
+__all__ = ["FLAGS", "QUOTES", "STYLES", "PartReader"]
+
+# By their numbers; an empty name is for `Rows` to note.
+QUOTES: Final = ("", "NORMAL", "GIFT_BADGE", "VIEW_ONCE", "POLL")
+STYLES: Final = ("", "BOLD", "ITALIC", "SPOILER", "STRIKETHROUGH", "MONOSPACE")
+FLAGS: Final = ("NONE", "VOICE_MESSAGE", "BORDERLESS", "GIF")
+_QUOTES = cython.declare(tuple, QUOTES)
+_STYLES = cython.declare(tuple, STYLES)
+_FLAGS = cython.declare(tuple, FLAGS)
+
+LATEST = cython.declare(cython.ulonglong, (1 << 63) - 1)
+WORD = cython.declare(cython.ulonglong, (1 << 32) - 1)
+UUID_SIZE = cython.declare(cython.Py_ssize_t, 16)
+HASH_SIZE = cython.declare(cython.Py_ssize_t, 32)
+LOCAL_KEY_SIZE = cython.declare(cython.Py_ssize_t, 64)
+
+
+class PartReader(Cursor):
+    """A cursor that makes rows of the parts of messages; `extra` is what else of them can be searched for."""
+
+    def __init__(self, data: bytes, people: dict[int, int], by_aci: dict[str, int]) -> None:
+        super().__init__(data, 0, len(data))
+        self.raw = data
+        self.people = people
+        self.by_aci = by_aci
+        self.odd = False
+        self.quotes: list[Row] = []
+        self.ranges: list[Row] = []
+        self.attachments: list[Row] = []
+        self.links: list[Row] = []
+        self.stickers: list[Row] = []
+        self.extra: list[str] = []
+        self.files: cython.Py_ssize_t = 0
+        self.found: list[Row] = []
+
+    def read(self, number: object, parts: list[Part]) -> bool:
+        """Read the parts of one message; False when they need a second look."""
+        kind: cython.uint
+        start: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        once: cython.uint = 0
+        twice: cython.bint = False
+        self.odd = False
+        self.fault = 0
+        self.files = 0
+        self.quotes = []
+        self.ranges = []
+        self.attachments = []
+        self.links = []
+        self.stickers = []
+        self.extra = []
+        self.found = []
+        names: list[str] = []
+        try:
+            for kind, start, end in parts:
+                self.pos = start
+                self.end = end
+                if kind == 2:
+                    self.range()
+                elif kind == 3:
+                    name, caption = self.attachment(number, "attachment", self.files, None, None)
+                    self.files += 1
+                    names += [part for part in (name, caption) if part]
+                elif kind == 4:
+                    self.link(number)
+                else:
+                    twice = once >> kind & 1 == 1
+                    once |= 1 << kind
+                    if kind == 1:
+                        self.quote(number)
+                    elif kind == 5:
+                        self.file(number, "long_text", 0, self.pointer(), NO_FLAGS)
+                    else:
+                        self.sticker(number)
+                if self.odd or self.fault or twice:
+                    return False
+        except UnicodeDecodeError:
+            return False
+        # Those of links stand before those of files.
+        self.extra += names
+        self.write_ranges(number, "text")
+        return True
+
+    def file(self, number: object, role: str, n: object, pointer: Row, said: Row) -> cython.void:
+        """Write the row of a file."""
+        if not self.fault and not self.odd:
+            self.attachments.append((number, 0, role, n, *pointer[:7], *said, *pointer[7:]))
+
+    def text_of(self) -> str:
+        """Read a text up to `end`."""
+        text: str = self.raw[self.pos : self.end].decode("utf-8")
+        self.pos = self.end
+        return text
+
+    def bytes_of(self) -> bytes:
+        """Read bytes up to `end`."""
+        found: bytes = self.raw[self.pos : self.end]
+        self.pos = self.end
+        return found
+
+    def uuid(self) -> str:
+        """Read a UUID as text; nothing for no bytes."""
+        if self.pos == self.end:
+            return ""
+        if self.end - self.pos != UUID_SIZE:
+            self.odd = True
+            return ""
+        text: str = self.bytes_of().hex()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def word(self) -> cython.ulonglong:
+        """Read a number of 32 bits."""
+        return self.varint() & WORD
+
+    def write_ranges(self, number: object, part: str) -> None:
+        """Write the styles and mentions that were found, in an order that does not depend on the file."""
+        if not self.found:
+            return
+        self.found.sort()
+        for n, (start, length, style, aci) in enumerate(self.found):
+            who = self.by_aci.get(aci) if aci else None
+            self.ranges.append((number, 0, part, n, start, length, style or None, aci or None, who))
+        self.found = []
+
+    def range(self) -> cython.void:
+        """Read a style or a mention."""
+        outer: cython.Py_ssize_t = self.end
+        start: cython.ulonglong = 0
+        length: cython.ulonglong = 0
+        style: cython.ulonglong = 0
+        values: cython.int = 0
+        aci: str = ""
+        tag: cython.uint
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return
+            if tag == (1 << 3):
+                start = self.word()
+            elif tag == (2 << 3):
+                length = self.word()
+            elif tag == (4 << 3):
+                style = self.varint()
+                values += 1
+                if style == 0 or style > 5:
+                    self.odd = True
+                    return
+            elif tag & 7 == 2:
+                if tag >> 3 == 3:
+                    aci = self.uuid()
+                    values += 1
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 4)
+        if values != 1 or not (style or aci):
+            self.odd = True
+            return
+        name: object = _STYLES[cython.cast(cython.Py_ssize_t, style)]
+        self.found.append((start, length, name, aci))
+
+    def quote(self, number: object) -> cython.void:  # noqa: PLR0915  # one branch for each field
+        """Read a quote."""
+        outer: cython.Py_ssize_t = self.end
+        inner: cython.Py_ssize_t
+        target: object = None
+        who: cython.ulonglong = 0
+        kind: cython.ulonglong = 0
+        texts: cython.int = 0
+        files: cython.int = 0
+        text: object = None
+        tag: cython.uint
+        # Those of the message itself wait until all of it was read.
+        before: list[Row] = self.found
+        self.found = []
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return
+            if tag == (1 << 3):
+                target = min(self.varint(), LATEST)
+            elif tag == (2 << 3):
+                who = self.varint()
+            elif tag == (5 << 3):
+                kind = self.varint()
+            elif tag & 7 == 2:
+                if tag >> 3 == 4:
+                    self.quoted(number, files)
+                    files += 1
+                    if self.odd or self.fault:
+                        return
+                elif tag >> 3 == 3:
+                    texts += 1
+                    text = ""
+                    inner = self.end
+                    while self.pos < inner and not self.fault:
+                        tag = self.step()
+                        if self.fault:
+                            return
+                        if tag & 7 == 2:
+                            if tag >> 3 == 1:
+                                text = self.text_of()
+                            elif tag >> 3 == 2:
+                                self.range()
+                            self.pos = self.end
+                            self.end = inner
+                        else:
+                            self.skip(tag, 4)
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 3)
+        here: object = self.people.get(who)
+        if texts > 1 or kind == 0 or kind > 4 or here is None:
+            self.odd = True
+            return
+        self.quotes.append((number, 0, target, here, _QUOTES[cython.cast(cython.Py_ssize_t, kind)], text))
+        self.write_ranges(number, "quote")
+        self.found = before
+
+    def quoted(self, number: object, n: object) -> cython.void:
+        """Read what a quote shows of the attachment it quotes."""
+        outer: cython.Py_ssize_t = self.end
+        start: cython.Py_ssize_t = -1
+        end: cython.Py_ssize_t = 0
+        thumbnails: cython.int = 0
+        content: str | None = None
+        name: str | None = None
+        tag: cython.uint
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return
+            if tag & 7 == 2:
+                if tag >> 3 == 1:
+                    content = self.text_of()
+                elif tag >> 3 == 2:
+                    name = self.text_of()
+                elif tag >> 3 == 3:
+                    thumbnails += 1
+                    start = self.pos
+                    end = self.end
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 4)
+        if thumbnails > 1:
+            self.odd = True
+        elif start < 0:
+            self.file(number, "quoted", n, (content or "", name or "", *EMPTY[2:]), NO_FLAGS)
+        else:
+            self.pos = start
+            self.end = end
+            self.attachment(number, "quoted", n, content, name)
+            self.end = outer
+            self.pos = outer
+
+    def attachment(
+        self, number: object, role: str, n: object, content: str | None, name: str | None
+    ) -> tuple[str, str]:
+        """Read an attachment and return its name and caption; `content` and `name` are better known already."""
+        outer: cython.Py_ssize_t = self.end
+        flag: cython.ulonglong = 0
+        downloaded: cython.int = 0
+        pointers: cython.int = 0
+        client: str = ""
+        tag: cython.uint
+        pointer: Row = EMPTY
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return "", ""
+            if tag == (2 << 3):
+                flag = self.varint()
+            elif tag == (3 << 3):
+                downloaded = 1 if self.varint() else 0
+            elif tag & 7 == 2:
+                if tag >> 3 == 1:
+                    pointers += 1
+                    pointer = self.pointer()
+                elif tag >> 3 == 4:
+                    client = self.uuid()
+                if self.odd or self.fault:
+                    return "", ""
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 3)
+        if pointers > 1 or flag > 3:
+            self.odd = True
+            return "", ""
+        if content is not None or name is not None:
+            found = (pointer[0] if content is None else content, pointer[1] if name is None else name)
+            pointer = found + pointer[2:]
+        said = (_FLAGS[cython.cast(cython.Py_ssize_t, flag)], downloaded, client)
+        self.file(number, role, n, pointer, said)
+        return pointer[1], pointer[5]
+
+    def link(self, number: object) -> cython.void:
+        """Read what a link leads to."""
+        outer: cython.Py_ssize_t = self.end
+        url: str = ""
+        title: str = ""
+        description: str = ""
+        date: object = None
+        images: cython.int = 0
+        tag: cython.uint
+        n: object = len(self.links)
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return
+            if tag == (5 << 3):
+                date = min(self.varint(), LATEST)
+            elif tag & 7 == 2:
+                if tag >> 3 == 1:
+                    url = self.text_of()
+                elif tag >> 3 == 2:
+                    title = self.text_of()
+                elif tag >> 3 == 3:
+                    images += 1
+                    self.file(number, "link_image", n, self.pointer(), NO_FLAGS)
+                elif tag >> 3 == 4:
+                    description = self.text_of()
+                if self.odd or self.fault:
+                    return
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 3)
+        if images > 1:
+            self.odd = True
+            return
+        self.links.append((number, 0, n, url, title or None, description or None, date))
+        if title:
+            self.extra.append(title)
+
+    def sticker(self, number: object) -> cython.void:
+        """Read a sticker."""
+        outer: cython.Py_ssize_t = self.end
+        pack: bytes = b""
+        key: bytes = b""
+        emoji: str = ""
+        place: cython.ulonglong = 0
+        pointers: cython.int = 0
+        pointer: Row = EMPTY
+        tag: cython.uint
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return
+            if tag == (3 << 3):
+                place = self.word()
+            elif tag & 7 == 2:
+                if tag >> 3 == 1:
+                    pack = self.bytes_of()
+                elif tag >> 3 == 2:
+                    key = self.bytes_of()
+                elif tag >> 3 == 4:
+                    emoji = self.text_of()
+                elif tag >> 3 == 5:
+                    pointers += 1
+                    pointer = self.pointer()
+                if self.odd or self.fault:
+                    return
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 3)
+        if pointers > 1:
+            self.odd = True
+            return
+        self.file(number, "sticker", 0, pointer, NO_FLAGS)
+        self.stickers.append((number, pack.hex(), bytearray(key), place, emoji or None))
+        if emoji:
+            self.extra.append(emoji)
+
+    def pointer(self) -> Row:
+        """Read where a file lies and what it is."""
+        outer: cython.Py_ssize_t = self.end
+        content: str = ""
+        name: str = ""
+        caption: str = ""
+        blur: str = ""
+        width: cython.Py_ssize_t = -1
+        height: cython.Py_ssize_t = -1
+        locators: cython.int = 0
+        size: object = 0
+        rest: Row = NOWHERE
+        tag: cython.uint
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return ()
+            if tag == (8 << 3):
+                width = cython.cast(cython.Py_ssize_t, self.word())
+            elif tag == (9 << 3):
+                height = cython.cast(cython.Py_ssize_t, self.word())
+            elif tag & 7 == 2:
+                if tag >> 3 == 4:
+                    content = self.text_of()
+                elif tag >> 3 == 7:
+                    name = self.text_of()
+                elif tag >> 3 == 10:
+                    caption = self.text_of()
+                elif tag >> 3 == 11:
+                    blur = self.text_of()
+                elif tag >> 3 == 13:
+                    locators += 1
+                    size, rest = self.locator()
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 4)
+        if locators > 1:
+            self.odd = True
+        return (content, name, size, width, height, caption, blur, *rest)
+
+    def locator(self) -> tuple[object, Row]:
+        """Read where a file lies: its size, and all else."""
+        outer: cython.Py_ssize_t = self.end
+        key: bytes = b""
+        local: bytes = b""
+        plain: bytes = b""
+        digest: bytes = b""
+        cdn: str = ""
+        size: cython.ulonglong = 0
+        number: cython.Py_ssize_t = -1
+        uploaded: object = -1
+        media: cython.Py_ssize_t = -1
+        checks: cython.int = 0
+        tag: cython.uint
+        while self.pos < outer and not self.fault:
+            tag = self.step()
+            if self.fault:
+                return 0, ()
+            if tag == (3 << 3):
+                size = self.word()
+            elif tag == (5 << 3):
+                number = cython.cast(cython.Py_ssize_t, self.word())
+            elif tag == (6 << 3):
+                uploaded = min(self.varint(), LATEST)
+            elif tag == (7 << 3):
+                media = cython.cast(cython.Py_ssize_t, self.word())
+            elif tag & 7 == 2:
+                if tag >> 3 == 1:
+                    key = self.bytes_of()
+                elif tag >> 3 == 4:
+                    cdn = self.text_of()
+                elif tag >> 3 == 9:
+                    local = self.bytes_of()
+                elif tag >> 3 == 10:
+                    plain = self.bytes_of()
+                    checks += 1
+                elif tag >> 3 == 11:
+                    digest = self.bytes_of()
+                    checks += 1
+                self.pos = self.end
+                self.end = outer
+            else:
+                self.skip(tag, 5)
+        if checks > 1:
+            self.odd = True
+        kept: str = ""
+        if len(plain) == HASH_SIZE and len(local) == LOCAL_KEY_SIZE:
+            kept = sha256(plain + local).hexdigest()
+        keys = (bytearray(key), bytearray(local))
+        return size, (plain.hex(), digest.hex(), kept, *keys, cdn, number, uploaded, media)
+
+
+# What stands for the place of a file that has none, for a file of which nothing is said, and for what only
+# attachments have: the flag, whether it was downloaded, the id.
+NOWHERE: Final = ("", "", "", bytearray(), bytearray(), "", -1, -1, -1)
+EMPTY: Final = ("", "", 0, -1, -1, "", "", *NOWHERE)
+NO_FLAGS: Final = ("", -1, "")

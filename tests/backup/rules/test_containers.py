@@ -1,0 +1,225 @@
+"""What is wrong with encryption, compression or a folder is a finding, and what can be read is judged."""
+
+import gzip
+import hmac
+import io
+import random
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from holdfast import backup
+from holdfast.backup import KeyMaterial
+from holdfast.backup.container.manifest import write_manifest
+from holdfast.backup.errors import BackupError, FolderIncomplete, UnreadableBackup, WrongKey
+from holdfast.backup.parts import Part
+from holdfast.backup.rules import RULES, Finding, Severity
+from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.validator import validating
+from tests.backup.container.vectors import SET_A
+from tests.backup.rules.breakers import put
+from tests.backup.rules.world import World
+from tests.backup.streams import KEYS, LOCAL_KEYS, MODERN_KEYS, container_of, folder_of, sample, stream_of
+
+FRAMES = 900
+
+
+def found(
+    source: bytes | Path, keys: KeyMaterial | None = KEYS, *, media: bool = False
+) -> tuple[list[Finding], int]:
+    """Validate, and return the findings and how many frames were read."""
+    given = io.BytesIO(source) if isinstance(source, bytes) else source
+    with validating(given, keys, media=media) as validation:
+        findings = list(validation)
+        assert validation.valid == (not any(one.severity is Severity.ERROR for one in findings))
+        return findings, validation.frames
+
+
+def rules(source: bytes | Path, keys: KeyMaterial | None = KEYS, *, media: bool = False) -> list[str]:
+    """Name the rules that are broken."""
+    return [finding.rule.id for finding in found(source, keys, media=media)[0]]
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    """Change one byte."""
+    return data[:at] + bytes([data[at] ^ 0x40]) + data[at:][1:]
+
+
+@pytest.fixture(scope="module")
+def sealed() -> bytes:
+    """Encrypt a sample that has a fault of its own in its first frames."""
+    header, *frames = sample(FRAMES)
+    return container_of([header, frames[0], b"", *frames[1:]])
+
+
+def test_every_part_has_its_rule() -> None:
+    """And every rule of a part is one."""
+    assert set(RULE_OF) == set(Part)
+    assert set(RULE_OF.values()) <= {rule.id for rule in RULES}
+
+
+def test_a_wrong_mac_is_found_and_the_frames_are_judged(sealed: bytes) -> None:
+    """All of them, since only the MAC itself was changed."""
+    findings, frames = found(flipped(sealed, len(sealed) - 1))
+    assert [(one.rule.id, one.frame) for one in findings] == [("container.mac", None), ("frame.item.set", 2)]
+    assert frames == len(sample(FRAMES))
+
+
+def test_a_changed_byte_is_judged_up_to_there(sealed: bytes) -> None:
+    """The MAC says that something was changed, the compression where."""
+    findings, frames = found(flipped(sealed, len(sealed) // 2))
+    assert [one.rule.id for one in findings][:2] == ["container.mac", "frame.item.set"]
+    assert findings[-1].rule.id == "container.compression"
+    assert 10 < frames < len(sample(FRAMES))
+    assert findings[-1].frame == frames + 1
+    assert findings[-1].detail.startswith("byte ")
+
+
+@pytest.mark.parametrize(("cut", "rule"), [(1, "container.length"), (16, "container.mac")])
+def test_a_cut_file_is_judged_up_to_there(sealed: bytes, cut: int, rule: str) -> None:
+    """Whether the cut is between blocks or inside of one."""
+    findings, frames = found(sealed[: len(sealed) // 32 * 16 + 16 - cut])
+    assert [one.rule.id for one in findings] == [rule, "frame.item.set", "container.compression"]
+    assert 10 < frames < len(sample(FRAMES))
+
+
+def test_what_is_left_of_a_header_is_too_little() -> None:
+    """A finding, and nothing more can be said."""
+    data = container_of(sample(), modern=True)
+    for size in (16, 150, 170):
+        findings, frames = found(data[:size], MODERN_KEYS)
+        assert findings[0].rule.id in {"container.tokens", "container.length"}
+        assert findings[0].severity is Severity.ERROR
+        assert frames == 0
+
+
+def test_damaged_tokens_are_found_and_the_frames_are_judged() -> None:
+    """Who has the token does not need what the file says about it."""
+    data = bytearray(container_of(sample(), modern=True))
+    at = data.index(b"\x0a", 8)
+    data[at + 1] += 1
+    findings, frames = found(bytes(data), MODERN_KEYS)
+    assert [one.rule.id for one in findings] == ["container.tokens"]
+    assert frames == len(sample()) - 1
+
+
+def test_wrong_padding_is_found_and_the_frames_are_judged() -> None:
+    """The MAC is right, and what it proves is not."""
+    keys = KEYS.message_keys(modern=False)
+    content = gzip.compress(stream_of(sample()))
+    content += bytes(-len(content) % 16)
+    iv = bytes(16)
+    encryptor = Cipher(algorithms.AES256(keys.aes), modes.CBC(iv)).encryptor()
+    data = iv + encryptor.update(content + bytes(16))
+    data += hmac.digest(keys.hmac, data, "sha256")
+    findings, frames = found(data)
+    assert [one.rule.id for one in findings] == ["container.padding"]
+    assert frames == len(sample()) - 1
+
+
+def test_a_wrong_checksum_loses_no_frame() -> None:
+    """It stands behind the last of them."""
+    packed = gzip.compress(stream_of(sample()))
+    findings, frames = found(flipped(packed, len(packed) - 6), None)
+    assert [one.rule.id for one in findings] == ["container.compression"]
+    assert frames == len(sample()) - 1
+
+
+def test_damage_at_the_very_beginning_leaves_nothing_to_judge(sealed: bytes) -> None:
+    """Not even the header; that is still a finding."""
+    with validating(io.BytesIO(flipped(sealed, 40)), KEYS) as validation:
+        assert [one.rule.id for one in validation] == ["container.mac", "container.compression"]
+        assert not validation.readable
+        assert (validation.edition, validation.frames) == (None, 0)
+    packed = gzip.compress(stream_of(sample()))
+    assert rules(packed[:14], None) == ["container.compression"]
+
+
+def test_another_key_is_still_an_error(sealed: bytes) -> None:
+    """Nothing of the file can be judged, whatever else is wrong with it."""
+    other = KeyMaterial(pool=KEYS.pool, aci=SET_A.aci)
+    for data in (sealed, flipped(sealed, len(sealed) - 1)):
+        with pytest.raises(WrongKey):
+            found(data, other)
+    with pytest.raises(UnreadableBackup):
+        found(sealed[:-1], other)
+
+
+def test_no_changed_byte_goes_unnoticed() -> None:
+    """Wherever it stands, the backup is not valid or the key no longer fits."""
+    data = container_of(World().records())
+    assert rules(data) == []
+    rng = random.Random(3)
+    for at in rng.sample(range(len(data)), 60):
+        try:
+            assert "container.mac" in rules(flipped(data, at)), at
+        except WrongKey:
+            assert at < 32
+
+
+def test_a_folder_without_messages_is_found(tmp_path: Path) -> None:
+    """Alone it cannot be judged; beside another snapshot that is older, that one is."""
+    snapshot = folder_of(sample(), tmp_path)
+    newer = snapshot.with_name("signal-backup-2099-01-01-00-00-00")
+    newer.mkdir()
+    (newer / "metadata").write_bytes((snapshot / "metadata").read_bytes())
+    findings, frames = found(snapshot.parent, LOCAL_KEYS)
+    assert [one.rule.id for one in findings] == ["folder.main.present"]
+    assert frames == len(sample()) - 1
+    (snapshot / "main").unlink()
+    with validating(snapshot, LOCAL_KEYS) as validation:
+        assert [one.rule.id for one in validation] == ["folder.main.present"]
+        assert not validation.readable
+    with pytest.raises(FolderIncomplete):
+        backup.open(newer, LOCAL_KEYS)
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"), [(None, "folder.metadata.present"), (b"\x08\x01", "folder.metadata.readable")]
+)
+def test_metadata_are_missed_only_by_who_needs_them(tmp_path: Path, content: bytes | None, rule: str) -> None:
+    """With the account id the frames can be judged."""
+    snapshot = folder_of(sample(), tmp_path)
+    if content is None:
+        (snapshot / "metadata").unlink()
+    else:
+        (snapshot / "metadata").write_bytes(content)
+    assert found(snapshot, LOCAL_KEYS)[1] == 0
+    assert rules(snapshot, LOCAL_KEYS) == [rule]
+    findings, frames = found(snapshot, KEYS)
+    assert ([one.rule.id for one in findings], frames) == ([rule], len(sample()) - 1)
+
+
+def test_the_list_of_attachments_is_looked_at(tmp_path: Path) -> None:
+    """Missing it is worth a note, damaged or too short an error."""
+    snapshot = folder_of(sample(120), tmp_path)
+    names = list((snapshot / "files").read_bytes().split(b"\x42\x0a\x40"))[1:]
+    assert rules(snapshot, LOCAL_KEYS, media=True) == []
+    with (snapshot / "files").open("wb") as target:
+        write_manifest(target, (name.decode() for name in names[1:]))
+    findings, _frames = found(snapshot, LOCAL_KEYS, media=True)
+    assert [(one.rule.id, one.frame is None) for one in findings] == [("folder.manifest.complete", False)]
+    (snapshot / "files").write_bytes(b"\x05abc")
+    assert rules(snapshot, LOCAL_KEYS) == ["folder.manifest.readable"]
+    (snapshot / "files").unlink()
+    (finding,), _frames = found(snapshot, LOCAL_KEYS)
+    assert (finding.rule.id, finding.severity) == ("folder.manifest.present", Severity.NOTE)
+
+
+def test_what_is_no_backup_is_an_error_here_too(tmp_path: Path) -> None:
+    """A folder with nothing in it, a text, an empty file."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UnreadableBackup):
+        rules(tmp_path / "empty")
+    for data in (b"", b"hello", b"%PDF-1.4 ..."):
+        with pytest.raises(BackupError):
+            rules(data)
+
+
+def test_findings_of_frames_come_with_those_of_the_file() -> None:
+    """Ten faults are ten findings, also where one of them is the MAC."""
+    world = World()
+    put("ada.recipient.contact.profileKey", b"x")(world)
+    data = container_of(world.records())
+    assert rules(flipped(data, len(data) - 3)) == ["container.mac", "contact.profile-key.length"]

@@ -1,0 +1,91 @@
+"""Every field of the schema has a rule that looks at it, or a reason why it needs none."""
+
+import pytest
+from google.protobuf.descriptor import FieldDescriptor
+
+from holdfast.backup.rules import RULES, Edition
+from holdfast.backup.rules.unruled import REASONS, UNRULED
+from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire import tables
+from holdfast.backup.wire.checks import ADDITIONS, LOSSES, MESSAGE_BY_NAME, SLOT_BY_NAME
+from holdfast.backup.wire.collect import name_of
+
+# What a file of one edition does not have; all else is of both.
+ABSENT = {Edition.SPEC: ADDITIONS, Edition.CURRENT: LOSSES}
+
+
+def oneofs() -> set[str]:
+    """Name the oneofs of the schema, each as `Message.oneof`."""
+    return {
+        f"{name}.{oneof}"
+        for name, index in MESSAGE_BY_NAME.items()
+        for oneof in tables.MESSAGES[index].oneofs_by_name
+    }
+
+
+def fields_of(edition: Edition) -> dict[str, FieldDescriptor]:
+    """Walk the descriptors from the records down, past what the edition does not have."""
+    found: dict[str, FieldDescriptor] = {}
+    waiting = [Frame.DESCRIPTOR, BackupInfo.DESCRIPTOR]
+    while waiting:
+        for field in waiting.pop().fields:
+            name = name_of(field)
+            if name not in found and name not in ABSENT[edition]:
+                found[name] = field
+                waiting += [field.message_type] if field.message_type is not None else []
+    return found
+
+
+def looked_at(edition: Edition) -> set[str]:
+    """Collect what the rules of an edition look at."""
+    return {name for rule in RULES if edition in rule.editions for name in rule.fields}
+
+
+def without_rule(edition: Edition) -> set[str]:
+    """List the fields of an edition that no rule looks at.
+
+    One that holds a message is decided with the fields of that message, of which there must be some, or with the
+    oneof it belongs to.
+    """
+    named = looked_at(edition)
+    found = set()
+    for name, field in fields_of(edition).items():
+        oneof = field.containing_oneof
+        by_oneof = oneof is not None and f"{name.rpartition('.')[0]}.{oneof.name}" in named
+        inside = field.message_type is not None and (by_oneof or bool(field.message_type.fields))
+        if name not in named and not inside:
+            found.add(name)
+    return found
+
+
+def undecided(edition: Edition) -> set[str]:
+    """List those that are not written down as needing no rule either."""
+    return without_rule(edition) - set(UNRULED)
+
+
+@pytest.mark.parametrize("edition", Edition)
+def test_every_field_is_decided(edition: Edition) -> None:
+    """Whoever adds one to the schema writes a rule for it, or a line why there is none."""
+    assert undecided(edition) == set()
+
+
+def test_a_field_nobody_thought_of_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The walk sees what is left when a reason is taken away."""
+    monkeypatch.delitem(UNRULED, "Chat.archived")
+    assert {name for edition in Edition for name in undecided(edition)} == {"Chat.archived"}
+
+
+def test_no_reason_is_out_of_date() -> None:
+    """A field that is gone, that has a rule by now, or that is written down twice is taken off the list."""
+    assert set(UNRULED) <= {name for edition in Edition for name in without_rule(edition)}
+    assert sum(len(fields) for _why, fields in REASONS) == len(UNRULED)
+    assert all(why.endswith(".") for why in UNRULED.values())
+
+
+def test_rules_name_fields_of_the_schema() -> None:
+    """Each once; a rule that names none is about bytes, or about whatever is unknown."""
+    for rule in RULES:
+        assert set(rule.fields) <= set(SLOT_BY_NAME) | oneofs(), rule.id
+        assert len(set(rule.fields)) == len(rule.fields)
+    silent = {rule.id.partition(".")[0] for rule in RULES if not rule.fields}
+    assert silent == {"container", "folder", "stream", "frame", "schema", "media"}

@@ -1,0 +1,101 @@
+"""New, plain messages become rows in one go; all others are handed back in their turn."""
+
+from dataclasses import dataclass, field
+
+from holdfast.backup.schema import Frame
+from holdfast.backup.wire.entries import Item
+from tests.backup.streams import record
+from tests.backup.wire.core import Core
+
+CAP = (1 << 32) - 1
+PEOPLE = {1: 11, 2: 12}
+TABLES = ("send_status", "reaction", "quote", "text_range", "attachment", "link_preview", "sticker")
+
+
+@dataclass
+class Kept:
+    """Keeps records in memory."""
+
+    limit: int = 1 << 16
+    block: int = 7
+    waiting: bytearray = field(default_factory=bytearray)
+    flushed: list[bytes] = field(default_factory=list)
+
+    def flush(self) -> None:
+        """Begin a new block."""
+        self.flushed.append(bytes(self.waiting))
+        self.waiting.clear()
+        self.block += 1
+
+
+def message(text: str, sent: int) -> Frame:
+    """Make a message."""
+    frame = Frame()
+    frame.chatItem.chatId = frame.chatItem.authorId = 1
+    frame.chatItem.dateSent = sent
+    frame.chatItem.incoming.read = True
+    frame.chatItem.standardMessage.text.body = text
+    return frame
+
+
+def taken(
+    core: Core, frames: list[Frame], kept: Kept, known: set[int] | None = None
+) -> tuple[list[tuple[object, ...]], list[int], dict[str, list[tuple[object, ...]]]]:
+    """Take frames in; return the rows, the numbers of those handed back, and the rows of other tables."""
+    data = b"".join(record(frame.SerializeToString()) for frame in frames)
+    items, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    rows: list[tuple[object, ...]] = []
+    back: list[int] = []
+    tables: dict[str, list[tuple[object, ...]]] = {table: [] for table in TABLES}
+
+    def special(_item: Item, _raw: bytes, frame: int) -> None:
+        back.append(frame)
+
+    here: dict[int, int] = {}
+    count = core.intake.take_in(
+        items, data, 5, known or set(), set(), here, (3, -1), kept, PEOPLE, {}, str.upper, rows, tables, special
+    )
+    assert count == len(rows) == len(here)
+    return rows, back, tables
+
+
+def test_plain_messages_become_rows(core: Core) -> None:
+    """With where they were seen and where their record lies; signs are spelled."""
+    kept = Kept()
+    rows, back, _tables = taken(core, [message("one", 1000), message("ok 👍", 2000)], kept)
+    assert [(row[10], row[12], row[20:]) for row in rows] == [
+        ("one", "", (3, -1, 7, 0)),
+        ("ok 👍", "OK 👍", (3, -1, 7, len(message("one", 1000).chatItem.SerializeToString()) + 4)),
+    ]
+    assert back == []
+    assert message("one", 1000).chatItem.SerializeToString() in kept.waiting
+
+
+def test_parts_go_to_their_tables(core: Core) -> None:
+    """And a message with a file says that it has one."""
+    frame = message("look", 1000)
+    frame.chatItem.standardMessage.attachments.add().pointer.fileName = "lake.jpg"
+    frame.chatItem.standardMessage.reactions.add(emoji="x", authorId=2)
+    rows, _back, tables = taken(core, [frame], Kept())
+    assert rows[0][11] == "lake.jpg"
+    assert rows[0][9] & core.entries.HAS_MEDIA
+    assert {table: len(found) for table, found in tables.items() if found} == {"attachment": 1, "reaction": 1}
+
+
+def test_others_are_handed_back(core: Core) -> None:
+    """A poll, a message of nobody, and the second of one moment, each with the number of its frame."""
+    poll, nobody = message("", 3000), message("who", 4000)
+    poll.chatItem.poll.question = "when?"
+    nobody.chatItem.authorId = 99
+    rows, back, _tables = taken(core, [poll, message("a", 1000), nobody, message("b", 1000)], Kept())
+    assert (len(rows), back) == (1, [5, 7, 8])
+    known = {rows[0][0]}
+    assert taken(core, [message("a", 1000)], Kept(), known)[1] == [5]  # type: ignore[arg-type]
+
+
+def test_full_blocks_are_written(core: Core) -> None:
+    """As many as it takes."""
+    kept = Kept(limit=40)
+    rows, _back, _tables = taken(core, [message("x" * 50, second * 1000) for second in range(1, 4)], kept)
+    assert [row[22:] for row in rows] == [(7, 0), (8, 0), (9, 0)]
+    assert len(kept.flushed) == 2

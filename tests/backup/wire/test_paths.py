@@ -1,0 +1,54 @@
+"""The way to a message in a record is the one that findings name."""
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from holdfast.backup.schema import Frame
+from holdfast.backup.wire.paths import path_to
+from tests.backup.rules.world import World
+from tests.backup.streams import sample
+from tests.backup.wire.encoding import delimited, number
+
+
+def follow(message: Message, path: str) -> Message:
+    """Go the way a path says."""
+    found: object = message
+    for step in path.split("."):
+        name, _, rest = step.partition("[")
+        found = getattr(found, name)
+        found = found[int(rest.rstrip("]"))] if rest else found  # type: ignore[index]
+    assert isinstance(found, Message)
+    return found
+
+
+def places(raw: bytes, inside: Message, base: int) -> list[tuple[int, bytes]]:
+    """List where messages stand in a record by looking for their bytes, those that are found once."""
+    found = []
+    for field, value in inside.ListFields():
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for child in value if field.is_repeated else [value]:
+                data = child.SerializeToString()
+                if len(data) > 3 and raw.count(data) == 1:
+                    found.append((raw.index(data), data))
+                found += places(raw, child, base)
+    return found
+
+
+def test_every_message_of_a_record_is_found() -> None:
+    """Each by the way that leads to it."""
+    looked_at = 0
+    for raw in (*World().records()[1:], *sample()[1:]):
+        frame = Frame.FromString(raw)
+        for at, data in places(raw, frame, 0):
+            inner = follow(frame, path_to(raw, at))
+            # A message that begins where another does, and holds nothing before it, is named by the outer one.
+            assert inner.SerializeToString().startswith(data) or inner.SerializeToString().endswith(data)
+            looked_at += 1
+    assert looked_at > 500
+
+
+def test_unknown_fields_are_passed_over() -> None:
+    """Also in front of what is looked for, and with the same number as another message's field."""
+    inside = delimited(2, delimited(1, b"abc")) + number(90, 7) + delimited(3, b"") + delimited(3, b"\x12\x01x")
+    raw = number(95, 1) + delimited(99, b"12345678") + delimited(4, delimited(11, inside))
+    assert path_to(raw, raw.index(b"\x12\x01x")) == "chatItem.standardMessage.attachments[1]"

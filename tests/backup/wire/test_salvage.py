@@ -1,0 +1,128 @@
+"""A stream is read past what cannot be read, and every byte of it is either in a frame or said to be lost."""
+
+import io
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.errors import DamagedBackup, UnreadableBackup
+from holdfast.backup.wire import salvage
+from holdfast.backup.wire.salvage import Gap, SalvagedStream
+from holdfast.backup.wire.varint import encode_varint
+from tests.backup.streams import record, sample, stream_of
+from tests.backup.wire.encoding import delimited
+
+RECORDS = sample(300)
+
+
+class Drip(io.BytesIO):
+    """A source that gives little at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read at most a kilobyte."""
+        return super().read(min(1024, size) if size is not None and size > 0 else 1024)
+
+
+def read(data: bytes) -> tuple[list[bytes], list[Gap]]:
+    """Read a stream: its frames, and what was passed over; hold the two together to all there was."""
+    gaps: list[Gap] = []
+    stream = SalvagedStream(Drip(data), gaps.append)
+    raws: list[bytes] = []
+    pieces = {0: record(stream.header)}
+    for block in stream.blocks():
+        assert block.index == len(raws) + 1
+        pieces[block.offset] = block.data
+        raws += (frame.raw for frame in block)
+    pieces |= {gap.offset: gap.lost for gap in gaps}
+    assert b"".join(pieces[offset] for offset in sorted(pieces)) == data
+    assert all(0 < gap.frame <= len(raws) + 1 and gap.lost for gap in gaps)
+    return raws, gaps
+
+
+def split(records: tuple[bytes, ...], at: int) -> tuple[bytes, bytes, bytes]:
+    """Take a stream apart: before a frame, that frame, and behind it."""
+    return stream_of(records[:at]), record(records[at]), stream_of(records[at + 1 :])
+
+
+def test_a_whole_stream_is_read_whole() -> None:
+    """And nothing is lost."""
+    assert read(stream_of(RECORDS)) == (list(RECORDS[1:]), [])
+
+
+@pytest.mark.parametrize("at", [1, 2, 150, len(RECORDS) - 3, len(RECORDS) - 2])
+@pytest.mark.parametrize("wrong", [b"\xff" * 12, b"\xff\xff\xff\xff\x7f", b"\xff\xff\xff\x7f"])
+def test_a_senseless_length_loses_its_record_only(at: int, wrong: bytes) -> None:
+    """Wherever it stands; also one that only claims more than there is."""
+    before, _record, after = split(RECORDS, at)
+    raws, gaps = read(before + wrong + RECORDS[at] + after)
+    assert raws == [*RECORDS[1:at], *RECORDS[at + 1 :]]
+    assert [(gap.frame, gap.offset, gap.lost) for gap in gaps] == [(at, len(before), wrong + RECORDS[at])]
+
+
+@pytest.mark.parametrize("by", [-40, -1, 1, 40, 5000])
+def test_a_length_that_is_a_little_wrong_loses_little(by: int) -> None:
+    """What is read from wrong places is not believed."""
+    before, _record, after = split(RECORDS, 100)
+    raws, gaps = read(before + encode_varint(max(1, len(RECORDS[100]) + by)) + RECORDS[100] + after)
+    assert raws == [*RECORDS[1:100], *RECORDS[101:]]
+    assert len(gaps) == 1
+
+
+def test_a_record_that_is_damaged_inside_is_no_gap() -> None:
+    """Those behind it prove where it ends, and whoever reads it may judge it."""
+    broken = (*RECORDS[:50], b"\x22\xff\xff", *RECORDS[51:])
+    assert read(stream_of(broken)) == (list(broken[1:]), [])
+    unknown = (*RECORDS[:50], delimited(60, b"newer"), *RECORDS[51:])
+    assert read(stream_of(unknown)) == (list(unknown[1:]), [])
+
+
+def test_a_cut_off_end_is_lost() -> None:
+    """But not what stands in the bytes that a wrong length takes for its own."""
+    data = stream_of(RECORDS)
+    raws, (gap,) = read(data[:-3])
+    assert raws == list(RECORDS[1:-1])
+    assert gap.offset + len(gap.lost) == len(data) - 3
+
+
+def test_bytes_put_in_between_are_lost() -> None:
+    """Zeros, as a failing disk leaves them, and noise."""
+    before, one, after = split(RECORDS, 200)
+    for noise in (bytes(5000), random.Random(1).randbytes(5000), b"\xff" * 300_000):
+        raws, gaps = read(before + noise + one + after)
+        assert raws[:199] == list(RECORDS[1:200])
+        assert raws[-len(RECORDS) + 200 :] == list(RECORDS[200:])
+        assert b"".join(gap.lost for gap in gaps) in noise
+
+
+def test_a_stream_of_which_nothing_is_left_is_lost() -> None:
+    """But its header; a stream without one is no stream."""
+    noise = random.Random(2).randbytes(200_000)
+    raws, gaps = read(record(RECORDS[0]) + b"\xff" * 12 + noise)
+    assert (raws, len(gaps)) == ([], 1)
+    with pytest.raises((DamagedBackup, UnreadableBackup)):
+        read(b"\xff" * 12 + stream_of(RECORDS))
+
+
+def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory does not grow with what is lost for ever."""
+    monkeypatch.setattr(salvage, "MOST_LOST", 10_000)
+    monkeypatch.setattr(salvage, "CHUNK", 4096)
+    with pytest.raises(DamagedBackup, match="cannot be read"):
+        read(stream_of(RECORDS[:10]) + b"\xff" * 40_000)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 1 << 32))
+def test_whatever_happens_to_a_stream_most_of_it_is_read(seed: int) -> None:
+    """A few bytes changed, taken out or put in: no byte goes missing, and all other frames are found."""
+    rng = random.Random(seed)
+    data = bytearray(stream_of(RECORDS))
+    first = len(record(RECORDS[0]))
+    for _ in range(3):
+        at = rng.randrange(first, len(data))
+        size = rng.randrange(1, 20)
+        data[at : at + rng.choice((0, size))] = rng.randbytes(rng.choice((0, size)))
+    raws, _gaps = read(bytes(data))
+    assert len(set(RECORDS[1:]) - set(raws)) <= 3 * 4
