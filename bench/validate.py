@@ -14,15 +14,16 @@ from holdfast.backup.schema import Frame
 TIMES = 10
 
 
-def repeated_messages(times: int) -> Path:
-    """Write the sample with its messages repeated, which leaves it valid."""
-    path = folder() / f"messages-x{times}.binproto"
-    with backup.open(sample_stream()) as source, path.open("wb") as target:
-        data = sample_stream().read_bytes()
+def repeated_messages(times: int, count: int = MESSAGES) -> Path:
+    """Write a sample of so many messages with its messages repeated, which leaves it valid."""
+    path = folder() / f"messages-{count}x{times}.binproto"
+    sample = sample_stream(count)
+    with backup.open(sample) as source, path.open("wb") as target:
+        data = sample.read_bytes()
         first = next(frame.offset for frame in source if frame.kind == 4)
         target.write(data[:first])
         messages = bytearray()
-        with backup.open(sample_stream()) as again:
+        with backup.open(sample) as again:
             for frame in again:
                 whole = data[frame.offset : frame.body + len(frame.raw)]
                 if frame.kind == 4:

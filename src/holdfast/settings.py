@@ -27,8 +27,15 @@ __all__ = ["Loaded", "Setting", "SettingError", "Settings", "describe", "load"]
 
 PREFIX: Final = "HOLDFAST_"
 CONFIG: Final = "HOLDFAST_CONFIG"
-# Names with our prefix that are not settings of the service: the key of a backup, and what the test suite reads.
-NOT_SETTINGS: Final = (CONFIG, "HOLDFAST_KEY", "HOLDFAST_CORPUS", "HOLDFAST_TEST_")
+# Names with our prefix that are not settings of the service: what commands are told, and what the tests read.
+NOT_SETTINGS: Final = (
+    CONFIG,
+    "HOLDFAST_KEY",
+    "HOLDFAST_SERVER",
+    "HOLDFAST_TOKEN",
+    "HOLDFAST_CORPUS",
+    "HOLDFAST_TEST_",
+)
 SHORTEST_KEY: Final = 32
 HOST_PATTERN: Final = re.compile(r"[\w*?.:-]+")
 ROOT_URL: Final = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s?#/])?")

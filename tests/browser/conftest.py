@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from holdfast import logs
 from holdfast.hosting.data import connect, prepare
@@ -21,6 +22,14 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# A busy machine is no failure.
+expect.set_options(timeout=30_000)
+# What counts as a failure, by the names axe has for the levels of the guidelines.
+LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+RUN_AXE = """async levels => {
+    const run = {runOnly: {type: "tag", values: levels}, resultTypes: ["violations"]};
+    return (await axe.run(document, run)).violations;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +55,14 @@ def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Itera
     )
     page = context.new_page()
     complaints: list[str] = []
-    page.on(
-        "console",
-        lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None,
-    )
+
+    def listen(message: ConsoleMessage) -> None:
+        # A page that says no has the status of it, which the browser complains of; tests ask for it themselves.
+        is_refusal = message.text.startswith("Failed to load resource") and message.location["url"] == page.url
+        if message.type in {"error", "warning"} and not is_refusal:
+            complaints.append(message.text)
+
+    page.on("console", listen)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("requestfailed", lambda failed: complaints.append(f"{failed.url} failed"))
     yield page
@@ -69,6 +82,33 @@ def keep(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
         page.screenshot(path=folder / f"{name}-{variant}.png", full_page=True)
 
     return screenshot
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """Find the program that looks for what keeps people out."""
+    script = Path(__file__).parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        pytest.skip(f"{script} is missing: run `make clients`")
+    return script.read_text()
+
+
+@pytest.fixture
+def accessible(axe: str) -> Callable[[Page], None]:
+    """Hold a page to the Web Content Accessibility Guidelines, levels A and AA, as it is shown now."""
+
+    def check(page: Page) -> None:
+        # The page's policy lets no other script run, so the browser's debugger brings this one.
+        page.evaluate(axe)
+        found: list[dict[str, Any]] = page.evaluate(RUN_AXE, LEVELS)
+        told = [
+            f"{violation['id']}: {violation['help']}\n    {node['html']}\n    {node['failureSummary']}"
+            for violation in found
+            for node in violation["nodes"]
+        ]
+        assert not told, f"{page.url}\n" + "\n".join(told)
+
+    return check
 
 
 @pytest.fixture

@@ -96,3 +96,20 @@ def test_wrong_usage_is_said_in_one_line(
     ran = run("backup", "repair", str(source), *words)
     assert (ran.status, ran.out) == (status, "")
     assert message in ran.err
+
+
+def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> None:
+    """Without --drop the way out is said; with it the rest of the backup is kept."""
+    source, fixed = tmp_path / "broken.binproto", tmp_path / "fixed.binproto"
+    records = World().records()
+    before = stream_of(records[:-5])
+    source.write_bytes(before + b"\xff" * 12 + stream_of(records[-5:]))
+    ran = run("backup", "repair", str(source), str(fixed))
+    assert ran.status == Exit.UNREADABLE
+    assert "with --drop what cannot be read is left out" in ran.err
+    assert not fixed.exists()
+    ran = run("backup", "repair", str(source), str(fixed), "--drop")
+    assert (ran.status, ran.err) == (0, "")
+    lost = f"The bytes from {len(before):,} to {len(before) + 11:,}, in which no record can be read, are left out."
+    assert ran.out.splitlines()[0] == f"frame {len(records) - 5}: stream.whole: {lost}"
+    assert fixed.read_bytes() == stream_of(records)

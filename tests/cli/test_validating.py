@@ -85,9 +85,25 @@ def test_json_is_one_finding_a_line(run: Run, broken: Path) -> None:
         "date.zero",
     ]
     assert found[1]["path"] == "chatItem.standardMessage.reactions[0].emoji"
-    assert found[2]["repair"] == "default"
+    assert [(item["repair"], item["drop"]) for item in found[:3]] == [
+        (None, "drop-record"),
+        (None, "drop-element"),
+        ("put", None),
+    ]
     assert set(found[0]) == {
-        *("rule", "severity", "frame", "offset", "path", "detail", "problem", "advice", "importer", "repair")
+        *(
+            "rule",
+            "severity",
+            "frame",
+            "offset",
+            "path",
+            "detail",
+            "problem",
+            "advice",
+            "importer",
+            "repair",
+            "drop",
+        )
     }
 
 
@@ -131,3 +147,22 @@ def test_rules_are_listed(run: Run) -> None:
     assert {item["id"] for item in listed} == {rule.id for rule in RULES}
     assert listed[0]["import"] == "error"
     assert run("backup", "rules", "nonsense").status == Exit.USAGE
+
+
+def test_a_damaged_file_is_judged_and_a_wrong_key_is_not(run: Run, tmp_path: Path) -> None:
+    """The exit status tells them apart; the last line says when nothing could be read."""
+    keys, data = tmp_path / "keys", container_of(sample())
+    keys.write_text(KEY_FILE)
+    path = tmp_path / "my.encrypted"
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    ran = run("backup", "validate", str(path), "--key-file", str(keys))
+    assert (ran.status, ran.err) == (Exit.NO, "")
+    assert ran.out.startswith("error whole backup: The encrypted file was changed since it was written: its MAC")
+    assert f"1 error in {len(sample()) - 1} frames" in ran.out.splitlines()[-1]
+    path.write_bytes(data[:40] + b"x" + data[41:])
+    ran = run("backup", "validate", str(path), "--key-file", str(keys))
+    assert ran.status == Exit.NO
+    assert ran.out.endswith("my.encrypted is not valid: 2 errors, and nothing in it can be read (strict)\n")
+    path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    ran = run("backup", "validate", str(path), "--key-file", str(keys))
+    assert (ran.status, ran.out) == (Exit.WRONG_KEY, "")

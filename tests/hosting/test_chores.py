@@ -5,9 +5,16 @@ from pathlib import Path
 import anyio
 from sqlalchemy import select
 
-from holdfast.hosting.chores import Chore, chores_of, doing_chores, look_after_pushed, note_token_use
+from holdfast.hosting.chores import (
+    Chore,
+    chores_of,
+    doing_chores,
+    look_after_pushed,
+    note_sessions,
+    note_token_use,
+)
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import accounts, repositories, tokens
+from holdfast.hosting.store import accounts, repositories, sessions, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.tables import leases
@@ -109,6 +116,20 @@ def test_the_use_of_a_token_is_noted_a_moment_later(world: World) -> None:
     note_token_use(host)
     assert host.used_tokens == {}
     assert tokens.find_token(world.database, ada, "t").last_used_at == 1_000_000
+    host.close()
+
+
+def test_browsers_that_were_seen_are_noted_a_moment_later(world: World) -> None:
+    """A request notes one that was not seen for a while; the chore writes them down together."""
+    ada = world.account("ada")
+    token = sessions.start_session(world.database, ada, days=1)
+    host = Host.open(world.service.settings)
+    note_sessions(host)
+    host.seen_sessions[sessions.hashed(token)] = 4_000_000_000
+    note_sessions(host)
+    assert host.seen_sessions == {}
+    (seen,) = sessions.sessions_of(world.database, ada)
+    assert seen.last_seen_at == 4_000_000_000
     host.close()
 
 

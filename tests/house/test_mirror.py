@@ -47,6 +47,8 @@ ELSEWHERE = {
         )
     },
     Path("backup/rules/ledger.py"): "backup/rules/test_book.py",
+    Path("backup/parts.py"): "backup/rules/test_containers.py",
+    Path("backup/container/faults.py"): "backup/rules/test_containers.py",
     **{
         Path(f"backup/wire/{name}.py"): "backup/wire/test_check.py"
         for name in ("bodies", "ground", "items", "kinds", "numbers", "records", "values")
@@ -57,16 +59,39 @@ ELSEWHERE = {
     Path("backup/archive/changes.py"): "backup/archive/test_importing.py",
     Path("backup/archive/chart.py"): "backup/archive/test_statistics.py",
     Path("backup/archive/extras.py"): "backup/archive/test_importing.py",
+    **{
+        Path(f"backup/archive/{name}.py"): "backup/archive/test_importing.py"
+        for name in ("merging", "portraits", "renaming", "shelf", "statements")
+    },
     Path("backup/archive/messages.py"): "backup/archive/test_importing.py",
     Path("backup/archive/model.py"): "backup/archive/test_reading.py",
     Path("backup/archive/opening.py"): "backup/archive/test_schema.py",
     Path("backup/archive/people.py"): "backup/archive/test_reading.py",
     Path("backup/archive/recipients.py"): "backup/archive/test_importing.py",
     Path("backup/archive/rows.py"): "backup/archive/test_importing.py",
+    **{
+        Path(f"backup/archive/schema_{name}.py"): "backup/archive/test_schema.py"
+        for name in ("messages", "people", "rest", "views")
+    },
+    Path("backup/archive/wording.py"): "backup/archive/test_sentences.py",
     Path("backup/archive/snapshots.py"): "backup/archive/test_importing.py",
     Path("backup/archive/tolerance.py"): "backup/archive/test_sentences.py",
     Path("backup/archive/updates.py"): "backup/archive/test_sentences.py",
+    Path("backup/export/account_shapes.py"): "backup/export/test_jsonl.py",
+    Path("backup/export/message_shapes.py"): "backup/export/test_jsonl.py",
+    Path("backup/export/shapes.py"): "backup/export/test_jsonl.py",
+    Path("backup/export/job.py"): "backup/export/test_exporting.py",
     Path("cli/archive/shared.py"): "cli/archive/test_reading.py",
+    Path("web/chats/host_pages.py"): "web/chats/test_shelf_pages.py",
+    Path("backup/export/html/files.py"): "backup/export/html/test_bubbles.py",
+    Path("backup/export/html/pages.py"): "backup/export/html/test_writing.py",
+    Path("backup/export/html/rooms.py"): "backup/export/html/test_writing.py",
+    Path("web/code/switcher.py"): "web/code/test_source.py",
+    Path("web/code/directory.py"): "web/code/test_source.py",
+    Path("web/code/people.py"): "web/code/test_history_page.py",
+    Path("web/code/diffs.py"): "web/code/test_commit_page.py",
+    Path("web/code/change_forms.py"): "web/code/test_edit_page.py",
+    Path("web/repository_list.py"): "web/test_explore.py",
     Path("backup/sample"): "backup/sample/test_coverage.py",
     Path("cli/demo"): "cli/demo/test_filling.py",
     Path("backup/wire/cursor.py"): "backup/wire/test_hostile.py",

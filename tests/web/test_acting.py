@@ -63,6 +63,15 @@ def test_what_the_house_refuses_is_refused_as_the_api_does(call: Call) -> None:
     [
         ("[Name]: MaxSize", "Name: is too long."),
         ("[]: a body", "A body."),
+        ("[BranchFilter]: no pattern", "Branch filter: no pattern."),
+        ("[UserID]: Required", "UserID: is needed."),
+        (
+            "[Website]: Expected `str` matching regex '^(https?://[^\\s]+)?$'",
+            "Website: must begin with https:// or http://.",
+        ),
+        ("[Color]: Expected `str` matching regex '^#'", "Color: has not the right form."),
+        ("user does not exist [uid: 0, name: ada]", "User does not exist: ada."),
+        ("a pattern [ab]", "A pattern [ab]."),
         ("", "That was refused."),
         ("why?", "Why?"),
     ],

@@ -47,38 +47,43 @@ def test_other_users_do_not_see_the_shelf(service: Service) -> None:
     assert "mine.binproto" not in page
 
 
-def test_people_see_the_repositories_they_may_read(service: Service) -> None:
-    """With their description, their state and where to clone them; and nothing of what is private to others."""
+def test_people_see_what_is_theirs_and_what_they_may_read(service: Service) -> None:
+    """With descriptions and states; and nothing of what is private to others."""
     accounts.create_user(service.database, "ada", Secret("long enough"))
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
         admin.post("/orgs", json={"username": "tidewater", "full_name": "Tide & Water"})
         admin.post("/orgs", json={"username": "hidden", "visibility": "private"})
         admin.post("/orgs/tidewater/repos", json={"name": "harbour", "description": "Tides <here>"})
         admin.post("/user/repos", json={"name": "secret-plans", "private": True})
+        admin.post("/admin/users/ada/repos", json={"name": "diary", "private": True})
         admin.patch("/repos/tidewater/harbour", json={"archived": True})
     with service.client() as client:
-        assert "harbour" not in client.get("/").text
+        stranger = client.get("/").text
+        assert 'href="/tidewater/harbour"' in stranger
+        assert "secret-plans" not in stranger
         client.post("/login", data={"name": "ada", "password": "long enough"})
         page = client.get("/").text
-    assert f"git clone {service.url}/tidewater/harbour.git" in page
-    for words in ("Tides &lt;here&gt;", "archived, empty", "Tide &amp; Water"):
+    mine, others = page.index("Your repositories"), page.index("Recently updated")
+    assert mine < page.index('href="/ada/diary"') < others < page.index('href="/tidewater/harbour"')
+    for words in ("Tides &lt;here&gt;", "Archived", "Empty", "Private", "You are in none"):
         assert words in page
     assert "secret-plans" not in page
-    assert "hidden" not in page
+    assert "hidden" not in page.replace('type="hidden"', "").replace('class="hidden"', "")
     with service.logged_in() as client:
         page = client.get("/").text
-    assert "private, empty" in page
+    assert "Tide &amp; Water" in page
+    assert 'href="/hidden"' in page
 
 
 def test_a_service_without_repositories_says_how_to_make_one(service: Service) -> None:
-    """And shows no empty list of organizations."""
+    """And strangers see no empty list."""
     with service.logged_in() as client:
-        page = client.get("/").text
-    assert "There are none you can see" in page
-    assert "Organizations" not in page
+        assert "Make your first repository" in client.get("/").text
+    with service.client() as client:
+        assert "Open to everybody" not in client.get("/").text
 
 
-def test_a_long_list_says_how_much_more_there_is(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_list_leads_to_all_of_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first page is not the place for a thousand."""
     monkeypatch.setattr(home, "SHOWN", 2)
     with httpx.Client(base_url=f"{service.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as admin:
@@ -86,5 +91,5 @@ def test_a_long_list_says_how_much_more_there_is(service: Service, monkeypatch: 
             admin.post("/user/repos", json={"name": f"number-{number}"})
     with service.logged_in() as client:
         page = client.get("/").text
-    assert "And 1 more." in page
-    assert page.count("git clone") == 2
+    assert "All 3 of them" in page
+    assert page.count('href="/admin/number-') == 2

@@ -13,7 +13,7 @@ from tests.conftest import Service
 def test_an_unknown_address_is_a_page_with_a_way_back(service: Service) -> None:
     """People get a page, with status 404."""
     with service.client() as client:
-        answer = client.get("/nothing/here")
+        answer = client.get("/nothing/here", headers={"Accept": "text/html"})
     assert answer.status_code == 404
     assert 'href="/"' in answer.text
 

@@ -5,6 +5,8 @@ from enum import IntEnum
 from holdfast.backup.errors import (
     BackupError,
     DifferentAccounts,
+    ExportRefused,
+    ExtraMissing,
     KeyIncomplete,
     KeyRefused,
     NotInArchive,
@@ -44,7 +46,7 @@ def exit_for(error: HoldfastError) -> Exit:
     """Choose the exit status for an error."""
     if isinstance(error, SettingError | KeyRefused | KeyIncomplete | UnknownChat | QueryRefused):
         return Exit.USAGE
-    if isinstance(error, DifferentAccounts | NotInArchive):
+    if isinstance(error, DifferentAccounts | NotInArchive | ExportRefused | ExtraMissing):
         return Exit.NO
     if isinstance(error, WrongKey):
         return Exit.WRONG_KEY

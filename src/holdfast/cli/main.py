@@ -9,7 +9,20 @@ from typing import Annotated, Literal
 import typer
 
 from holdfast import logs
-from holdfast.cli import admin, archive, backup, compare, completion, redact, repair, serve, settings, version
+from holdfast.cli import (
+    admin,
+    archive,
+    backup,
+    compare,
+    completion,
+    exporting,
+    pushing,
+    redact,
+    repair,
+    serve,
+    settings,
+    version,
+)
 from holdfast.cli.exits import Exit, exit_for
 from holdfast.cli.output import print_error
 from holdfast.errors import HoldfastError
@@ -26,9 +39,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     epilog=f"Exit status:\n\n{EXITS}",
 )
+backup.group.command("export")(exporting.export_backup)
 backup.group.command("redact")(redact.redact_backup)
 backup.group.command("repair")(repair.repair_backup)
 compare.add_to(backup.group)
+backup.group.command("push")(pushing.push_backup)
+backup.group.command("pull")(pushing.pull_backup)
 app.add_typer(backup.group, name="backup")
 app.add_typer(archive.group, name="archive")
 app.add_typer(admin.group, name="admin")

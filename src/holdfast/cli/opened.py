@@ -11,7 +11,7 @@ from holdfast import backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.cli.output import byte_progress
 
-__all__ = ["SourceArgument", "opened"]
+__all__ = ["SourceArgument", "given", "opened", "size_of"]
 
 SourceArgument = Annotated[
     Path,
@@ -31,14 +31,17 @@ def opened(
     edited: list[int] | None = None,
 ) -> Answer:
     """Open a backup, with a bar on a terminal while it is read, and do something with it."""
-    source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
-    size = size_of(path)
     on_edited = None if edited is None else edited.append
     with (
-        byte_progress(path.name, size) as progress,
-        backup.open(source, keys, progress=progress, on_edited=on_edited) as found,
+        byte_progress(path.name, size_of(path)) as progress,
+        backup.open(given(path), keys, progress=progress, on_edited=on_edited) as found,
     ):
         return work(found)
+
+
+def given(path: Path) -> Path | BinaryIO:
+    """Return what a path stands for: itself, or standard input."""
+    return sys.stdin.buffer if str(path) == "-" else path
 
 
 def size_of(path: Path) -> int | None:

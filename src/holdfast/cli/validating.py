@@ -9,18 +9,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from holdfast import backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, Validation
+from holdfast.backup.rules.repairs import first_repair
+from holdfast.backup.rules.validator import validating
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.opened import SourceArgument, opened
-from holdfast.cli.output import JsonOption, console, print_json
+from holdfast.cli.opened import SourceArgument, given, size_of
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json
 
 __all__ = ["FindingLine", "RuleLine", "list_rules", "validate_backup"]
 
 # A screenful of findings is read; the rest is better counted.
 SHOWN: Final = 50
+# Few rules look at more fields than this; those that do look at all dates, or at all ids of group updates.
+FIELDS_SHOWN: Final = 8
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
 RANKS: Final = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
@@ -38,6 +41,7 @@ class FindingLine(msgspec.Struct, frozen=True):
     advice: str
     importer: str
     repair: str | None
+    drop: str | None
 
 
 class RuleLine(msgspec.Struct, frozen=True):
@@ -48,10 +52,12 @@ class RuleLine(msgspec.Struct, frozen=True):
     lenient: str | None = msgspec.field(name="import")
     editions: list[str]
     source: str
+    fields: tuple[str, ...]
     problem: str
     advice: str
     importer: str
     repair: str | None
+    drop: str | None
 
 
 def finding_line(finding: Finding) -> FindingLine:
@@ -67,7 +73,8 @@ def finding_line(finding: Finding) -> FindingLine:
         rule.wrong,
         rule.advice,
         rule.importer,
-        rule.repair,
+        first_repair(rule.id, loses=False),
+        first_repair(rule.id, loses=True),
     )
 
 
@@ -79,10 +86,12 @@ def rule_line(rule: Rule) -> RuleLine:
         rule.lenient,
         sorted(rule.editions),
         rule.source,
+        rule.fields,
         rule.wrong,
         rule.advice,
         rule.importer,
-        rule.repair,
+        first_repair(rule.id, loses=False),
+        first_repair(rule.id, loses=True),
     )
 
 
@@ -161,6 +170,9 @@ def verdict(name: str, validation: Validation) -> Text:
         for severity in Severity
         if counts[severity]
     ]
+    if not validation.readable:
+        rest = f": {', '.join(named)}, and nothing in it can be read ({validation.profile})"
+        return Text.assemble(f"{name} is ", ("not valid", "bold red"), rest)
     held = {Edition.SPEC: "the specification", Edition.CURRENT: "today's format", None: "the format"}
     answer = ("valid", "bold green") if validation.valid else ("not valid", "bold red")
     found = ", ".join(named) or "no findings"
@@ -217,15 +229,22 @@ def validate_backup(
     )
 
     def work(keys: KeyMaterial | None) -> Validation:
-        def run(found: backup.Backup) -> Validation:
-            validation = Validation(
-                found, profile=profile, edition=edition, purpose=purpose, media=media, threads=threads
-            )
+        with (
+            byte_progress(file.name, size_of(file)) as progress,
+            validating(
+                given(file),
+                keys,
+                profile=profile,
+                edition=edition,
+                purpose=purpose,
+                media=media,
+                threads=threads,
+                progress=progress,
+            ) as validation,
+        ):
             for finding in validation:
                 report.add(finding)
             return validation
-
-        return opened(file, keys, run)
 
     validation = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     report.close(file.name if str(file) != "-" else "the input", validation)
@@ -265,3 +284,11 @@ def show_rule(out: Console, rule: Rule) -> None:
         marks.append(f"only {next(iter(rule.editions))}")
     out.print(Text.assemble((rule.id, "bold"), f"  {', '.join(marks)}  ({rule.source})"))
     out.print(Text(f"    {rule.wrong} {rule.advice} {rule.importer}"))
+    if rule.fields:
+        out.print(Text(f"    {some(rule.fields)}", style="dim"))
+
+
+def some(fields: tuple[str, ...]) -> str:
+    """Name fields, as many as are read."""
+    more = f" and {len(fields) - FIELDS_SHOWN} more" if len(fields) > FIELDS_SHOWN else ""
+    return f"{', '.join(fields[:FIELDS_SHOWN])}{more}"

@@ -21,10 +21,11 @@ from holdfast.hosting import moving, upkeep
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.host import Host
+from holdfast.hosting.store import sessions
 from holdfast.hosting.store.leases import release_lease, take_lease
 from holdfast.hosting.store.tables import repositories, tokens
 
-__all__ = ["Chore", "chores_of", "doing_chores", "look_after_pushed", "note_token_use"]
+__all__ = ["Chore", "chores_of", "doing_chores", "look_after_pushed", "note_sessions", "note_token_use"]
 
 LONGEST_WAIT: Final = 60.0
 LEASE_SECONDS: Final = 60.0
@@ -52,6 +53,13 @@ def note_token_use(host: Host) -> None:
             connection.execute(USED, [{"token": token, "moment": moment} for token, moment in used.items()])
 
 
+def note_sessions(host: Host) -> None:
+    """Write down which browsers were seen, for all of them at once."""
+    seen, host.seen_sessions = host.seen_sessions, {}
+    if seen:
+        sessions.note_seen(host.database, seen)
+
+
 def look_after_pushed(host: Host) -> None:
     """Bring up to date what readers of a repository profit from after a push: its history index and its size."""
     while host.pushed:
@@ -70,6 +78,7 @@ def chores_of(host: Host) -> tuple[Chore, ...]:
     """List what a service does by itself."""
     chores = [
         Chore("note token use", 5, note_token_use),
+        Chore("note sessions", 60, note_sessions),
         Chore("look after pushed", 5, look_after_pushed),
         Chore("recover", 60, moving.recover, alone=True),
         Chore("clean", 3600, upkeep.clean, alone=True),
@@ -133,7 +142,7 @@ async def repeat(host: Host, chore: Chore, holder: str) -> None:
 
 @asynccontextmanager
 async def doing_chores(host: Host, chores: tuple[Chore, ...] | None = None) -> AsyncIterator[None]:
-    """Do the chores until the service ends, and note once more then which tokens were used."""
+    """Do the chores until the service ends, and note once more then which tokens were used and browsers seen."""
     chosen = chores_of(host) if chores is None else chores
     holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
     async with anyio.create_task_group() as tasks:
@@ -144,6 +153,7 @@ async def doing_chores(host: Host, chores: tuple[Chore, ...] | None = None) -> A
         finally:
             tasks.cancel_scope.cancel()
     note_token_use(host)
+    note_sessions(host)
     for chore in chosen:
         if chore.alone and chore.every <= LEASE_SECONDS:
             release_lease(host.database, chore.name, holder)

@@ -50,6 +50,8 @@ class Host:
     """Who waits to commit to which repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)
     """When tokens were last used, until a moment later that is written down for all of them at once."""
+    seen_sessions: dict[str, int] = field(default_factory=dict)
+    """When browsers were last seen, by the hashes of their sessions; written down like the use of tokens."""
 
     @classmethod
     def open(cls, settings: Settings) -> Self:

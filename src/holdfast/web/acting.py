@@ -1,8 +1,9 @@
 """Lets a page do what the API does: the same guards, the same checks, the same code."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Endpoint, provides
@@ -12,6 +13,10 @@ from holdfast.hosting.api.refusal import Refusal, refusal_for
 from holdfast.hosting.errors import HostingError
 
 __all__ = ["act", "problem_with"]
+
+# Where a word begins in a field's name such as BranchFilter.
+CAPITALS: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
+LOOKED_FOR: Final = re.compile(r"(.*) \[(?:[^\[]*, )?name: (.*)\]", re.DOTALL)
 
 
 def act(  # what a request consists of
@@ -58,6 +63,14 @@ def problem_with(refusal: Refusal) -> str:
     if text.startswith("[") and "]: " in text:
         field, _, reason = text[1:].partition("]: ")
         words = {"Required": "is needed", "MaxSize": "is too long", "MinSize": "is too short"}
-        text = f"{field}: {words.get(reason, reason)}" if field else reason
+        if "matching regex" in reason:
+            words[reason] = (
+                "must begin with https:// or http://" if "https?" in reason else "has not the right form"
+            )
+        called = CAPITALS.sub(lambda found: f" {found[0].lower()}", field)
+        text = f"{called}: {words.get(reason, reason)}" if field else reason
+    # And what was looked for: "user does not exist [uid: 0, name: ada]".
+    if found := LOOKED_FOR.fullmatch(text):
+        text = f"{found[1]}: {found[2]}"
     text = text or "That was refused"
     return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in '.!?' else '.'}"

@@ -63,7 +63,15 @@ async def logged_in(request: Request, user: Account, wanted: str = "/") -> Respo
     """Log somebody in on this browser and send them where they wanted to go."""
     state = request.app.state
     days = state.settings.session_days
-    token = await to_thread.run_sync(partial(sessions.start_session, state.database, user, days=days))
+    start = partial(
+        sessions.start_session,
+        state.database,
+        user,
+        days=days,
+        user_agent=request.headers.get("user-agent", ""),
+        address=request.client.host if request.client else "",
+    )
+    token = await to_thread.run_sync(start)
     log.info("login", user=user.id)
     response = RedirectResponse(wanted, 303)
     response.set_cookie(

@@ -29,22 +29,26 @@ NOTICE_COOKIE: Final = "holdfast_notice"
 # What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
 NOTICES: Final[Mapping[str, str]] = {
     "added": "Added.",
+    "archived": "It is archived: it can be read, and nothing in it changes.",
+    "cancelled": "It is cancelled and will not be sent.",
     "changed": "Your changes are saved.",
     "created": "It is there.",
     "deleted": "It is gone.",
     "left": "You have left.",
     "logged-out": "You are logged out there.",
     "moved": "It has moved here.",
+    "password-changed": "Your password is changed, and every other browser is logged out.",
     "removed": "Removed.",
     "resumed": "Deliveries go on.",
     "sent-again": "It will be sent again.",
     "test-sent": "A test is on its way.",
+    "unarchived": "It is no longer archived.",
 }
 
 
-def moment(seconds: float) -> datetime:
-    """Return a moment of the database or of git as people write it."""
-    return datetime.fromtimestamp(seconds, UTC)
+def moment(given: float | str) -> datetime:
+    """Return a moment of the database or of git, or one as the API writes it, to be written for people."""
+    return datetime.fromisoformat(given) if isinstance(given, str) else datetime.fromtimestamp(given, UTC)
 
 
 class Pages:

@@ -1,7 +1,7 @@
 """The pages people look at, declared as the endpoints of the API are, so that the same guards decide."""
 
 from contextlib import suppress
-from types import ModuleType
+from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
@@ -11,21 +11,22 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Caller
 from holdfast.hosting.api.answer import send_raw
-from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.auth import Authenticator, by_session, check_state
 from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, Raw
+from holdfast.hosting.api.declare import Raw
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.serving import Api, root_of
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
-from holdfast.web import files, home
 from holdfast.web.acting import problem_with
 from holdfast.web.pages import go, page
+from holdfast.web.routes import endpoints
 
 __all__ = ["Site"]
 
-MODULES: Final[tuple[ModuleType, ...]] = (home, files)
+# Where people are sent who must change their password.
+PASSWORD_PAGE: Final = "/-/account/password"  # noqa: S105  # an address
 TITLES: Final = {
     403: "Not allowed",
     404: "Not found",
@@ -47,7 +48,17 @@ class Door(Authenticator):
         if caller.user is not None or call.method != "GET" or call.headers.get("sec-fetch-mode") != "navigate":
             return caller
         cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
-        return caller if cookie is None else Caller(sessions.user_of(call.host.database, Secret(cookie)))
+        return caller if cookie is None else by_session(call, Secret(cookie))
+
+    def _check(self, call: Call, caller: Caller) -> None:
+        """Let whoever must change their password do that, and nothing before."""
+        user = caller.user
+        if user is None or not user.must_change_password or caller.token is not None or caller.behind is not None:
+            super()._check(call, caller)
+            return
+        check_state(Caller(replace(user, must_change_password=False)))
+        if call.scope["path"] != PASSWORD_PAGE:
+            raise Refusal(303, headers={"Location": PASSWORD_PAGE})
 
 
 class Site(Api):
@@ -84,8 +95,3 @@ class Site(Api):
     def _cross_origin(self, _scope: Scope) -> dict[str, str]:
         """Let no other site read pages."""
         return {}
-
-
-def endpoints() -> list[Endpoint]:
-    """List every page."""
-    return [value for module in MODULES for value in vars(module).values() if isinstance(value, Endpoint)]

@@ -17,7 +17,9 @@ def whole() -> bytes:
     """Put the parts together, the first one first and the others by name."""
     parts = [part for part in (resources.files("holdfast.web") / "style").iterdir() if part.name.endswith(".css")]
     parts.sort(key=lambda part: (part.name != FIRST, part.name))
-    return b"".join(part.read_bytes() for part in parts)
+    # Messages look the same in an export and here.
+    bubbles = resources.files("holdfast.backup.export.html") / "static" / "chat.css"
+    return b"".join(part.read_bytes() for part in (parts[0], bubbles, *parts[1:]))
 
 
 CONTENT: Final = whole()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.api.decoding import RefName, Required, decode_body, decode_query
+from holdfast.hosting.api.decoding import RefName, Required, SentFile, decode_body, decode_query
 from holdfast.hosting.api.refusal import Refusal
 
 
@@ -29,6 +29,13 @@ class Option(msgspec.Struct, frozen=True):
     note: str | UnsetType = UNSET
     labels: list[str] = []
     files: list[Inner] = []
+
+
+class WithFiles(msgspec.Struct, frozen=True):
+    """A field for words, and one for files."""
+
+    name: str = ""
+    sent: list[SentFile] = []
 
 
 def refused(content: bytes, content_type: str | None = "application/json", method: str = "POST") -> str:
@@ -91,6 +98,20 @@ def test_forms_have_names_of_their_own() -> None:
     parts = b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\na\r\n--x--\r\n'
     assert decode_body(Option, parts, "multipart/form-data; boundary=x", "POST", {}) == Option("a")
     assert "[]" in refused(b"--", "multipart/form-data")
+
+
+def test_files_come_with_a_form_where_some_are_wanted() -> None:
+    """With the name their sender gave them; elsewhere they are nobody's, and words are no files."""
+    parts = (
+        b'--x\r\nContent-Disposition: form-data; name="sent"; filename="a\\b\xc3\xa9"\r\n\r\n\x00\xff\r\n\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="sent"; filename="b"\r\n\r\n\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="sent"; filename=""\r\n\r\n\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="name"; filename="c"\r\n\r\nnobody\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="sent"\r\n\r\nwords\r\n--x--\r\n'
+    )
+    made = decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {})
+    assert made == WithFiles("", [SentFile("a\\bé", b"\x00\xff\r\n"), SentFile("b", b"")])
+    assert decode_body(WithFiles, b"sent=words", "application/x-www-form-urlencoded", "POST", {}) == WithFiles()
 
 
 def test_an_empty_parameter_of_a_query_counts_as_not_given() -> None:

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import subprocess
+import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -215,3 +216,14 @@ def test_databases_among_the_files_are_copied_at_one_moment(host: Host, tmp_path
         assert archive.execute("SELECT body FROM messages").fetchall() == [("hello",)]
     assert not (other.data / "link").exists()
     assert estimate(host.settings) > 0
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_what_can_be_made_again_is_left_out(host: Host, tmp_path: Path) -> None:
+    """Conversations that were read from backups, sealed ones among them, are no part of a backup."""
+    kept = host.settings.data / "cache" / "chats" / "sealed"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"x")
+    make(host.settings, tmp_path / "whole.tar")
+    with tarfile.open(tmp_path / "whole.tar") as written:
+        assert not [name for name in written.getnames() if "cache" in name]

@@ -20,6 +20,17 @@ def test_words_that_stay_the_same_are_no_change(database: Database, ada: Account
     assert told(database) == before
 
 
+def test_a_comment_knows_its_place(database: Database, ada: Account) -> None:
+    """Among everything else that happened to its issue, in the same second and later."""
+    repository = make_repository(database, ada)
+    issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
+    issues.lock_issue(database, repository, issue, ada, "")
+    other = issues.open_issue(database, repository, ada, NewIssue(title="u"))
+    comments.add_comment(database, repository, other, ada, "elsewhere")
+    made = [comments.add_comment(database, repository, issue, ada, word) for word in ("a", "b", "c")]
+    assert [comments.entries_before(database, one) for one in made] == [1, 2, 3]
+
+
 def test_a_comment_is_deleted_once(database: Database, ada: Account) -> None:
     """The second time it is missing, and the count stays right."""
     repository = make_repository(database, ada)

@@ -19,5 +19,6 @@ def test_a_search_finds_exactly_what_can_be_read(database: Database) -> None:
         for place in places:
             may = decided(database, person, place, public_only=public_only)
             expected |= {(place.id, is_pull) for is_pull in access.issue_kinds(may)}
+        assert issue_lists.count_issues(database, [visible], issue_lists.Filter()) == len(found)
         name = "nobody" if person is None else person.name
         assert {(one.repository_id, one.is_pull) for one in found} == expected, (name, public_only)

@@ -5,7 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import ColorRefused
-from holdfast.hosting.store.labels import Label, check_color, one_per_scope
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.labels import Label, add_label, check_color, labels_usable, one_per_scope
+from tests.hosting.places import make_organization, make_repository
 
 NAMES = st.sampled_from(["a", "s/a", "s/b", "s/t/a", "s/t/b", "/a", "s/", "t/a"])
 
@@ -36,3 +39,15 @@ def test_of_an_exclusive_scope_the_last_label_stays(chosen: list[tuple[str, bool
     assert [label for label in made if not label.scope] == [label for label in kept if not label.scope]
     for label in kept:
         assert label.scope == "" or label == [one for one in made if one.scope == label.scope][-1]
+
+
+def test_usable_are_the_labels_of_a_repository_and_of_its_organization(database: Database, ada: Account) -> None:
+    """By name, without those of others and those that are archived."""
+    guild = make_organization(database, "guild", ada)
+    here, elsewhere = make_repository(database, guild), make_repository(database, guild, "boat")
+    add_label(database, here, "wish", "ffffff")
+    add_label(database, guild, "bug", "ffffff")
+    add_label(database, elsewhere, "other", "ffffff")
+    add_label(database, here, "old", "ffffff", archived_at=1)
+    assert [label.name for label in labels_usable(database, here, limit=9)] == ["bug", "wish"]
+    assert [label.name for label in labels_usable(database, here, limit=1)] == ["bug"]

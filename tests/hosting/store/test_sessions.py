@@ -47,3 +47,38 @@ def test_the_database_does_not_hold_the_token(database: Database) -> None:
     token = sessions.start_session(database, accounts.find_user(database, "admin"), days=1)
     with database.read() as connection:
         assert connection.execute(text("SELECT token_hash FROM sessions")).scalar_one() != token.reveal()
+
+
+def test_people_recognise_their_browsers_and_log_them_out(database: Database) -> None:
+    """By when and where they were seen; nobody ends another's, and a key tells nothing of the token."""
+    admin = accounts.find_user(database, "admin")
+    ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"))
+    phone = sessions.start_session(
+        database, admin, days=1, now=1000, user_agent="phone\0" * 99, address="10.0.0.1"
+    )
+    desk = sessions.start_session(database, admin, days=1, now=2000)
+    sessions.note_seen(database, {sessions.hashed(phone): 3000})
+    found = sessions.sessions_of(database, admin, now=4000)
+    assert [(one.last_seen_at, one.address) for one in found] == [(3000, "10.0.0.1"), (2000, "")]
+    assert "\0" not in found[0].user_agent
+    assert phone.reveal() not in str(found)
+    assert sessions.seen_as(database, phone, now=4000) == (accounts.find_user(database, "admin"), 3000)
+    assert sessions.sessions_of(database, ada) == []
+    assert sessions.end_session_of(database, ada, found[0].key) is False
+    assert sessions.end_session_of(database, admin, found[0].key) is True
+    assert sessions.user_of(database, phone, now=4000) is None
+    third = sessions.start_session(database, admin, days=1, now=4000)
+    sessions.end_others(database, admin, third)
+    assert sessions.user_of(database, desk, now=4000) is None
+    assert sessions.user_of(database, third, now=4000) is not None
+    sessions.end_others(database, admin, None)
+    assert sessions.user_of(database, third, now=4000) is None
+
+
+def test_a_new_password_can_leave_one_browser_logged_in(database: Database) -> None:
+    """The one that asked for it."""
+    admin = accounts.find_user(database, "admin")
+    here, there = (sessions.start_session(database, admin, days=1) for _ in range(2))
+    accounts.set_password(database, "admin", Secret("another-password"), kept_session=sessions.hashed(here))
+    assert sessions.user_of(database, here) is not None
+    assert sessions.user_of(database, there) is None

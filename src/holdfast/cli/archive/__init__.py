@@ -2,12 +2,13 @@
 
 import typer
 
-from holdfast.cli.archive import importing, reading, searching, statistics
+from holdfast.cli.archive import exporting, importing, reading, searching, serving, statistics
 
 __all__ = ["group"]
 
 group = typer.Typer(no_args_is_help=True, help="Keep backups in one searchable archive.")
 group.command("import")(importing.import_backups)
+group.command("export")(exporting.export_archive)
 group.command("search")(searching.search)
 group.command("chats")(reading.chats)
 group.command("show")(reading.show)
@@ -15,6 +16,7 @@ group.command("people")(reading.people)
 group.command("stats")(statistics.stats)
 group.command("info")(reading.info)
 group.command("skipped")(reading.skipped)
+group.command("serve")(serving.serve_archive)
 
 
 @group.callback()

@@ -20,7 +20,7 @@ from holdfast.hosting.errors import NoSuchUser, TooManyGuesses
 from holdfast.hosting.store import accounts, sessions, tokens
 from holdfast.secret import Secret
 
-__all__ = ["Authenticator"]
+__all__ = ["Authenticator", "by_session", "check_state"]
 
 TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
 WRONG: Final = "invalid username, password or token"
@@ -54,8 +54,12 @@ class Authenticator:
         if caller.user is None:
             return caller
         caller = self._acting_for(call, caller)
-        check_state(caller)
+        self._check(call, caller)
         return caller
+
+    def _check(self, call: Call, caller: Caller) -> None:  # noqa: ARG002  # the website decides by the page too
+        """Refuse an account that may not be used now."""
+        check_state(caller)
 
     def password_of(self, call: Call, name: str, password: Secret) -> accounts.Account | None:
         """Return the user if the password is theirs; one that was right a moment ago need not be hashed again."""
@@ -166,9 +170,19 @@ def by_cookie(call: Call) -> Caller:
         if site is not None
         else (origin is not None and urlsplit(origin).netloc != call.headers.get("host"))
     )
-    if foreign:
+    return ANONYMOUS if foreign else by_session(call, Secret(cookie))
+
+
+def by_session(call: Call, token: Secret) -> Caller:
+    """Return whoever is logged in with a session, and have it written down later that it was seen."""
+    found = sessions.seen_as(call.host.database, token)
+    if found is None:
         return ANONYMOUS
-    return Caller(sessions.user_of(call.host.database, Secret(cookie)))
+    user, last_seen_at = found
+    now = int(time.time())
+    if now - last_seen_at >= sessions.SEEN_IS_NOTED_EVERY:
+        call.host.seen_sessions[sessions.hashed(token)] = now
+    return Caller(user)
 
 
 def check_state(caller: Caller) -> None:

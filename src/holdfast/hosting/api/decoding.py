@@ -1,7 +1,7 @@
 """Turns what a client sent into the type an endpoint declares, or says which field is wrong."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
@@ -14,7 +14,16 @@ from python_multipart.multipart import Field, File
 
 from holdfast.hosting.api.refusal import Refusal
 
-__all__ = ["RefName", "Required", "decode_body", "decode_query", "field_title", "is_ref_name", "is_required"]
+__all__ = [
+    "RefName",
+    "Required",
+    "SentFile",
+    "decode_body",
+    "decode_query",
+    "field_title",
+    "is_ref_name",
+    "is_required",
+]
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -30,6 +39,13 @@ WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 REF_FORBIDDEN: Final = re.compile(
     r"[\x00-\x20\x7f\\~^:?*\[]|^[/.]|/\.|\.lock(?:/|$)|\.\.|//|@\{|[/.]$|^@$", re.DOTALL
 )
+
+
+class SentFile(msgspec.Struct, frozen=True):
+    """A file that came with a form: its name as the sender says it, which may be anything, and its bytes."""
+
+    name: str
+    content: bytes
 
 
 @cache
@@ -117,15 +133,20 @@ def from_json(kind: type[T], content: bytes) -> T:
     return checked(kind, value, strict=True)
 
 
-def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str]]:
-    """Read the plain fields of a multipart form; files are nobody's here."""
-    fields: list[tuple[str, str]] = []
+def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str | SentFile]]:
+    """Read a multipart form: its plain fields and its files; an empty place for a file is none."""
+    fields: list[tuple[str, str | SentFile]] = []
 
     def keep(field: Field) -> None:
         name, value = field.field_name or b"", field.value or b""
         fields.append((name.decode("utf-8", "replace"), value.decode("utf-8", "replace")))
 
-    def ignore(file: File) -> None:
+    def keep_file(file: File) -> None:
+        name, sent = file.field_name or b"", file.file_name or b""
+        if sent:
+            file.file_object.seek(0)
+            made = SentFile(sent.decode("utf-8", "replace"), file.file_object.read())
+            fields.append((name.decode("utf-8", "replace"), made))
         file.close()
 
     class Content:
@@ -141,20 +162,20 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str]]
             return piece
 
     try:
-        parse_form({"Content-Type": content_type.encode()}, Content(), keep, ignore)
+        parse_form({"Content-Type": content_type.encode()}, Content(), keep, keep_file)
     except (FormParserError, ValueError) as error:
         raise Refusal(422, f"[]: {error}") from None
     return fields
 
 
-def from_form(kind: type[T], pairs: list[tuple[str, str]]) -> T:
-    """Decode a form: values are texts, and a list is a name that comes more than once."""
+def from_form(kind: type[T], pairs: Sequence[tuple[str, str | SentFile]]) -> T:
+    """Decode a form: values are texts, a list is a name that comes more than once, files go where some fit."""
     names, types = form_names(kind), hints(kind)
     keys = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
     value: dict[str, Any] = {}
     for name, given in pairs:
         key = names.get(name)
-        if key is None:
+        if key is None or isinstance(given, SentFile) != takes_files(types[keys[key]]):
             continue
         if takes_list(types[keys[key]]):
             value.setdefault(key, []).append(given)
@@ -173,6 +194,11 @@ def members(hint: Any) -> tuple[Any, ...]:
 def takes_list(hint: Any) -> bool:
     """Tell whether a field holds a list."""
     return any(get_origin(member) is list for member in members(hint))
+
+
+def takes_files(hint: Any) -> bool:
+    """Tell whether a field holds files that were sent with a form."""
+    return any(SentFile in get_args(member) for member in members(hint))
 
 
 def takes_text(hint: Any) -> bool:

@@ -26,6 +26,7 @@ __all__ = [
     "full_name",
     "node",
     "reader",
+    "reduced",
     "shown",
     "shown_by_id",
 ]

@@ -25,9 +25,20 @@ __all__ = ["estimate", "make"]
 
 SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
 DATABASE: Final = "holdfast.sqlite3"
-# At the top of the data folder: what a backup has in another form, and what only running processes need.
+# At the top of the data folder: what a backup has in another form, what can be made again, and what only running
+# processes need.
 LEFT_OUT: Final = frozenset(
-    {"repositories", "tmp", ".restoring", LOCK, only_one.LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"}
+    {
+        "repositories",
+        "cache",
+        "tmp",
+        ".restoring",
+        LOCK,
+        only_one.LOCK,
+        DATABASE,
+        f"{DATABASE}-wal",
+        f"{DATABASE}-shm",
+    }
 )
 SQLITE: Final = b"SQLite format 3\0"
 

@@ -313,8 +313,13 @@ def check_password(database: Database, name: str, password: Secret) -> Account |
     return account_from(row) if row is not None and right else None
 
 
-def set_password(database: Database, name: str, password: Secret, *, must_change: bool = False) -> Account:
-    """Give a user a new password and log them out everywhere: whoever knew the old one is out too."""
+def set_password(
+    database: Database, name: str, password: Secret, *, must_change: bool = False, kept_session: str = ""
+) -> Account:
+    """Give a user a new password and log them out everywhere: whoever knew the old one is out too.
+
+    `kept_session` is the hash of the one session that stays: that of the browser which asks.
+    """
     check_new_password(password)
     user = find_user(database, name)
     hashed = hasher.hash(password.reveal())
@@ -324,7 +329,9 @@ def set_password(database: Database, name: str, password: Secret, *, must_change
             .where(users.c.id == user.id)
             .values(password_hash=hashed, must_change_password=must_change, updated_at=int(time.time()))
         )
-        connection.execute(delete(sessions).where(sessions.c.user_id == user.id))
+        connection.execute(
+            delete(sessions).where(sessions.c.user_id == user.id, sessions.c.token_hash != kept_session)
+        )
     return user
 
 

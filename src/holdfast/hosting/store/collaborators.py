@@ -1,5 +1,7 @@
 """Collaborators: people who were let into one repository."""
 
+from collections.abc import Collection
+
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
@@ -9,7 +11,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import collaborators, users
 
-__all__ = ["collaborators_of", "is_collaborator", "remove_collaborator", "set_collaborator"]
+__all__ = ["collaborators_of", "is_collaborator", "modes_of", "remove_collaborator", "set_collaborator"]
 
 
 def collaborators_of(
@@ -28,6 +30,15 @@ def collaborators_of(
         ).all()
         total = connection.execute(select(func.count()).select_from(collaborators).where(mine)).scalar_one()
     return [account_from(tuple(row)) for row in rows], total
+
+
+def modes_of(database: Database, repository: Repository, people: Collection[int]) -> dict[int, int]:
+    """Return how much some of a repository's collaborators may do, by their ids."""
+    statement = select(collaborators.c.user_id, collaborators.c.mode).where(
+        collaborators.c.repository_id == repository.id, collaborators.c.user_id.in_(people)
+    )
+    with database.read() as connection:
+        return {row.user_id: row.mode for row in connection.execute(statement)}
 
 
 def is_collaborator(database: Database, repository: Repository, user: Account) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, update
 
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
@@ -21,6 +21,7 @@ __all__ = [
     "comments_in",
     "delete_comment",
     "edit_comment",
+    "entries_before",
     "entries_of",
     "find_comment",
 ]
@@ -98,6 +99,18 @@ def entries_of(
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
         total = connection.execute(select(func.count()).select_from(comments).where(*conditions)).scalar_one()
     return [Comment(*row) for row in rows], total
+
+
+def entries_before(database: Database, comment: Comment) -> int:
+    """Return how many entries of its issue's timeline come before a comment."""
+    earlier = or_(
+        comments.c.created_at < comment.created_at,
+        and_(comments.c.created_at == comment.created_at, comments.c.id < comment.id),
+    )
+    statement = select(func.count()).select_from(comments).where(comments.c.issue_id == comment.issue_id, earlier)
+    with database.read() as connection:
+        count: int = connection.execute(statement).scalar_one()
+    return count
 
 
 def comments_in(

@@ -19,6 +19,7 @@ from holdfast.hosting.store.tables import deliveries, events, hooks
 __all__ = [
     "DELIVERY",
     "INACTIVE",
+    "LISTED",
     "Delivery",
     "Wanted",
     "add_waiting",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, case, exists, false, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, or_, select, true
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -27,6 +27,7 @@ __all__ = [
     "ORDERS",
     "Filter",
     "between_branches",
+    "count_issues",
     "in_repository",
     "in_team",
     "list_issues",
@@ -36,6 +37,9 @@ __all__ = [
 
 # `users` is the repository's owner in these statements.
 people = users.alias("people")
+WITH_PLACE: Final = issues.join(repositories, repositories.c.id == issues.c.repository_id).join(
+    users, users.c.id == repositories.c.owner_id
+)
 NONE: Final = "none"
 ANY: Final = "*"
 WITHOUT_DATE_LAST: Final = case((issues.c.due_at == 0, 1), else_=0)
@@ -218,6 +222,18 @@ def in_team(name: str) -> ColumnElement[bool]:
     )
 
 
+def counting(conditions: Sequence[ColumnElement[bool]]) -> Select[int]:
+    """Return the statement that counts the issues which meet every condition."""
+    return select(func.count()).select_from(WITH_PLACE).where(*conditions)
+
+
+def count_issues(database: Database, conditions: Sequence[ColumnElement[bool]], wanted: Filter) -> int:
+    """Return how many issues meet every condition and the filter."""
+    with database.read() as connection:
+        total: int = connection.execute(counting([true(), *conditions, *conditions_of(wanted)])).scalar_one()
+    return total
+
+
 def list_issues(
     database: Database,
     conditions: Sequence[ColumnElement[bool]],
@@ -229,15 +245,12 @@ def list_issues(
     limit: int,
 ) -> tuple[list[Issue], int]:
     """Return one page of the issues that meet every condition and the filter, and how many there are."""
-    joined = issues.join(repositories, repositories.c.id == issues.c.repository_id).join(
-        users, users.c.id == repositories.c.owner_id
-    )
     all_conditions = [true(), *conditions, *conditions_of(wanted)]
     order = list(ORDERS[sort])
     if first_repository:
         order.insert(0, case((issues.c.repository_id == first_repository, 0), else_=1))
-    statement = select(*ISSUE).select_from(joined).where(*all_conditions).order_by(*order)
+    statement = select(*ISSUE).select_from(WITH_PLACE).where(*all_conditions).order_by(*order)
     with database.read() as connection:
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
-        total = connection.execute(select(func.count()).select_from(joined).where(*all_conditions)).scalar_one()
+        total = connection.execute(counting(all_conditions)).scalar_one()
     return [Issue(*row) for row in rows], total

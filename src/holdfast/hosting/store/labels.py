@@ -22,6 +22,7 @@ __all__ = [
     "find_label",
     "labels_named",
     "labels_of",
+    "labels_usable",
     "one_per_scope",
 ]
 
@@ -83,6 +84,14 @@ def labels_of(
         rows = connection.execute(statement).all()
         total = connection.execute(select(func.count()).select_from(labels).where(mine)).scalar_one()
     return [Label(*row) for row in rows], total
+
+
+def labels_usable(database: Database, repository: Repository, *, limit: int) -> list[Label]:
+    """Return the labels that can be put on the issues of a repository, its owner's among them, by name."""
+    statement = select(*COLUMNS).where(usable_in(repository), labels.c.archived_at == 0)
+    with database.read() as connection:
+        rows = connection.execute(statement.order_by(labels.c.name, labels.c.id).limit(limit)).all()
+    return [Label(*row) for row in rows]
 
 
 def find_label(database: Database, keeper: Repository | Account, number: int) -> Label:

@@ -5,6 +5,8 @@ brings it up to date in the same transaction. Each locks the organization first,
 the same moment cannot both find the other one still there.
 """
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, or_, select, update
@@ -20,6 +22,7 @@ from holdfast.hosting.store.tables import members, team_members, teams, users
 
 __all__ = [
     "OWNER",
+    "Membership",
     "belong_together",
     "forget_strangers",
     "is_in_team",
@@ -30,9 +33,12 @@ __all__ = [
     "leave_team",
     "lock_organization",
     "members_of",
+    "memberships",
     "owners_remain",
     "set_publicity",
     "team_members_of",
+    "team_sizes",
+    "teams_among",
 ]
 
 # The mode of an organization's team of owners; it has one such team.
@@ -89,6 +95,53 @@ def members_of(
     joined = select(*COLUMNS).join(members, members.c.user_id == users.c.id).where(*found)
     counted = select(func.count()).select_from(members).where(*found)
     return page_of_people(database, joined, counted, skip, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """How somebody belongs to an organization."""
+
+    is_public: bool
+    teams: tuple[str, ...]
+
+
+def memberships(database: Database, organization: Account, people: Collection[int]) -> dict[int, Membership]:
+    """Return how some members belong to an organization, by their ids; the owners' team comes first."""
+    known = select(members.c.user_id, members.c.is_public).where(
+        members.c.organization_id == organization.id, members.c.user_id.in_(people)
+    )
+    through = (
+        select(team_members.c.user_id, teams.c.name)
+        .join(teams, teams.c.id == team_members.c.team_id)
+        .where(teams.c.organization_id == organization.id, team_members.c.user_id.in_(people))
+        .order_by((teams.c.mode == OWNER).desc(), teams.c.folded_name)
+    )
+    with database.read() as connection:
+        public = {row.user_id: row.is_public for row in connection.execute(known)}
+        names: dict[int, list[str]] = {number: [] for number in public}
+        for number, name in connection.execute(through):
+            names.setdefault(number, []).append(name)
+    return {number: Membership(is_public, tuple(names[number])) for number, is_public in public.items()}
+
+
+def team_sizes(database: Database, team_ids: Collection[int]) -> dict[int, int]:
+    """Return how many people are in each of some teams; one that nobody is in is left out."""
+    statement = (
+        select(team_members.c.team_id, func.count().label("people"))
+        .where(team_members.c.team_id.in_(team_ids))
+        .group_by(team_members.c.team_id)
+    )
+    with database.read() as connection:
+        return {row.team_id: row.people for row in connection.execute(statement)}
+
+
+def teams_among(database: Database, team_ids: Collection[int], user: Account) -> set[int]:
+    """Return which of some teams somebody is in."""
+    statement = select(team_members.c.team_id).where(
+        team_members.c.team_id.in_(team_ids), team_members.c.user_id == user.id
+    )
+    with database.read() as connection:
+        return set(connection.execute(statement).scalars())
 
 
 def team_members_of(database: Database, team_id: int, *, skip: int, limit: int) -> tuple[list[Account], int]:

@@ -19,6 +19,7 @@ __all__ = [
     "delete_organization",
     "list_organizations",
     "may_create_repositories",
+    "open_to",
     "organizations_of",
     "team_modes",
     "team_names",
@@ -48,6 +49,19 @@ MAY_CREATE = Statement(
 def may_create_repositories(database: Database, organization: Account, user: Account) -> bool:
     """Tell whether a team lets a user make repositories in an organization."""
     return bool(database.rows(MAY_CREATE, user_id=user.id, organization_id=organization.id))
+
+
+def open_to(database: Database, user: Account) -> list[Account]:
+    """Return the organizations that a team lets a user make repositories in, by name."""
+    through_team = exists().where(
+        teams.c.organization_id == users.c.id,
+        teams.c.may_create_repositories,
+        team_members.c.team_id == teams.c.id,
+        team_members.c.user_id == user.id,
+    )
+    statement = select(*COLUMNS).where(users.c.is_organization, through_team).order_by(users.c.folded_name)
+    with database.read() as connection:
+        return [account_from(tuple(row)) for row in connection.execute(statement)]
 
 
 def team_modes(database: Database, organization: Account, user: Account) -> tuple[int, ...]:

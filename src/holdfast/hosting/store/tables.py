@@ -134,6 +134,10 @@ sessions = Table(
     to("users", "user_id", index=True),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
+    # What people recognise a browser of theirs by.
+    number("last_seen_at"),
+    words("user_agent", ""),
+    words("address", ""),
     Index(None, "expires_at"),
 )
 

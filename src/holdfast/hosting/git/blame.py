@@ -1,0 +1,61 @@
+"""Who wrote each line of a file last."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo
+
+__all__ = ["Origin", "blame"]
+
+SECONDS: Final = 20.0
+KEPT: Final = 64
+# Where a run of lines begins: the commit, the line there, the line here, and how many lines follow.
+BEGINNING: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: (\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Lines of a file that one commit wrote."""
+
+    commit: str
+    first: int
+    count: int
+
+
+def blame(repo: Repo, commit: str, path: bytes) -> tuple[Origin, ...] | None:
+    """Return where the lines of a file came from, in order; None when that takes too long to find out."""
+    return origins(repo.folder, commit, path)
+
+
+@lru_cache(maxsize=KEPT)
+def origins(folder: Path, commit: str, path: bytes) -> tuple[Origin, ...] | None:
+    """Ask git, whose filters skip the commits that did not touch the path."""
+    try:
+        told = run(folder, "blame", "--incremental", commit, "--", argument(path), timeout=SECONDS)
+    except GitTimedOut:
+        return None
+    except GitFailed:
+        return ()
+    found = [
+        Origin(match[1].decode(), int(match[3]), int(match[4]))
+        for line in told.split(b"\n")
+        if (match := BEGINNING.fullmatch(line)) and match[4]
+    ]
+    return joined(sorted(found, key=lambda origin: origin.first))
+
+
+def joined(found: list[Origin]) -> tuple[Origin, ...]:
+    """Put runs of the same commit that follow each other together."""
+    made: list[Origin] = []
+    for one in found:
+        if made and made[-1].commit == one.commit and made[-1].first + made[-1].count == one.first:
+            made[-1] = Origin(one.commit, made[-1].first, made[-1].count + one.count)
+        else:
+            made.append(one)
+    return tuple(made)

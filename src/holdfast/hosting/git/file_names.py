@@ -1,0 +1,49 @@
+"""The paths of all files in a commit, for finding one by its name."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.trees import DIRECTORY, walk
+
+__all__ = ["Names", "file_names"]
+
+MOST: Final = 20_000
+KEPT: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Paths as bytes, and the same folded for comparing; `is_cut` when there are more than anybody looks at."""
+
+    paths: tuple[bytes, ...]
+    folded: tuple[str, ...]
+    is_cut: bool
+
+    def holding(self, words: list[str]) -> list[bytes]:
+        """Return the paths that hold all of some folded words; those with one in the name itself come first."""
+        found = [
+            (not any(word in folded.rpartition("/")[2] for word in words), len(folded), folded, path)
+            for path, folded in zip(self.paths, self.folded, strict=True)
+            if all(word in folded for word in words)
+        ]
+        return [path for *_, path in sorted(found)]
+
+
+def file_names(repo: Repo, commit: str) -> Names:
+    """Return the paths in a commit, which never change."""
+    return named(repo.folder, commit)
+
+
+@lru_cache(maxsize=KEPT)
+def named(folder: Path, commit: str) -> Names:
+    """Walk the tree of a commit, as far as it is bounded."""
+    repo = open_repository(folder)
+    nodes = list(islice(walk(repo, read_commit(repo, commit).tree), MOST + 1))
+    paths = tuple(path for mode, path, _ in nodes[:MOST] if mode != DIRECTORY)
+    return Names(paths, tuple(shown(path).casefold() for path in paths), len(nodes) > MOST)

@@ -1,0 +1,197 @@
+"""What differs between two trees, for people to read: files with their renames, and lines side by side in hunks.
+
+git says once which files differ, finds the renames and counts the lines; the lines themselves are compared here,
+file by file and only as many as somebody looks at.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal
+
+import pygit2
+
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git.changes import EMPTY_TREE
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.output import answer
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import SUBMODULE, read_blob
+
+__all__ = ["Difference", "FileDiff", "Hunk", "Line", "Sign", "difference", "hunks_between", "hunks_of"]
+
+Status = Literal["added", "removed", "modified", "renamed", "copied"]
+Sign = Literal[" ", "+", "-", "\\"]
+
+# Comparing larger files line by line would hold up whoever waits for a page.
+LARGEST: Final = 2**20
+KEPT: Final = 64
+HEADER: Final = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*")
+STATUSES: Final[dict[bytes, Status]] = {b"A": "added", b"D": "removed", b"R": "renamed", b"C": "copied"}
+NOTHING: Final = b"0"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """A file that is not the same on both sides; an id of zeros stands for no file."""
+
+    status: Status
+    old_path: bytes
+    new_path: bytes
+    old_mode: int
+    new_mode: int
+    old_id: str
+    new_id: str
+    additions: int = 0
+    deletions: int = 0
+    is_binary: bool = False
+
+    @property
+    def path(self) -> str:
+        """The path it has now, or had last, as people see it."""
+        return shown(self.new_path)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All files that differ, and how many lines came and went."""
+
+    files: tuple[FileDiff, ...]
+    additions: int
+    deletions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: kept, added, removed, or a remark of git's; with its numbers on both sides."""
+
+    sign: Sign
+    old: int | None
+    new: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that lie together; `heading` is where, in words of the file itself."""
+
+    old_start: int
+    new_start: int
+    heading: str
+    lines: tuple[Line, ...]
+
+
+def difference(repo: Repo, old: str | None, new: str | None) -> Difference:
+    """Return which files differ between two trees; no tree is an empty one. The answer never changes."""
+    return told(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
+
+
+@lru_cache(maxsize=KEPT)
+def told(folder: Path, old: str, new: str) -> Difference:
+    """Let git find renames and count lines."""
+    how = ("-r", "-M", "--raw", "--numstat", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+    tokens = iter(answer(folder, "diff-tree", *how, old, new).split(b"\0"))
+    files: list[FileDiff] = []
+    counts: dict[bytes, tuple[int, int, bool]] = {}
+    for token in tokens:
+        header = HEADER.fullmatch(token)
+        if header is not None:
+            files.append(file_of(header, tokens))
+        elif token:
+            path, count = count_of(token, tokens)
+            counts[path] = count
+    counted = tuple(with_count(file, *counts.get(file.new_path, (0, 0, False))) for file in files)
+    return Difference(counted, sum(file.additions for file in counted), sum(file.deletions for file in counted))
+
+
+def file_of(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
+    """Read what git says about one file."""
+    status = STATUSES.get(header[5], "modified")
+    old_path = next(tokens)
+    new_path = next(tokens) if status in {"renamed", "copied"} else old_path
+    old_mode, new_mode = int(header[1], 8), int(header[2], 8)
+    return FileDiff(status, old_path, new_path, old_mode, new_mode, header[3].decode(), header[4].decode())
+
+
+def count_of(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int, int, bool]]:
+    """Read a count of lines, and the path it is for; of a renamed file both paths follow."""
+    additions, deletions, path = token.split(b"\t", 2)
+    if not path:
+        next(tokens)
+        path = next(tokens)
+    if additions == b"-":
+        return path, (0, 0, True)
+    return path, (int(additions), int(deletions), False)
+
+
+def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) -> FileDiff:  # noqa: FBT001
+    """Add the count of lines to a file."""
+    return FileDiff(
+        file.status,
+        file.old_path,
+        file.new_path,
+        file.old_mode,
+        file.new_mode,
+        file.old_id,
+        file.new_id,
+        additions,
+        deletions,
+        is_binary,
+    )
+
+
+def side(repo: Repo, mode: int, object_id: str) -> bytes | None:
+    """Return one side of a file; None when it is too large to be compared."""
+    if mode == 0:
+        return b""
+    if mode == SUBMODULE:
+        return f"Subproject commit {object_id}\n".encode()
+    header = repo.header(object_id)
+    if header is None or header[1] > LARGEST:
+        return None
+    return read_blob(repo, object_id)
+
+
+def hunks_of(repo: Repo, file: FileDiff, *, most: int) -> tuple[list[Hunk], bool] | None:
+    """Return the hunks of a file up to so many lines, and whether there are more; None when it is too large."""
+    old, new = side(repo, file.old_mode, file.old_id), side(repo, file.new_mode, file.new_id)
+    if old is None or new is None:
+        return None
+    return hunks_between(old, new, most=most)
+
+
+def hunks_between(old: bytes, new: bytes, *, most: int) -> tuple[list[Hunk], bool]:
+    """Compare two texts; return the hunks up to so many lines, and whether there are more."""
+    try:
+        patch = pygit2.Patch.create_from(old, new)
+    except pygit2.GitError as error:
+        raise GitDamaged("two files cannot be compared") from error
+    made: list[Hunk] = []
+    room = most
+    for hunk in patch.hunks:
+        if room <= 0:
+            return made, True
+        lines = [line_of(line) for line in hunk.lines[:room]]
+        room -= len(lines)
+        made.append(Hunk(hunk.old_start, hunk.new_start, heading_of(hunk.header), tuple(lines)))
+        if len(lines) < len(hunk.lines):
+            return made, True
+    return made, False
+
+
+def heading_of(header: str) -> str:
+    """Return the words after the numbers of a hunk."""
+    return header.rpartition("@@")[2].strip()
+
+
+def line_of(line: "pygit2.DiffLine") -> Line:
+    """Read a line; those git remarks on have no number."""
+    text = shown(line.raw_content).rstrip("\r\n")
+    if line.origin in "=<>":
+        return Line("\\", None, None, "No newline at the end of the file")
+    sign: Sign = "+" if line.origin == "+" else "-" if line.origin == "-" else " "
+    old = line.old_lineno if line.old_lineno > 0 else None
+    new = line.new_lineno if line.new_lineno > 0 else None
+    return Line(sign, old, new, text)

@@ -1,0 +1,102 @@
+"""What waits to be sent, hook by hook, and how each one's last delivery went: where to look when nothing comes."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import func, literal_column, or_, select
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.deliveries import LISTED, Delivery
+from holdfast.hosting.store.tables import deliveries, hooks, repositories, users
+
+__all__ = ["Stuck", "last_deliveries", "stuck_hooks"]
+
+STATES: Final = ("waiting", "delivered", "failed", "cancelled")
+
+waits = (
+    select(
+        deliveries.c.hook_id,
+        func.count().label("waiting"),
+        func.min(deliveries.c.created_at).label("oldest"),
+        func.min(deliveries.c.id).label("first"),
+    )
+    # Written out, so that the databases know that their index of what waits will do.
+    .where(deliveries.c.state == literal_column("'waiting'"))
+    .group_by(deliveries.c.hook_id)
+    .subquery()
+)
+keeper, owner = users.alias("keeper"), users.alias("owner")
+STUCK = (
+    select(
+        *(hooks.c.id, hooks.c.scope, hooks.c.type, hooks.c.name, hooks.c.url),
+        *(hooks.c.is_active, hooks.c.paused_at, hooks.c.pause_reason),
+        func.coalesce(keeper.c.name, owner.c.name, "").label("owner"),
+        func.coalesce(repositories.c.name, "").label("repository"),
+        func.coalesce(waits.c.waiting, 0).label("waiting"),
+        func.coalesce(waits.c.oldest, 0).label("oldest"),
+        func.coalesce(deliveries.c.tries, 0).label("tries"),
+        func.coalesce(deliveries.c.error, "").label("error"),
+        func.coalesce(deliveries.c.due_at, 0).label("due_at"),
+        func.coalesce(owner.c.is_organization, False).label("of_organization"),  # an SQL value
+    )
+    .select_from(
+        hooks.outerjoin(waits, waits.c.hook_id == hooks.c.id)
+        .outerjoin(deliveries, deliveries.c.id == waits.c.first)
+        .outerjoin(repositories, repositories.c.id == hooks.c.repository_id)
+        .outerjoin(keeper, keeper.c.id == repositories.c.owner_id)
+        .outerjoin(owner, owner.c.id == hooks.c.owner_id)
+    )
+    .where(or_(waits.c.waiting > 0, hooks.c.paused_at > 0))
+    .order_by((hooks.c.paused_at > 0).desc(), func.coalesce(waits.c.oldest, 0), hooks.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A hook that is paused or behind; `tries`, `error` and `due_at` are those of what is to be sent first."""
+
+    id: int
+    scope: str
+    type: str
+    name: str
+    url: str
+    is_active: bool
+    paused_at: int
+    pause_reason: str
+    owner: str
+    repository: str
+    waiting: int
+    oldest: int
+    tries: int
+    error: str
+    due_at: int
+    of_organization: bool
+
+
+def stuck_hooks(database: Database, *, skip: int, limit: int) -> tuple[list[Stuck], int]:
+    """Return one page of the hooks that are paused or have something waiting, paused ones first, and how many."""
+    with database.read() as connection:
+        rows = connection.execute(STUCK.offset(skip).limit(limit)).all()
+        counted = select(func.count()).select_from(STUCK.order_by(None).subquery())
+        total = connection.execute(counted).scalar_one()
+    return [Stuck(*tuple(row)) for row in rows], total
+
+
+def last_deliveries(database: Database, hook_ids: Collection[int]) -> dict[int, Delivery]:
+    """Return the newest delivery of each hook that has one, without what was sent."""
+    if not hook_ids:
+        return {}
+    # The newest in each state is the end of a stretch of an index; the newest of all would be looked for.
+    newest = [
+        select(func.max(deliveries.c.id))
+        .where(deliveries.c.hook_id == hooks.c.id, deliveries.c.state == state)
+        .correlate(hooks)
+        .scalar_subquery()
+        for state in STATES
+    ]
+    with database.read() as connection:
+        rows = connection.execute(select(*newest).where(hooks.c.id.in_(hook_ids))).all()
+        wanted = [max(number for number in row if number is not None) for row in rows if any(row)]
+        found = connection.execute(select(*LISTED).where(deliveries.c.id.in_(wanted))).all() if wanted else []
+    return {one.hook_id: one for one in (Delivery(*row) for row in found)}

@@ -1,0 +1,1 @@
+"""The pages of whoever looks after the service."""

@@ -1,0 +1,188 @@
+"""How the service is: its health, what waits to be sent, its organizations and its settings."""
+
+import platform
+import shutil
+import time
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+from sqlalchemy import func, select, text
+
+from holdfast import __version__
+from holdfast.hosting import health
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import site_admin
+from holdfast.hosting.api.paging import Page
+from holdfast.hosting.git import program
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts, backlog, migrate, outbox
+from holdfast.hosting.store.backlog import Stuck
+from holdfast.hosting.store.tables import deliveries, hooks, issues, repositories, users
+from holdfast.settings import describe, show
+from holdfast.web.settings.frames import ACCOUNT, ADMIN, in_admin
+
+__all__ = ["list_organizations_page", "show_deliveries", "show_health", "show_settings_page"]
+
+EVERYBODY: Final = ("public", "limited", "private")
+CHECKS: Final = (("database", "Database"), ("migrations", "Tables of the database"), ("data", "Data folder"))
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is."""
+
+    people: int
+    organizations: int
+    repositories: int
+    issues: int
+    hooks: int
+    waiting: int
+    failed: int
+    """In the time deliveries are kept."""
+
+
+class FindQuery(msgspec.Struct, frozen=True):
+    """What to look for."""
+
+    q: str = ""
+
+
+def counts(host: Host) -> Counts:
+    """Count what there is, in one query."""
+    counted = [
+        select(func.count()).select_from(users).where(~users.c.is_organization),
+        select(func.count()).select_from(users).where(users.c.is_organization),
+        select(func.count()).select_from(repositories),
+        select(func.count()).select_from(issues),
+        select(func.count()).select_from(hooks),
+        select(func.count()).select_from(deliveries).where(deliveries.c.state == "waiting"),
+        select(func.count()).select_from(deliveries).where(deliveries.c.state == "failed"),
+    ]
+    with host.database.read() as connection:
+        row = connection.execute(select(*(one.scalar_subquery() for one in counted))).one()
+    return Counts(*row)
+
+
+def database_facts(host: Host) -> tuple[str, int]:
+    """Return which database it is, and how many bytes it has."""
+    if host.database.is_sqlite:
+        statements = (
+            text("SELECT 'SQLite ' || sqlite_version()"),
+            text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
+        )
+    else:
+        statements = (
+            text("SELECT 'PostgreSQL ' || current_setting('server_version')"),
+            text("SELECT pg_database_size(current_database())"),
+        )
+    with host.database.read() as connection:
+        name, size = (connection.execute(statement).scalar_one() for statement in statements)
+    return str(name), int(size)
+
+
+@endpoint(f"GET {ADMIN}", scope="admin", guards=(site_admin,), slow=True)
+def show_health(call: Call) -> Raw:
+    """Show whether the service can do its work, and on what."""
+    host = call.host
+    problems = health.problems(host)
+    database, size = database_facts(host)
+    disk = shutil.disk_usage(host.settings.data)
+    return in_admin(
+        call,
+        "admin/health.html",
+        at="Health",
+        title="Health",
+        checks=[(words, problems.get(name, "")) for name, words in CHECKS],
+        counts=counts(host),
+        versions=[
+            ("Holdfast", __version__),
+            ("Python", platform.python_version()),
+            ("Database", database),
+            ("Revision of its tables", migrate.revision(host.database) or "none"),
+            ("Git", git_version()),
+            ("System", f"{platform.system()} {platform.release()} on {platform.machine()}"),
+        ],
+        database_size=size,
+        disk=disk,
+        data=host.settings.data,
+        little=disk.free < disk.total // 20,
+    )
+
+
+def git_version() -> str:
+    """Return the version of the `git` program."""
+    return program.run(None, "version").decode("utf-8", "replace").removeprefix("git version").strip()
+
+
+def home_of(stuck: Stuck) -> tuple[str, str]:
+    """Return in words whose a hook is, and where its pages are; nobody else's own hooks can be looked at."""
+    if stuck.scope in {"system", "default"}:
+        return "the whole service", f"{ADMIN}/hooks/{stuck.id}"
+    if stuck.repository:
+        name = f"{stuck.owner}/{stuck.repository}"
+        return name, f"/{quote(name)}/settings/hooks/{stuck.id}"
+    if stuck.of_organization:
+        return stuck.owner, f"/-/orgs/{quote(stuck.owner)}/settings/hooks/{stuck.id}"
+    return stuck.owner, f"{ACCOUNT}/hooks/{stuck.id}"
+
+
+@endpoint(f"GET {ADMIN}/deliveries", scope="admin", guards=(site_admin,), slow=True)
+def show_deliveries(call: Call, page: Page) -> Raw:
+    """Show what waits to be sent, and which receivers do not answer."""
+    database = call.host.database
+    queue = outbox.queue(database)
+    found, total = backlog.stuck_hooks(database, skip=page.skip, limit=page.size)
+    own = call.user.name
+    listed = []
+    for stuck in found:
+        name, path = home_of(stuck)
+        is_ours = stuck.scope != "owner" or stuck.of_organization or stuck.owner == own
+        listed.append((stuck, name, path if is_ours else ""))
+    return in_admin(
+        call,
+        "admin/deliveries.html",
+        at="Deliveries",
+        title="Deliveries",
+        queue=queue,
+        waited=max(int(time.time() - queue.oldest), 0) if queue.length else 0,
+        hooks=listed,
+        total=total,
+        page=page,
+        on=call.host.settings.webhooks,
+    )
+
+
+@endpoint(f"GET {ADMIN}/organizations", scope="admin", guards=(site_admin,), slow=True)
+def list_organizations_page(call: Call, query: FindQuery, page: Page) -> Raw:
+    """Show every organization, or those whose name has a text in it."""
+    found, total = accounts.search_accounts(
+        call.host.database,
+        query.q.strip(),
+        organizations=True,
+        visibilities=EVERYBODY,
+        skip=page.skip,
+        limit=page.size,
+    )
+    more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
+    return in_admin(
+        call,
+        "admin/organizations.html",
+        at="Organizations",
+        title="Organizations",
+        found=found,
+        total=total,
+        page=page,
+        q=query.q,
+        more=more,
+    )
+
+
+@endpoint(f"GET {ADMIN}/settings", scope="admin", guards=(site_admin,), slow=True)
+def show_settings_page(call: Call) -> Raw:
+    """Show the settings in force; what is secret is masked."""
+    settings = call.host.settings
+    rows = [(setting, show(getattr(settings, setting.name))) for setting in describe()]
+    return in_admin(call, "admin/settings.html", at="Settings", title="Settings", rows=rows)

@@ -1,0 +1,239 @@
+"""Everybody's accounts, for administrators: find, make, change, close, rename and remove them."""
+
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from holdfast.hosting.api import admin
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Subject, of_user, person, site_admin
+from holdfast.hosting.api.paging import Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.accounts import Account
+from holdfast.web.acting import act
+from holdfast.web.pages import go
+from holdfast.web.settings.dangers import check_typed
+from holdfast.web.settings.frames import ADMIN, in_admin
+
+__all__ = [
+    "change_user_page",
+    "create_user_page",
+    "delete_user_page",
+    "list_users_page",
+    "new_user_page",
+    "rename_user_page",
+    "reset_password_page",
+    "show_user_page",
+]
+
+AT: Final = "Users"
+ROOT: Final = f"{ADMIN}/users"
+GUARDS: Final = (site_admin, of_user, person)
+TEXTS: Final = ("full_name", "email", "description", "website", "location", "visibility")
+FLAGS: Final = ("admin", "active", "prohibit_login", "restricted", "allow_create_organization")
+
+
+class UsersQuery(msgspec.Struct, frozen=True):
+    """Whom to look for."""
+
+    q: str = ""
+
+
+class NewUserForm(msgspec.Struct, frozen=True):
+    """What was typed; without a password one is invented."""
+
+    username: str = ""
+    full_name: str = ""
+    email: str = ""
+    password: str = ""
+    must_change_password: str = ""
+    visibility: str = "public"
+    restricted: str = ""
+
+
+class UserForm(msgspec.Struct, frozen=True):
+    """What was typed; a checkbox that is not ticked is empty."""
+
+    full_name: str = ""
+    email: str = ""
+    description: str = ""
+    website: str = ""
+    location: str = ""
+    visibility: str = ""
+    admin: str = ""
+    active: str = ""
+    prohibit_login: str = ""
+    restricted: str = ""
+    allow_create_organization: str = ""
+
+
+class ResetForm(msgspec.Struct, frozen=True):
+    """A password to set; without one it is invented."""
+
+    password: str = ""
+    must_change_password: str = ""
+
+
+class DeedForm(msgspec.Struct, frozen=True):
+    """What was typed to rename or remove somebody."""
+
+    new_username: str = ""
+    confirm: str = ""
+    purge: str = ""
+
+
+@endpoint(f"GET {ROOT}", scope="admin", guards=(site_admin,), slow=True)
+def list_users_page(call: Call, query: UsersQuery, page: Page) -> Raw:
+    """Show everybody, or those whose name has a text in it."""
+    found, total = accounts.search_accounts(
+        call.host.database,
+        query.q.strip(),
+        organizations=False,
+        visibilities=admin.EVERYBODY,
+        skip=page.skip,
+        limit=page.size,
+    )
+    more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
+    return in_admin(
+        call, "admin/users.html", at=AT, title="Users", people=found, total=total, page=page, q=query.q, more=more
+    )
+
+
+def show_new(call: Call, form: NewUserForm, refusal: Refusal | None = None) -> Raw:
+    """Show the form of a new account."""
+    return in_admin(
+        call,
+        "admin/new_user.html",
+        at=AT,
+        title="New user",
+        refusal=refusal,
+        form=form,
+    )
+
+
+@endpoint(f"GET {ROOT}/new", scope="admin", guards=(site_admin,), slow=True)
+def new_user_page(call: Call) -> Raw:
+    """Ask who is to get an account."""
+    return show_new(call, NewUserForm(must_change_password="on"))  # noqa: S106  # a box that is ticked
+
+
+@endpoint(f"POST {ROOT}/new", scope="admin", guards=(site_admin,), largest_body=64 * 1024)
+def create_user_page(call: Call, body: NewUserForm) -> Raw:
+    """Make an account, and show the password that was invented, this once."""
+    invented = "" if body.password else accounts.new_password().reveal()
+    wanted = {
+        "username": body.username.strip(),
+        "email": body.email.strip(),
+        "full_name": body.full_name.strip(),
+        "password": body.password or invented,
+        "must_change_password": bool(body.must_change_password),
+        "visibility": body.visibility,
+        "restricted": bool(body.restricted),
+    }
+    try:
+        made = act(call, admin.create_user, body=wanted)
+    except Refusal as refusal:
+        return show_new(call, msgspec.structs.replace(body, password=""), refusal)
+    if not invented:
+        return go(f"{ROOT}/{quote(made.login)}", "created")
+    return show_user(call, accounts.find_account(call.host.database, made.id), invented=invented)
+
+
+def form_of(account: Account) -> UserForm:
+    """Return the form of an account there is."""
+    flags = {
+        "admin": account.is_admin,
+        "active": account.is_active,
+        "prohibit_login": account.may_not_log_in,
+        "restricted": account.is_restricted,
+        "allow_create_organization": account.may_create_organizations,
+    }
+    texts = {name: getattr(account, name) for name in TEXTS}
+    return UserForm(**texts, **{name: "on" if flag else "" for name, flag in flags.items()})
+
+
+def show_user(
+    call: Call,
+    account: Account,
+    form: UserForm | None = None,
+    *,
+    refusal: Refusal | None = None,
+    invented: str = "",
+    deed: DeedForm | None = None,
+) -> Raw:
+    """Show an account, and a password that was invented for it, this once."""
+    shown = in_admin(
+        call,
+        "admin/user.html",
+        at=AT,
+        title=account.name,
+        refusal=refusal,
+        account=account,
+        form=form or form_of(account),
+        path=f"{ROOT}/{quote(account.name)}",
+        deed=deed or DeedForm(new_username=account.name),
+        invented=invented,
+    )
+    if invented:
+        shown.headers["Cache-Control"] = "no-store"
+    return shown
+
+
+@endpoint(f"GET {ROOT}/{{username}}", scope="admin", guards=GUARDS, slow=True)
+def show_user_page(call: Call, subject: Subject) -> Raw:
+    """Show somebody's account."""
+    return show_user(call, subject.account)
+
+
+@endpoint(f"POST {ROOT}/{{username}}", scope="admin", guards=GUARDS)
+def change_user_page(call: Call, subject: Subject, body: UserForm) -> Raw:
+    """Change somebody's account."""
+    wanted: dict[str, str | bool] = {name: getattr(body, name).strip() for name in TEXTS}
+    wanted |= {name: bool(getattr(body, name)) for name in FLAGS}
+    if not subject.account.email and not wanted["email"]:
+        del wanted["email"]
+    try:
+        act(call, admin.edit_user, body=wanted)
+    except Refusal as refusal:
+        return show_user(call, subject.account, body, refusal=refusal)
+    return go(f"{ROOT}/{quote(subject.account.name)}", "changed")
+
+
+@endpoint(f"POST {ROOT}/{{username}}/password", scope="admin", guards=GUARDS, largest_body=64 * 1024)
+def reset_password_page(call: Call, subject: Subject, body: ResetForm) -> Raw:
+    """Give somebody another password, and log them out everywhere."""
+    invented = "" if body.password else accounts.new_password().reveal()
+    wanted = {"password": body.password or invented, "must_change_password": bool(body.must_change_password)}
+    try:
+        act(call, admin.edit_user, body=wanted)
+    except Refusal as refusal:
+        return show_user(call, subject.account, refusal=refusal)
+    if not invented:
+        return go(f"{ROOT}/{quote(subject.account.name)}", "changed")
+    return show_user(call, subject.account, invented=invented)
+
+
+@endpoint(f"POST {ROOT}/{{username}}/rename", scope="admin", guards=GUARDS)
+def rename_user_page(call: Call, subject: Subject, body: DeedForm) -> Raw:
+    """Give somebody another name."""
+    name = body.new_username.strip()
+    try:
+        check_typed(body.confirm, subject.account.name)
+        act(call, admin.rename_user, body={"new_username": name})
+    except Refusal as refusal:
+        return show_user(call, subject.account, refusal=refusal, deed=body)
+    return go(f"{ROOT}/{quote(name)}", "moved")
+
+
+@endpoint(f"POST {ROOT}/{{username}}/delete", scope="admin", guards=GUARDS)
+def delete_user_page(call: Call, subject: Subject, body: DeedForm) -> Raw:
+    """Remove somebody's account."""
+    try:
+        check_typed(body.confirm, subject.account.name)
+        act(call, admin.delete_user, query={"purge": "true"} if body.purge else {})
+    except Refusal as refusal:
+        return show_user(call, subject.account, refusal=refusal, deed=DeedForm(subject.account.name))
+    return go(ROOT, "deleted")

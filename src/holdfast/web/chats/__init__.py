@@ -1,0 +1,12 @@
+"""Conversations in the browser: the same pages over an archive, wherever it lies.
+
+room          an archive that several requests read at once
+view          what one page is made from, and what a page can be
+conversation  finds the page for an address inside a conversation
+chat_list, chat_page, message_page, finding, people_page, figures, media, about
+              the pages
+alone         the pages for one person on their own machine
+cache         backups brought into archives in the background, for all processes of the service
+shelf_pages   the archives and backups of the data folder, for the administrator
+bridge        backups that lie in repositories
+"""

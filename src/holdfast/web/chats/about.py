@@ -1,0 +1,71 @@
+"""What an archive was made from, what an import left out, and what the validator says of a backup."""
+
+import sqlite3
+from typing import Final
+
+from holdfast.backup.rules import RULES
+from holdfast.web.chats.findings import frame_json, read_findings
+from holdfast.web.chats.view import NotHere, Shown, View, page_number, when, whole_number
+
+__all__ = ["show_about", "show_findings", "show_frame"]
+
+SKIPPED: Final = 200
+FINDINGS: Final = 100
+
+
+def show_about(view: View) -> Shown:
+    """List the backups that were imported, and what was left out of them."""
+    skipped = []
+    for one in view.archive.skipped():
+        skipped.append(one)
+        if len(skipped) > SKIPPED:
+            break
+    snapshots = view.archive.snapshots()[-SKIPPED:]
+    return Shown(
+        "chats/about.html",
+        "About",
+        {
+            "snapshots": [(one, when(one.made_ms)) for one in snapshots],
+            "skipped": skipped[:SKIPPED],
+            "more_skipped": len(skipped) > SKIPPED,
+            "has_findings": has_findings(view),
+        },
+    )
+
+
+def has_findings(view: View) -> bool:
+    """Tell whether the backup was held to the rules when it was brought in."""
+    connection: sqlite3.Connection = view.archive.connection
+    row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_verdict'").fetchone()
+    return row is not None
+
+
+def show_findings(view: View) -> Shown:
+    """List what is wrong with the backup, each finding with the way to its frame."""
+    if not has_findings(view):
+        raise NotHere
+    number = page_number(view)
+    verdict, findings = read_findings(view.archive.connection, FINDINGS, (number - 1) * FINDINGS)
+    rules = {rule.id: rule for rule in RULES}
+    return Shown(
+        "chats/findings.html",
+        "Findings",
+        {
+            "verdict": verdict,
+            "findings": [(one, rules.get(one.rule)) for one in findings],
+            "size": FINDINGS,
+            "page": number,
+            "pages_address": f"{view.address('findings')}?page=",
+        },
+    )
+
+
+def show_frame(view: View, number: str) -> Shown:
+    """Show a frame that something is wrong with, as JSON."""
+    if not has_findings(view):
+        raise NotHere
+    wanted = whole_number(number)
+    text = frame_json(view.archive.connection, wanted)
+    if text is None:
+        raise NotHere
+    return Shown("chats/frame.html", f"Frame {wanted}", {"number": wanted, "text": text})

@@ -1,0 +1,173 @@
+"""Backups, archives and exports that lie in repositories, shown as conversations to whoever may read the file."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.errors import LfsError
+from holdfast.hosting.git import trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import lfs
+from holdfast.web.chats.cache import Source
+from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_source
+from holdfast.web.chats.recognising import LOOK, kind_of_file, looks_like_backup
+from holdfast.web.code.spot import READING, spot_at
+from holdfast.web.repository_frame import CODE, show_in
+
+__all__ = ["act_on_chats", "offers_conversation", "page_chats"]
+
+# Larger files are imported by a command, not by looking at a page.
+LARGEST: Final = 8 << 30
+
+
+@endpoint("GET /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
+def page_chats(call: Call, place: Place, kind: str, filepath: str) -> Raw:  # noqa: ARG001  # read from the raw path
+    """Show a page of a conversation that is a file."""
+    frame, source, inner = opened(call, place, kind)
+    return show_source(frame, source, inner)
+
+
+@endpoint("POST /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
+def act_on_chats(
+    call: Call,
+    place: Place,
+    kind: str,
+    filepath: str,  # noqa: ARG001
+    body: KeyForm,
+) -> Raw:
+    """Take the key of a backup, forget it, or try again to read one."""
+    frame, source, inner = opened(call, place, kind)
+    return act_on(frame, source, inner, body)
+
+
+def opened(call: Call, place: Place, kind: str) -> tuple[Frame, Source, str]:
+    """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
+    spot = spot_at(call, place, kind)
+    entry, inner = file_in(spot.repo, spot.commit, argument(spot.path))
+    source = source_of(call, place, spot.repo, entry)
+
+    def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> Raw:
+        return show_in(
+            call,
+            place,
+            template,
+            tab=CODE,
+            title=f"{title} · {place.repository.full_name}",
+            status=status,
+            layout="chats/in_repository.html",
+            # The name of the repository is the page's heading.
+            top="h2",
+            ref=spot.name,
+            ref_path=f"{spot.below}/",
+            file_path=entry.path,
+            file_address=spot.address("src", entry.raw_path),
+            **values,
+        )
+
+    return Frame(call, spot.address("chats", entry.raw_path), draw), source, inner
+
+
+def file_in(repo: Repo, commit: str, path: str) -> tuple[Entry, str]:
+    """Walk down a path to the file on it, and return the rest."""
+    parts = path.split("/")
+    tree = read_commit(repo, commit).tree
+    for count in range(1, len(parts) + 1):
+        entry = trees.find(repo, tree, "/".join(parts[:count]))
+        if not isinstance(entry, Entry):
+            break
+        if entry.type == "file":
+            return entry, "/".join(parts[count:])
+        if entry.type != "dir":
+            break
+    raise Refusal(404)
+
+
+def offers_conversation(call: Call, place: Place, repo: Repo, entry: Entry) -> bool:
+    """Tell whether a file's page should lead to it as a conversation, at the same address below `chats`."""
+    if entry.type != "file":
+        return False
+    stored = stored_elsewhere(call, place, repo, entry)
+    try:
+        if stored is not None:
+            return looks_like_backup(large_head(call.host, stored), entry.name)
+        return looks_like_backup(head_of(repo.folder, entry.id), entry.name)
+    except (LfsError, Refusal):
+        return False
+
+
+def stored_elsewhere(call: Call, place: Place, repo: Repo, entry: Entry) -> Pointer | None:
+    """Return the large file a file points to, if the repository has it."""
+    if entry.size > MOST_BYTES:
+        return None
+    stored = Pointer.parse(trees.read_blob(repo, entry.id))
+    if stored is None or lfs.linked_at(call.host.database, place.repository, stored.oid) is None:
+        return None
+    return stored
+
+
+def source_of(call: Call, place: Place, repo: Repo, entry: Entry) -> Source:
+    """Describe a file by its content: its own, or of a pointer what it stands for."""
+    stored = stored_elsewhere(call, place, repo, entry)
+    try:
+        head = head_of(repo.folder, entry.id) if stored is None else large_head(call.host, stored)
+    except LfsError as error:
+        raise Refusal(503, str(error)) from None
+    size = entry.size if stored is None else stored.size
+    kind = kind_of_file(head, size)
+    if kind is None or size > LARGEST:
+        raise Refusal(404)
+    if stored is None:
+        return Source(f"blob {entry.id}", entry.name, kind, write=partial(write_blob, repo.folder, entry.id))
+    return Source(f"lfs {stored.oid}", entry.name, kind, write=partial(write_large, call.host, stored))
+
+
+@lru_cache(maxsize=64)
+def head_of(folder: Path, blob: str) -> bytes:
+    """Read how a blob begins."""
+    return b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOK))
+
+
+def large_head(host: Host, stored: Pointer) -> bytes:
+    """Read how a large file begins."""
+
+    async def beginning() -> bytes:
+        size = await host.lfs.size(stored.oid)
+        if size is None:
+            raise Refusal(404)
+        return await joined(host.lfs.read(stored.oid, 0, min(LOOK, size)))
+
+    return asyncio.run(beginning())
+
+
+def write_blob(folder: Path, blob: str, target: Path) -> None:
+    """Write a blob to a file."""
+    with target.open("wb") as out:
+        for piece in trees.stream_blob(open_repository(folder), blob):
+            out.write(piece)
+
+
+def write_large(host: Host, stored: Pointer, target: Path) -> None:
+    """Write a large file to a file of ours."""
+
+    async def copy() -> None:
+        with target.open("wb") as out:
+            async for piece in host.lfs.read(stored.oid):
+                await asyncio.to_thread(out.write, piece)
+
+    asyncio.run(copy())
+
+
+async def joined(chunks: AsyncIterator[bytes]) -> bytes:
+    """Put chunks together."""
+    return b"".join([chunk async for chunk in chunks])

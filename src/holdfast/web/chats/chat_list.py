@@ -1,0 +1,155 @@
+"""The list of chats as the owner saw it: pinned ones first, folders as tabs, archived ones apart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from holdfast.backup.archive import Chat, Message, browsing
+from holdfast.backup.export.html.bubbles import color_of, initials
+from holdfast.web.chats.view import NotHere, Shown, View, cut, page_number, when, whole_number
+
+__all__ = ["line_of", "show_list", "with_mentions"]
+
+ROWS: Final = 100
+MOST_TABS: Final = 50
+LINE: Final = 140
+# What stands in a text where somebody is mentioned.
+PLACE: Final = "\ufffc"
+KINDS: Final = {
+    "message": "Message",
+    "sticker": "Sticker",
+    "view_once": "View-once media",
+    "poll": "Poll",
+    "contact": "Contact",
+    "story_reply": "Reply to a story",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A chat in the list."""
+
+    chat: Chat
+    address: str
+    initials: str
+    color: int
+    line: str
+    who: str
+    latest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A part of the list."""
+
+    name: str
+    address: str
+    current: bool
+    count: int
+
+
+def show_list(view: View) -> Shown:
+    """Show the chats of one account, all or those of a folder."""
+    owners = view.room.kept("accounts", lambda: browsing.accounts(view.archive))
+    if not owners:
+        return Shown(
+            "chats/list.html", view.room.name, {"rows": [], "folders": [], "accounts": [], "total": 0, "page": 1}
+        )
+    account = whole_number(view.query["account"]) if "account" in view.query else owners[0][0]
+    if account not in {number for number, _ in owners}:
+        raise NotHere
+    mine = [chat for chat in view.chats().values() if chat.account_id == account]
+    extra = account if account != owners[0][0] else None
+    tabs, chosen = parts_of(view, account, mine, extra)
+    number = page_number(view)
+    part = chosen[(number - 1) * ROWS : number * ROWS]
+    latest = browsing.latest_messages(view.archive, [chat.id for chat in part])
+    accounts = [
+        Tab(cut(name, 60) or f"Account {n}", view.address("", account=i), i == account, 0)
+        for n, (i, name) in enumerate(owners[:MOST_TABS], 1)
+    ]
+    here = view.address("", account=extra, folder=view.query.get("folder"), archived=view.query.get("archived"))
+    return Shown(
+        "chats/list.html",
+        view.room.name,
+        {
+            "rows": [row(view, chat, latest.get(chat.id)) for chat in part],
+            "folders": tabs if len(tabs) > 1 else [],
+            "accounts": accounts if len(accounts) > 1 else [],
+            "total": len(chosen),
+            "size": ROWS,
+            "page": number,
+            "pages_address": f"{here}{'&' if '?' in here else '?'}page=",
+        },
+    )
+
+
+def parts_of(view: View, account: int, mine: list[Chat], extra: int | None) -> tuple[list[Tab], list[Chat]]:
+    """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
+    folders = view.room.kept(("folders", account), lambda: browsing.folders(view.archive, account))
+    wanted = view.query.get("folder"), "archived" in view.query
+    parts: list[tuple[str, dict[str, object], bool, Callable[[Chat], bool]]] = [
+        ("Chats", {}, wanted == (None, False), lambda chat: not chat.archived)
+    ]
+    parts += [
+        (cut(folder.name, 60), {"folder": folder.n}, wanted == (str(folder.n), False), partial(is_in, folder))
+        for folder in folders[:MOST_TABS]
+    ]
+    if any(chat.archived for chat in mine):
+        parts.append(("Archived", {"archived": 1}, wanted[1], lambda chat: chat.archived))
+    tabs: list[Tab] = []
+    chosen: list[Chat] | None = None
+    for name, query, current, takes in parts:
+        taken = [chat for chat in mine if takes(chat)]
+        tabs.append(Tab(name, view.address("", account=extra, **query), current, len(taken)))
+        if current:
+            chosen = taken
+    if chosen is None:
+        raise NotHere
+    return tabs, chosen
+
+
+def is_in(folder: browsing.Folder, chat: Chat) -> bool:
+    """Tell whether a folder shows a chat; archived ones are apart."""
+    return not chat.archived and folder.takes(chat)
+
+
+def row(view: View, chat: Chat, latest: Message | None) -> Row:
+    """Describe a chat in two lines."""
+    who = ""
+    if latest is not None and latest.kind != "update":
+        who = "You" if latest.direction == "outgoing" else cut(latest.author, 60) if chat.kind == "group" else ""
+    return Row(
+        chat,
+        f"{view.address(f'chat/{chat.id}')}#latest",
+        initials(chat.name),
+        color_of(chat.id),
+        line_of(latest) if latest is not None else "",
+        who,
+        when(chat.latest_ms),
+    )
+
+
+def with_mentions(text: str, message: Message) -> str:
+    """Put names where a text only has a sign in the place of each."""
+    for mention in sorted(message.ranges, key=lambda one: one.start):
+        if mention.mention is not None:
+            text = text.replace(PLACE, f"@{mention.mention}", 1)
+    return text.replace(PLACE, "@")
+
+
+def line_of(message: Message) -> str:
+    """Say in one line what a message says."""
+    text = message.text or message.sentence or ""
+    if message.poll is not None:
+        text = f"Poll: {message.poll.question}"
+    if not text:
+        files = [one for one in message.attachments if one.role == "attachment"]
+        if files:
+            kind = (files[0].content_type or "").partition("/")[0]
+            text = {"image": "Photo", "video": "Video", "audio": "Voice message"}.get(kind, "File")
+            text = f"{len(files)} files" if len(files) > 1 else text
+    text = with_mentions(" ".join((text or KINDS.get(message.kind, "")).split()), message)
+    return text if len(text) <= LINE else f"{text[:LINE]}…"

@@ -1,0 +1,214 @@
+"""A chat: some hundred messages in bubbles, from where one goes on to older and newer ones."""
+
+from calendar import month_name
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from holdfast.backup.archive import Chat, Message, Page, Position, browsing
+from holdfast.backup.archive.model import Attachment
+from holdfast.backup.archive.query import parse_date
+from holdfast.backup.errors import QueryRefused
+from holdfast.backup.export.html.bubbles import bubble, color_of, day_line, initials, stands_with
+from holdfast.backup.export.html.clock import Clock
+from holdfast.web.chats.view import Elsewhere, Shown, View, cut, place_in, spelled, when, whole_number
+
+__all__ = ["Links", "drawn", "go_to_message", "show_chat", "show_months"]
+
+MESSAGES: Final = 100
+# A page of a hundred messages is far below this; a hundred long ones are not.
+MOST_BYTES: Final = 140_000
+LONGEST: Final = 6000
+MOST_REVISIONS: Final = 20
+# One message may not take more, of whatever it is made.
+MOST_PIECE: Final = 40_000
+MOST_YEARS: Final = 200
+FIRST: Final = Position(0, 0, 0)
+CLOCK: Final = Clock()
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The addresses that bubbles need."""
+
+    view: View
+
+    def media(self, attachment: Attachment) -> str | None:
+        """Return where the file of an attachment is shown, if it was copied beside the archive."""
+        if attachment.path is None:
+            return None
+        return self.view.address(f"media/{PurePosixPath(attachment.path).stem}")
+
+    def message(self, number: int) -> str | None:
+        """Return where to go for a message among those around it."""
+        return self.view.address(f"to/{number}")
+
+    def detail(self, number: int) -> str:
+        """Return where everything about a message is told."""
+        return self.view.address(f"message/{number}")
+
+
+def show_chat(view: View, number: str) -> Shown:
+    """Show the part of a chat that was asked for, the last one if none was."""
+    chat = view.chat(number)
+    query = view.query
+    problem = ""
+    target = 0
+    keep_last = True
+    if "at" in query:
+        place = place_in(query["at"])
+        page = browsing.at_position(view.archive, chat.id, place, MESSAGES)
+        target = place.id
+    elif "after" in query:
+        page = view.archive.page(chat.id, after=place_in(query["after"]), limit=MESSAGES)
+        keep_last = False
+    elif query.get("date"):
+        try:
+            page = from_date(view, chat, parse_date(query["date"]))
+        except QueryRefused as error:
+            page, problem = view.archive.page(chat.id, limit=MESSAGES), str(error)
+        keep_last = bool(problem)
+    elif "first" in query:
+        page = from_date(view, chat, 0)
+        keep_last = False
+    else:
+        before = place_in(query["before"]) if "before" in query else None
+        page = view.archive.page(chat.id, before=before, limit=MESSAGES)
+    page, inside = fitted(view, page, target, keep_last=keep_last)
+    newest = page.newer is None
+    return Shown(
+        "chats/chat.html",
+        chat.name,
+        {
+            "chat": chat,
+            "initials": initials(chat.name),
+            "color": color_of(chat.id),
+            "inside": Markup(inside),  # noqa: S704  # the renderer escapes all it is given
+            "older": view.address(f"chat/{chat.id}", before=spelled(page.older)) if page.older else "",
+            "newer": view.address(f"chat/{chat.id}", after=spelled(page.newer)) if page.newer else "",
+            "newest": newest,
+            "first_ms": when(page.messages[0].position.ms) if page.messages else None,
+            "date": query.get("date", ""),
+            "problem": problem,
+        },
+        400 if problem else 200,
+    )
+
+
+def from_date(view: View, chat: Chat, ms: int) -> Page:
+    """Read the messages from a date on; the last ones when there are none so late."""
+    found = view.archive.page(chat.id, after=Position(max(ms, 0), -1, 0), limit=MESSAGES)
+    return found if found.messages else view.archive.page(chat.id, limit=MESSAGES)
+
+
+def fitted(view: View, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:
+    """Draw as many messages as fit: those around the target, else the last or the first."""
+    messages = list(page.messages)
+    pieces = drawn(view, messages)
+    size = sum(len(piece.encode()) for piece in pieces)
+    older, newer = page.older, page.newer
+    while size > MOST_BYTES and len(pieces) > 1:
+        at = next((n for n, one in enumerate(messages) if one.id == target), None)
+        from_start = keep_last if at is None else at > len(messages) // 2
+        size -= len(pieces.pop(0 if from_start else -1).encode())
+        messages.pop(0 if from_start else -1)
+        if from_start:
+            older = messages[0].position
+        else:
+            newer = messages[-1].position
+    return Page(tuple(messages), older, newer), "".join(pieces)
+
+
+def drawn(view: View, messages: list[Message]) -> list[str]:
+    """Draw messages one after the other, with a line where a day begins."""
+    links = Links(view)
+    pieces: list[str] = []
+    day: int | None = None
+    before: Message | None = None
+    for message in messages:
+        today = CLOCK.day(message.position.ms)
+        line = ""
+        if today != day:
+            line, before, day = day_line(today), None, today
+        shown, more = shortened(message, links)
+        together = stands_with(before, message)
+        drawing = bubble(shown, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
+        if len(drawing) > MOST_PIECE:
+            shown, more = bare(message), whole_link(message, links)
+            drawing = bubble(shown, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
+        pieces.append(line + drawing + more)
+        before = message
+    return pieces
+
+
+def shortened(message: Message, links: Links) -> tuple[Message, str]:
+    """Cut a text that would fill the page, and say where the whole of it is."""
+    text = message.text or ""
+    longest = max([len(text), *(len(one.text or "") for one in message.revisions)])
+    if longest <= LONGEST and len(message.revisions) <= MOST_REVISIONS:
+        return message, ""
+    revisions = tuple(
+        replace(one, text=f"{one.text[:LONGEST]}…") if one.text and len(one.text) > LONGEST else one
+        for one in message.revisions[-MOST_REVISIONS:]
+    )
+    shorter = f"{text[:LONGEST]}…" if len(text) > LONGEST else message.text
+    return replace(message, text=shorter, revisions=revisions), whole_link(message, links)
+
+
+def whole_link(message: Message, links: Links) -> str:
+    """Lead to all of a message that is not shown whole."""
+    return str(
+        Markup('<li class="whole"><a href="{}">The whole message</a></li>\n').format(links.detail(message.id))
+    )
+
+
+def bare(message: Message) -> Message:
+    """Leave only the beginning of a message that would fill the page: names and reactions can be of any length."""
+    return replace(
+        message,
+        author=cut(message.author),
+        text=cut(message.text or "", 2000),
+        sentence=cut(message.sentence or "", 500) or None,
+        kind="message" if message.kind != "update" else "update",
+        attachments=(),
+        reactions=(),
+        links=(),
+        ranges=(),
+        revisions=(),
+        quote=None,
+        poll=None,
+        card=None,
+    )
+
+
+def go_to_message(view: View, number: str) -> Elsewhere:
+    """Go to a message among those around it."""
+    message = view.archive.message(whole_number(number))
+    place = view.address(f"chat/{message.chat_id}", at=spelled(message.position))
+    return Elsewhere(f"{place}#m{message.id}")
+
+
+def show_months(view: View, number: str) -> Shown:
+    """List the months and days of a chat that have messages, each a link to its first one."""
+    chat = view.chat(number)
+    months = view.room.kept(("months", chat.id), lambda: browsing.months(view.archive, chat.id))
+    year = view.query.get("year", "")
+    years: dict[str, int] = {}
+    for month in months:
+        years[month.name[:4]] = years.get(month.name[:4], 0) + month.messages
+    if year not in years:
+        year = next(iter(years), "")
+    return Shown(
+        "chats/months.html",
+        f"{chat.name}: dates",
+        {
+            "chat": chat,
+            "months": [month for month in months if month.name[:4] == year],
+            "years": dict(list(years.items())[:MOST_YEARS]),
+            "year": year,
+            "names": month_name,
+        },
+    )

@@ -1,0 +1,65 @@
+"""Everything about one message: its receipts, what changed about it, and its record as it stands in the backup."""
+
+from typing import Final
+
+import msgspec
+from markupsafe import Markup
+
+from holdfast.backup.archive import Message
+from holdfast.backup.errors import BackupError
+from holdfast.backup.wire import frame_to_json
+from holdfast.backup.wire.varint import encode_varint
+from holdfast.web.chats.chat_page import drawn
+from holdfast.web.chats.view import Shown, View, cut, spelled, when, whole_number
+
+__all__ = ["pretty", "show_message"]
+
+# The field of a frame that a message stands in.
+CHAT_ITEM: Final = b"\x22"
+MOST_RECORD: Final = 40_000
+MOST_TEXT: Final = 60_000
+MOST_ROWS: Final = 100
+
+
+def show_message(view: View, number: str) -> Shown:
+    """Show one message."""
+    message = view.archive.message(whole_number(number))
+    text = message.text or ""
+    return Shown(
+        "chats/message.html",
+        f"Message in {cut(message.chat)}",
+        {
+            "message": message,
+            "inside": Markup("".join(drawn(view, [message]))),  # noqa: S704  # the renderer escapes all it is given
+            "chat_address": view.address(f"chat/{message.chat_id}", at=spelled(message.position)),
+            "sent": when(message.sent_ms),
+            "received": when(message.received_ms),
+            "receipts": [(one, when(one.at_ms)) for one in message.receipts[:MOST_ROWS]],
+            "more_receipts": max(0, len(message.receipts) - MOST_ROWS),
+            "changes": [(one, when(one.seen_ms)) for one in message.changes[:MOST_ROWS]],
+            "more_changes": max(0, len(message.changes) - MOST_ROWS),
+            "files": [one for one in message.attachments if one.revision == 0][:MOST_ROWS],
+            "text": text[:MOST_TEXT] if len(text) > 6000 else "",
+            "text_cut": len(text) > MOST_TEXT,
+            "record": record_of(view, message),
+        },
+    )
+
+
+def record_of(view: View, message: Message) -> str:
+    """Write the record a message was read from as JSON."""
+    raw = view.archive.record(message.id)
+    try:
+        return pretty(CHAT_ITEM + encode_varint(len(raw)) + raw)
+    except BackupError as error:
+        return str(error)
+
+
+def pretty(frame: bytes) -> str:
+    """Write a frame as JSON for people, no more of it than a page can show."""
+    text = msgspec.json.format(frame_to_json(frame), indent=2).decode(errors="replace")
+    return (
+        text
+        if len(text) <= MOST_RECORD
+        else f"{text[:MOST_RECORD]}\n… and {len(text) - MOST_RECORD:,} letters more"
+    )

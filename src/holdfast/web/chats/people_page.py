@@ -1,0 +1,79 @@
+"""Everybody in an archive, those who wrote most first."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from holdfast.backup.archive import Person
+from holdfast.backup.export.html.bubbles import color_of, initials
+from holdfast.web.chats.view import Shown, View, cut, page_number
+
+__all__ = ["show_people"]
+
+ROWS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Somebody in the list."""
+
+    person: Person
+    initials: str
+    color: int
+    chat: str
+    messages: str
+
+
+def show_people(view: View) -> Shown:
+    """List people, or those whose name, number or username has some letters."""
+    people = view.room.kept("people", lambda: [shortened(one) for one in view.archive.people()])
+    wanted = view.query.get("q", "").strip()[:200]
+    if wanted:
+        text = wanted.casefold()
+        people = [one for one in people if any(text in (part or "").casefold() for part in facts(one))]
+    number = page_number(view)
+    several = len({one.account_id for one in people}) > 1
+    part = people[(number - 1) * ROWS : number * ROWS]
+    address = view.address("people", q=wanted)
+    return Shown(
+        "chats/people.html",
+        "People",
+        {
+            "rows": [row(view, one) for one in part],
+            "several": several,
+            "wanted": wanted,
+            "total": len(people),
+            "size": ROWS,
+            "page": number,
+            "pages_address": f"{address}{'&' if '?' in address else '?'}page=",
+        },
+    )
+
+
+def shortened(person: Person) -> Person:
+    """Shorten what somebody calls themselves."""
+    username, profile = cut(person.username or ""), cut(person.profile_name or "")
+    return replace(
+        person,
+        name=cut(person.name),
+        account=cut(person.account),
+        username=username or None,
+        profile_name=profile or None,
+    )
+
+
+def facts(person: Person) -> tuple[str | None, ...]:
+    """Return what somebody can be found by."""
+    return person.name, person.profile_name, person.phone, person.username, person.aci
+
+
+def row(view: View, person: Person) -> Row:
+    """Describe somebody, with the way to the chat and to what they wrote."""
+    return Row(
+        person,
+        initials(person.name),
+        color_of(person.id),
+        f"{view.address(f'chat/{person.id}')}#latest" if person.id in view.chats() else "",
+        view.address("search", **{"from": person.id}) if person.messages else "",
+    )

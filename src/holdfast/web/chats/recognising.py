@@ -1,0 +1,66 @@
+"""Tells what a file is by how it begins: an archive, a backup in the clear, an encrypted one, or none of these."""
+
+from enum import Enum
+from typing import Final
+
+from holdfast.backup.archive.schema import APPLICATION_ID
+from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
+from holdfast.backup.errors import BackupError
+from holdfast.backup.opening import Form, begins_like_a_stream, recognise
+
+__all__ = ["LOOK", "Kind", "kind_of_file", "looks_like_backup"]
+
+# So much of the beginning of a file is needed to tell.
+LOOK: Final = 1 << 16
+SQLITE: Final = b"SQLite format 3\x00"
+# Where SQLite keeps whose database it is.
+MARK: Final = slice(68, 72)
+SEALED_NAMES: Final = (".backup", ".sealed")
+FIELDS: Final = (b'"backupTimeMs"', b"backupTimeMs:")
+INSIDE_ZIP: Final = b"main.jsonl"
+
+
+class Kind(Enum):
+    """What can be shown as a conversation."""
+
+    ARCHIVE = "archive"
+    PLAIN = "plain"
+    SEALED = "sealed"
+
+
+def is_archive(head: bytes) -> bool:
+    """Tell whether a file is an archive of ours."""
+    return head.startswith(SQLITE) and head[MARK] == APPLICATION_ID.to_bytes(4, "big")
+
+
+def kind_of_file(head: bytes, size: int) -> Kind | None:
+    """Tell what a file is that somebody wants to see as a conversation."""
+    if head.startswith(SQLITE):
+        return Kind.ARCHIVE if is_archive(head) else None
+    try:
+        form = recognise(head, size)
+    except BackupError:
+        return None
+    return Kind.SEALED if form is Form.CONTAINER else Kind.PLAIN
+
+
+def looks_like_backup(head: bytes, name: str) -> bool:
+    """Tell whether to offer a file as a conversation; cautious, since any bytes may be an encrypted backup.
+
+    `head` is how the file begins, some kilobytes of it; what a pointer of LFS stands for, not the pointer.
+    """
+    if is_archive(head) or head.startswith(SEALED_MAGIC):
+        return True
+    lower = name.lower()
+    if head.startswith(b"PK\x03\x04"):
+        return lower.endswith(".zip") and INSIDE_ZIP in head[:4096]
+    if head[:1] in {b"{", b"["} or head.startswith(b"\xef\xbb\xbf"):
+        return any(field in head[:4096] for field in FIELDS)
+    if head.startswith(b"\x1f\x8b"):
+        return lower.endswith((".binproto.gz", ".jsonl.gz", ".backup"))
+    if not head or head.startswith(SQLITE):
+        return False
+    if lower.endswith(SEALED_NAMES) and not head.isascii():
+        return True
+    # Hardly anything else begins with a record that has both a version and a time.
+    return begins_like_a_stream(head, strict=True)

@@ -1,0 +1,114 @@
+"""An archive that several requests read at once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+from holdfast.backup import archive
+from holdfast.backup.archive import Archive
+
+__all__ = ["Room", "room_of_file"]
+
+Made = TypeVar("Made")
+
+# An archive may come from anybody: a question that takes longer is given up.
+PATIENCE_S: Final = 60.0
+STEPS: Final = 100_000
+CONNECTIONS: Final = 3
+ANSWERS: Final = 256
+
+
+class Room:
+    """An archive, the connections to it that wait for the next request, and answers worth keeping.
+
+    `stamp` tells what state the archive is in: when it changes, what was kept is forgotten. `place` is where it
+    lies, which nobody is told.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        opens: Callable[[], Archive],
+        *,
+        stamp: Callable[[], object],
+        most: int = CONNECTIONS,
+        place: str = "",
+    ) -> None:
+        self.name = name
+        self.place = place
+        self.used = time.monotonic()
+        self._opens = opens
+        self._stamp = stamp
+        self._seats = threading.BoundedSemaphore(most)
+        self._lock = threading.Lock()
+        self._idle: list[Archive] = []
+        self._kept: dict[object, object] = {}
+        self._state = stamp()
+        self._closed = False
+
+    @contextmanager
+    def reading(self) -> Iterator[Archive]:
+        """Lend a connection to the archive."""
+        self.used = time.monotonic()
+        with self._seats:
+            state = self._stamp()
+            with self._lock:
+                stale: list[Archive] = []
+                if state != self._state:
+                    # Another file may lie there now.
+                    stale, self._idle = self._idle, []
+                    self._state = state
+                    self._kept.clear()
+                opened = self._idle.pop() if self._idle else None
+            for one in stale:
+                one.close()
+            opened = opened or self._opens()
+            end = time.monotonic() + PATIENCE_S
+            opened.connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+            try:
+                yield opened
+            finally:
+                with self._lock:
+                    again = not self._closed and state == self._state
+                    if again:
+                        self._idle.append(opened)
+                if not again:
+                    opened.close()
+
+    def kept(self, question: object, make: Callable[[], Made]) -> Made:
+        """Return an answer that takes long to make, made once for each state of the archive."""
+        with self._lock:
+            if question in self._kept:
+                return cast("Made", self._kept[question])
+            state = self._state
+        made = make()
+        with self._lock:
+            if state == self._state:
+                if len(self._kept) >= ANSWERS:
+                    self._kept.clear()
+                self._kept[question] = made
+        return made
+
+    def close(self) -> None:
+        """Close the archive, or leave that to whoever reads it now."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for one in idle:
+            one.close()
+
+
+def room_of_file(path: Path, name: str) -> Room:
+    """Make a room of an archive in a file, which others may write to meanwhile."""
+
+    def stamp() -> object:
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns
+
+    return Room(name, lambda: archive.open(path), stamp=stamp, place=str(path))

@@ -1,0 +1,85 @@
+"""Keeps an archive on the disk so that only the browser that opened it can have it read again.
+
+The file is encrypted with a key made from a secret that is kept in the browser's cookie and nowhere else. It is
+written and read in pieces, each of which says its place, so that none can be changed, moved or left out.
+"""
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from holdfast.backup.errors import ArchiveError
+from holdfast.secret import Secret
+
+__all__ = ["MOST_BYTES", "key_for", "open_sealed", "seal"]
+
+MAGIC: Final = b"HFCHATS1"
+PREFIX: Final = 7
+PIECE: Final = 1 << 20
+TAG: Final = 16
+# What is sealed is read into memory as a whole, in each process that shows it.
+MOST_BYTES: Final = 1 << 30
+
+
+def key_for(secret: Secret, content: str) -> bytes:
+    """Make the key of one conversation from the secret of a browser."""
+    return HKDF(SHA256(), 32, salt=None, info=b"holdfast chats " + content.encode()).derive(
+        secret.reveal().encode()
+    )
+
+
+def seal(connection: sqlite3.Connection, target: Path, key: bytes) -> None:
+    """Write a database in memory to a file, encrypted."""
+    content = memoryview(connection.serialize())
+    cipher, prefix = AESGCM(key), os.urandom(PREFIX)
+    beside = target.with_name(f"{target.name}.new")
+    with beside.open("wb") as out:
+        os.fchmod(out.fileno(), 0o600)
+        out.write(MAGIC + prefix)
+        for number, start in enumerate(range(0, len(content), PIECE)):
+            last = start + PIECE >= len(content)
+            out.write(cipher.encrypt(nonce(prefix, number, last=last), content[start : start + PIECE], None))
+    beside.rename(target)
+
+
+def nonce(prefix: bytes, number: int, *, last: bool) -> bytes:
+    """Say which piece it is, and whether it is the last."""
+    return prefix + number.to_bytes(4, "big") + bytes([last])
+
+
+def open_sealed(path: Path, key: bytes) -> sqlite3.Connection:
+    """Read a sealed database into memory."""
+    try:
+        with path.open("rb") as source:
+            content = decrypted(source, key, path.stat().st_size)
+    except OSError as error:
+        raise ArchiveError(f"what was kept of this conversation cannot be read: {error.strerror}") from error
+    except InvalidTag:
+        raise ArchiveError("what was kept of this conversation is damaged, or belongs to another key") from None
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.deserialize(content)
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def decrypted(source: BinaryIO, key: bytes, size: int) -> bytes:
+    """Decrypt all pieces."""
+    if source.read(len(MAGIC)) != MAGIC or size > MOST_BYTES * 2:
+        raise InvalidTag
+    prefix, cipher = source.read(PREFIX), AESGCM(key)
+    pieces: list[bytes] = []
+    left = size - len(MAGIC) - PREFIX
+    while left > 0:
+        piece = source.read(min(left, PIECE + TAG))
+        left -= len(piece)
+        pieces.append(cipher.decrypt(nonce(prefix, len(pieces), last=left == 0), piece, None))
+    if not pieces:
+        raise InvalidTag
+    return b"".join(pieces)

@@ -1,0 +1,131 @@
+"""What one page of a conversation is made from, and what it can be: a page, a file or another address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from msgspec.structs import replace
+
+from holdfast.backup.archive import Archive, Chat, Position
+from holdfast.backup.dates import moment
+from holdfast.web.chats.room import Room
+
+__all__ = [
+    "Answer",
+    "Elsewhere",
+    "Kept",
+    "NotHere",
+    "Shown",
+    "View",
+    "cut",
+    "page_number",
+    "place_in",
+    "spelled",
+    "when",
+    "whole_number",
+]
+
+LARGEST: Final = (1 << 63) - 1
+
+
+class NotHere(Exception):
+    """There is no such page in the conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page: its template and what stands in it."""
+
+    template: str
+    title: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file: where it lies, what it may be shown as, and the name it was sent with; to keep, unless `inline`."""
+
+    path: Path
+    media_type: str
+    name: str
+    inline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another address, to go to."""
+
+    address: str
+
+
+Answer = Shown | Kept | Elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One request about a conversation; `base` is where the conversation begins, without a slash at the end."""
+
+    room: Room
+    archive: Archive
+    base: str
+    query: Mapping[str, str]
+
+    def address(self, path: str, **query: object) -> str:
+        """Write the address of another page of the conversation."""
+        asked = urlencode({name: value for name, value in query.items() if value not in {None, ""}})
+        return f"{self.base}/{quote(path)}{f'?{asked}' if asked else ''}"
+
+    def chats(self) -> dict[int, Chat]:
+        """Return all chats by their ids, in the order of the list."""
+
+        def read() -> dict[int, Chat]:
+            return {chat.id: replace(chat, name=cut(chat.name)) for chat in self.archive.chats()}
+
+        return self.room.kept("chats", read)
+
+    def chat(self, number: str) -> Chat:
+        """Return the chat that an address names."""
+        found = self.chats().get(whole_number(number))
+        if found is None:
+            raise NotHere
+        return found
+
+
+def cut(text: str, most: int = 150) -> str:
+    """Shorten what somebody else wrote, which may be of any length."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def whole_number(text: str) -> int:
+    """Read a number of an address."""
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
+        raise NotHere
+    return int(text)
+
+
+def page_number(view: View) -> int:
+    """Return which page of a list was asked for."""
+    text = view.query.get("page", "1")
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 8 else 1
+
+
+def spelled(place: Position) -> str:
+    """Write a place in a chat for an address."""
+    return f"{place.ms}.{place.n}.{place.id}"
+
+
+def place_in(text: str) -> Position:
+    """Read a place in a chat from an address."""
+    parts = text.split(".")
+    if len(parts) != 3:
+        raise NotHere
+    return Position(*(whole_number(part) for part in parts))
+
+
+def when(ms: int | None) -> datetime | None:
+    """Turn a time of an archive into a date, or None when it lies beyond the calendar."""
+    return None if ms is None else moment(ms)

@@ -1,0 +1,93 @@
+"""Who wrote each line of a file last."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from markupsafe import Markup
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.raw import type_of_blob
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.sniffing import TEXT
+from holdfast.hosting.git import trees
+from holdfast.hosting.git.blame import Origin, blame
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.trees import Entry
+from holdfast.web.code.file_page import Stretch, text_shown
+from holdfast.web.code.people import Line, lines_of
+from holdfast.web.code.source import number
+from holdfast.web.code.spot import READING, Spot, spot_at
+from holdfast.web.code.switcher import switcher
+from holdfast.web.repository_frame import CODE, show_in
+
+__all__ = ["BlameRow", "page_blame", "rows_of"]
+
+LARGEST: Final = 512 * 1024
+# A line beside a commit of its own takes this much of a page.
+PER_LINE: Final = 450
+
+
+@dataclass(frozen=True, slots=True)
+class BlameRow:
+    """A line, and its commit where that differs from the line's before."""
+
+    number: int
+    html: Markup
+    line: Line | None
+
+
+class BlameQuery(msgspec.Struct, frozen=True):
+    """Which lines are wanted."""
+
+    line: str = ""
+
+
+@endpoint("GET /{owner}/{repo}/blame/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
+def page_blame(call: Call, place: Place, kind: str, filepath: str, query: BlameQuery) -> Raw:  # noqa: ARG001
+    """Show where each line of a file came from."""
+    spot = spot_at(call, place, kind)
+    entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
+    if not isinstance(entry, Entry) or entry.type != "file":
+        raise Refusal(404)
+    problem, rows = "", list[BlameRow]()
+    stretch: Stretch | None = None
+    if not type_of_blob(spot.repo.folder, entry.id).startswith(TEXT):
+        problem = "This file is not text, so it has no lines."
+    elif entry.size > LARGEST:
+        problem = "This file is too large to be taken apart line by line."
+    else:
+        origins = blame(spot.repo, spot.commit, spot.path)
+        if origins is None:
+            problem = "It takes too long to find out who wrote the lines of this file."
+        else:
+            stretch = text_shown(spot, entry, number(query.line), has_source=False, each=PER_LINE).stretch
+            rows = [] if stretch is None else rows_of(call, spot, stretch, origins)
+    return show_in(
+        call,
+        place,
+        "code/blame.html",
+        tab=CODE,
+        title=f"Blame {spot.title} · {place.repository.full_name}",
+        spot=spot,
+        crumbs=spot.crumbs(),
+        switch=switcher(spot, place.repository.default_branch, "blame"),
+        problem=problem,
+        stretch=stretch,
+        rows=rows,
+    )
+
+
+def rows_of(call: Call, spot: Spot, stretch: Stretch, origins: tuple[Origin, ...]) -> list[BlameRow]:
+    """Put the lines of a page beside the commits they came from."""
+    here = [
+        origin
+        for origin in origins
+        if origin.first <= stretch.last and origin.first + origin.count > stretch.first
+    ]
+    commits = {commit: read_commit(spot.repo, commit) for commit in {origin.commit for origin in here}}
+    told = {line.id: line for line in lines_of(call, commits.values())}
+    starts = {max(origin.first, stretch.first): told[origin.commit] for origin in here}
+    return [BlameRow(at, html, starts.get(at)) for at, html in enumerate(stretch.lines, stretch.first)]

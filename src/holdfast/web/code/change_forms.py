@@ -1,0 +1,142 @@
+"""What the forms that change files share: where they commit to, what they say, and what stands in the way."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from holdfast.hosting import moving, protection
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api import contents_write
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place, editable, in_repository, reads, signed_in, writes
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.store import protections
+from holdfast.web.acting import act
+from holdfast.web.code.spot import Spot, find_spot, rest_of
+from holdfast.web.repository_frame import root_path
+
+__all__ = [
+    "CHANGING",
+    "Saying",
+    "barrier",
+    "branch_spot",
+    "check_branch_name",
+    "commit_changes",
+    "encoded",
+    "entry_at",
+    "free_name",
+    "place_after",
+    "saying_for",
+]
+
+CHANGING: Final = (in_repository, reads(Unit.CODE), signed_in, editable, writes(Unit.CODE))
+# How many parts stand before the rest of the path in `/{owner}/{repo}/_edit/...`.
+AFTER_WORD: Final = 4
+NAMES_TRIED: Final = 100
+
+
+class Saying(msgspec.Struct, frozen=True, kw_only=True):
+    """How a change is committed: what is said about it, and to which branch it goes."""
+
+    message: str = ""
+    telling: str = ""
+    target: str = "here"
+    new_branch: str = ""
+
+
+def branch_spot(call: Call, place: Place) -> Spot:
+    """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
+    repo, root, rest = git_of(call, place), root_path(place), rest_of(call, AFTER_WORD)
+    found = find_spot(repo, root, "branch", rest)
+    if found is not None:
+        return found
+    default = place.repository.default_branch
+    if refs.is_empty(repo) and rest == default:
+        return Spot(root, repo, "branch", default, "")
+    raise Refusal(404)
+
+
+def entry_at(spot: Spot) -> Entry:
+    """Return the file a form is about; anything else is not there."""
+    found = None
+    if spot.commit and spot.path and raw(spot.title) == spot.path:
+        found = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
+    if not isinstance(found, Entry) or found.type in {"dir", "submodule"}:
+        raise Refusal(404)
+    return found
+
+
+def barrier(call: Call, place: Place, branch: str, path: str) -> str:
+    """Say why somebody may not write a file to a branch, before they begin; empty when they may."""
+    rules = protections.protections_of(call.host.database, place.repository)
+    rule = protection.matching(rules, branch)
+    if rule is None:
+        return ""
+    teams = moving.teams_in(call.host, call.user, place.repository)
+    if protection.may_commit(rule, call.user, teams, path or "\n") is None:
+        return ""
+    return f"The branch {branch} is protected, and you may not write to it. Save your changes to a new branch."
+
+
+def free_name(repo: Repo, user: str) -> str:
+    """Return a name for a branch that nobody has taken."""
+    for number in range(1, NAMES_TRIED):
+        name = f"{user}-patch-{number}"
+        if refs.branch(repo, name) is None:
+            return name
+    return ""
+
+
+def saying_for(call: Call, spot: Spot, problem: str) -> Saying:
+    """Return what a form begins with; where the branch cannot be written to it begins with a new one."""
+    name = free_name(spot.repo, call.user.name)
+    return Saying(target="new" if problem else "here", new_branch=name)
+
+
+def check_branch_name(name: str) -> None:
+    """Refuse a name no branch can have, in words for people."""
+    if not name.strip():
+        raise Refusal(422, "the new branch needs a name")
+    if not refs.is_ref_name(name.strip()):
+        raise Refusal(
+            422, f"a branch cannot be called “{name.strip()[:100]}”: leave out spaces and signs such as ~ ^ : ?"
+        )
+
+
+def encoded(content: bytes) -> str:
+    """Write bytes the way the API takes them."""
+    return b64encode(content).decode()
+
+
+def commit_changes(call: Call, spot: Spot, said: Saying, changes: Sequence[Mapping[str, str]]) -> None:
+    """Commit changes as the API does, with all its checks."""
+    message = said.message.strip()
+    if said.telling.strip():
+        message = f"{message}\n\n{said.telling.strip()}" if message else said.telling.strip()
+    body = {
+        "files": [dict(change) for change in changes],
+        "branch": spot.ref,
+        "message": message.replace("\r\n", "\n"),
+        "new_branch": said.new_branch.strip() if said.target == "new" and spot.commit else "",
+    }
+    if said.target == "new" and spot.commit:
+        check_branch_name(said.new_branch)
+    act(call, contents_write.change_files, body=body)
+
+
+def place_after(spot: Spot, said: Saying, path: str) -> str:
+    """Return where to go when a change is made."""
+    branch = said.new_branch.strip() if said.target == "new" and spot.commit else spot.ref
+    if not path:
+        return replace(spot, ref=branch).top("src")
+    return f"{spot.root}/src/branch/{quote(branch)}/{quote(path)}"

@@ -1,0 +1,62 @@
+"""The page of one commit: who, why, and what it changed."""
+
+from urllib.parse import urlencode
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git.changes import parent_tree
+from holdfast.hosting.git.commits import find_commit
+from holdfast.hosting.git.patches import difference
+from holdfast.web.code.diffs import diff_shown
+from holdfast.web.code.people import lines_of
+from holdfast.web.code.spot import READING, commit_by_id
+from holdfast.web.repository_frame import COMMITS, root_path, show_in
+
+__all__ = ["OnlyQuery", "page_commit"]
+
+
+class OnlyQuery(msgspec.Struct, frozen=True):
+    """Which file is wanted by itself."""
+
+    file: str = ""
+
+
+@endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
+def page_commit(call: Call, place: Place, sha: str, query: OnlyQuery) -> Raw:
+    """Show a commit."""
+    repo = git_of(call, place)
+    at = commit_by_id(repo, sha)
+    commit = None if at is None else find_commit(repo, at)
+    if commit is None:
+        raise Refusal(404)
+    root = root_path(place)
+    line = lines_of(call, [commit])[0]
+    here = f"{root}/commit/{commit.id}"
+    diff = diff_shown(
+        repo,
+        root,
+        difference(repo, parent_tree(repo, commit), commit.tree),
+        old=commit.parents[0] if commit.parents else "",
+        new=commit.id,
+        only=query.file,
+        alone=lambda path: f"{here}?{urlencode({'file': path})}",
+    )
+    committer = commit.committer
+    differs = (committer.name, committer.email) != (commit.author.name, commit.author.email)
+    return show_in(
+        call,
+        place,
+        "code/commit.html",
+        tab=COMMITS,
+        title=f"{line.summary} · {place.repository.full_name}",
+        commit=commit,
+        line=line,
+        committer=committer.name if differs else "",
+        diff=diff,
+        whole=here,
+    )

@@ -1,0 +1,122 @@
+"""Comparing two branches, tags or commits."""
+
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.git import history, refs
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.patches import difference
+from holdfast.hosting.git.repository import Repo
+from holdfast.web.code.diffs import diff_shown
+from holdfast.web.code.people import lines_of
+from holdfast.web.code.spot import READING, commit_by_id, rest_of
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import COMMITS, root_path, show_in
+
+__all__ = ["page_compare", "page_compare_start"]
+
+COMMITS_SHOWN: Final = 30
+NAMES_OFFERED: Final = 100
+BEFORE_RANGE: Final = 4
+
+
+class CompareQuery(msgspec.Struct, frozen=True):
+    """What to compare, when it is chosen in the form; and which file is wanted by itself."""
+
+    base: str = ""
+    head: str = ""
+    file: str = ""
+
+
+def commit_for(repo: Repo, name: str) -> str | None:
+    """Return the commit a branch, a tag or an id stands for."""
+    found = refs.resolve(repo, name, "") if name else None
+    return commit_by_id(repo, name) if found is None else found.commit
+
+
+def offered(repo: Repo) -> list[str]:
+    """Return the names the form offers."""
+    branches, _ = refs.branches(repo, limit=NAMES_OFFERED)
+    tags, _ = refs.tags(repo, limit=NAMES_OFFERED)
+    return [ref.name for ref in [*branches, *tags]]
+
+
+@endpoint("GET /{owner}/{repo}/compare", scope="repository", guards=READING, slow=True)
+def page_compare_start(call: Call, place: Place, query: CompareQuery) -> Raw:
+    """Ask what to compare, or go there."""
+    if query.base and query.head:
+        names = f"{quote(query.base, safe='/')}...{quote(query.head, safe='/')}"
+        return go(f"{root_path(place)}/compare/{names}")
+    repo = git_of(call, place)
+    return asked(call, place, repo, base=query.base or place.repository.default_branch, head=query.head)
+
+
+def asked(call: Call, place: Place, repo: Repo, *, base: str, head: str, missing: str = "") -> Raw:
+    """Show the form; `missing` is the name nothing stands for."""
+    return show_in(
+        call,
+        place,
+        "code/compare.html",
+        tab=COMMITS,
+        title=f"Compare · {place.repository.full_name}",
+        status=404 if missing else 200,
+        base=base,
+        head=head,
+        names=offered(repo),
+        missing=missing,
+        result=None,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/compare/{range...}", scope="repository", guards=READING, slow=True)
+def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> Raw:  # noqa: A002, ARG001
+    """Show what one has that the other has not, and what differs since they parted."""
+    repo, root = git_of(call, place), root_path(place)
+    base, dots, head = rest_of(call, BEFORE_RANGE).partition("...")
+    if not dots:
+        base, head = place.repository.default_branch, base
+    old, new = commit_for(repo, base), commit_for(repo, head)
+    if old is None or new is None:
+        unknown = base if old is None else head
+        clean = [name.encode(errors="replace").decode() for name in (base, head, unknown)]
+        return asked(call, place, repo, base=clean[0], head=clean[1], missing=clean[2] or "nothing")
+    parted = history.merge_base(repo, old, new)
+    behind, ahead = history.ahead_behind(repo, old, new)
+    before = parted or old
+    found = history.commits(repo, history.span(repo, new, exclude=[old]), limit=COMMITS_SHOWN)
+    here = f"{root}/compare/{quote(base, safe='/')}...{quote(head, safe='/')}"
+    diff = diff_shown(
+        repo,
+        root,
+        difference(repo, read_commit(repo, before).tree, read_commit(repo, new).tree),
+        old=before,
+        new=new,
+        only=query.file,
+        alone=lambda path: f"{here}?{urlencode({'file': path})}",
+    )
+    return show_in(
+        call,
+        place,
+        "code/compare.html",
+        tab=COMMITS,
+        title=f"{base}...{head} · {place.repository.full_name}",
+        base=base,
+        head=head,
+        names=offered(repo),
+        missing="",
+        result=diff,
+        lines=lines_of(call, found),
+        ahead=ahead,
+        behind=behind,
+        more=max(0, ahead - len(found)),
+        parted=parted,
+        turned=f"{root}/compare/{quote(head, safe='/')}...{quote(base, safe='/')}",
+        whole=here,
+        diff=diff,
+    )

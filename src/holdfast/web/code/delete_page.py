@@ -1,0 +1,80 @@
+"""Deleting a file."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.web.acting import problem_with
+from holdfast.web.code.change_forms import (
+    CHANGING,
+    Saying,
+    barrier,
+    branch_spot,
+    commit_changes,
+    entry_at,
+    place_after,
+    saying_for,
+)
+from holdfast.web.code.spot import Spot
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import CODE, show_in
+
+__all__ = ["page_delete", "page_deleted"]
+
+CHANGED: Final = "Somebody changed this file meanwhile. Look at it again before you delete it."
+
+
+class Deleting(Saying, frozen=True, kw_only=True):
+    """Which version of a file is to go."""
+
+    sha: str = ""
+
+
+def delete_form(
+    call: Call, place: Place, spot: Spot, typed: Deleting, *, status: int = 200, problem: str = ""
+) -> Raw:
+    """Show the form."""
+    return show_in(
+        call,
+        place,
+        "code/delete.html",
+        tab=CODE,
+        title=f"Delete {spot.title} · {place.repository.full_name}",
+        status=status,
+        spot=spot,
+        typed=typed,
+        is_first=False,
+        problem=problem,
+        remark=barrier(call, place, spot.ref, spot.title),
+    )
+
+
+@endpoint("GET /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING, slow=True)
+def page_delete(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
+    """Ask whether a file is to go."""
+    spot = branch_spot(call, place)
+    entry = entry_at(spot)
+    said = saying_for(call, spot, barrier(call, place, spot.ref, spot.title))
+    typed = Deleting(sha=entry.id, target=said.target, new_branch=said.new_branch)
+    return delete_form(call, place, spot, typed)
+
+
+@endpoint("POST /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING)
+def page_deleted(call: Call, place: Place, filepath: str, body: Deleting) -> Raw:  # noqa: ARG001
+    """Delete a file."""
+    spot = branch_spot(call, place)
+    entry_at(spot)
+    try:
+        commit_changes(call, spot, body, [{"operation": "delete", "path": spot.title, "sha": body.sha}])
+    except Refusal as refusal:
+        now = entry_at(branch_spot(call, place))
+        changed = now.id != body.sha
+        typed = msgspec.structs.replace(body, sha=now.id)
+        told = CHANGED if changed else problem_with(refusal)
+        return delete_form(call, place, spot, typed, status=refusal.status, problem=told)
+    # The folder may have gone with its last file.
+    return go(place_after(spot, body, ""), "deleted")

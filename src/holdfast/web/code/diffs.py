@@ -1,0 +1,172 @@
+"""Differences as pages show them: as many lines as a page has room for, and a way to the rest."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from markupsafe import escape
+
+from holdfast.hosting.api.raw import type_of_blob
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.patches import Difference, FileDiff, Hunk, Line, hunks_of
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
+
+__all__ = ["DiffShown", "PatchShown", "diff_shown"]
+
+MOST_FILES: Final = 60
+MOST_NAMED: Final = 150
+LINES_PER_FILE: Final = 400
+LINES_ALONE: Final = 2500
+# So much HTML of lines goes into one page.
+MOST_HTML: Final = 100_000
+PER_LINE: Final = 95
+PER_FILE: Final = 900
+WORDS: Final = {
+    "added": "New",
+    "removed": "Deleted",
+    "modified": "Changed",
+    "renamed": "Renamed",
+    "copied": "Copied",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PatchShown:
+    """One file: its hunks, or why there are none, and where it can be seen by itself."""
+
+    number: int
+    file: FileDiff
+    word: str
+    name: str
+    old_name: str
+    hunks: list[Hunk]
+    remark: str
+    alone: str
+    view: str
+    old_image: str
+    new_image: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiffShown:
+    """A difference; `hidden` counts the files a page has no room for."""
+
+    patches: list[PatchShown]
+    named: list[tuple[str, str, FileDiff]]
+    total: int
+    hidden: int
+    additions: int
+    deletions: int
+    only: str = ""
+
+
+def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path: bytes) -> str:  # noqa: PLR0917
+    """Return the address of one side of a file that is a picture; empty for any other."""
+    if mode in {0, SUBMODULE, DIRECTORY} or not commit:
+        return ""
+    is_picture = type_of_blob(repo.folder, object_id).startswith("image/")
+    return f"{root}/raw/commit/{commit}/{quote(path)}" if is_picture else ""
+
+
+def diff_shown(
+    repo: Repo, root: str, found: Difference, *, old: str, new: str, only: str, alone: Callable[[str], str]
+) -> DiffShown:
+    """Choose what to show of the difference between two commits.
+
+    `only` is the path of the one file that is wanted, and `alone` makes the address that shows one.
+    """
+    wanted = [file for file in found.files if not only or file.path == only]
+    room = MOST_HTML
+    patches: list[PatchShown] = []
+    for number, file in enumerate(wanted[:MOST_FILES], 1):
+        if room <= 0:
+            break
+        made = patch_shown(repo, root, file, number, old=old, new=new, room=room, alone=alone, is_alone=bool(only))
+        room -= PER_FILE + sum(cost(line) for hunk in made.hunks for line in hunk.lines)
+        patches.append(made)
+    named = [
+        (f"#file-{number}" if number <= len(patches) else alone(file.path), file.path, file)
+        for number, file in enumerate(wanted[:MOST_NAMED], 1)
+    ]
+    hidden = len(wanted) - len(patches)
+    return DiffShown(patches, named, len(wanted), hidden, found.additions, found.deletions, only)
+
+
+def cost(line: Line) -> int:
+    """Return how much of a page a line takes."""
+    return PER_LINE + len(escape(line.text))
+
+
+def patch_shown(
+    repo: Repo,
+    root: str,
+    file: FileDiff,
+    number: int,
+    *,
+    old: str,
+    new: str,
+    room: int,
+    alone: Callable[[str], str],
+    is_alone: bool,
+) -> PatchShown:
+    """Show one file."""
+    hunks: list[Hunk] = []
+    remark = link = old_image = new_image = ""
+    if file.is_binary:
+        old_image = image_at(repo, root, old, file.old_mode, file.old_id, file.old_path)
+        new_image = image_at(repo, root, new, file.new_mode, file.new_id, file.new_path)
+        remark = "" if old_image or new_image else "This file is not text."
+    elif not file.additions and not file.deletions:
+        remark = quiet_change(file)
+    else:
+        result = hunks_of(repo, file, most=LINES_ALONE if is_alone else LINES_PER_FILE)
+        if result is None:
+            remark = "This file is too large to be compared here."
+        else:
+            hunks, more = fitting(*result, room=room)
+            if more:
+                remark = "There is more, but it is too long to be shown here."
+                link = "" if is_alone else alone(file.path)
+    view = "" if file.status == "removed" or not new else f"{root}/src/commit/{new}/{quote(file.new_path)}"
+    old_name = shown(file.old_path) if file.old_path != file.new_path else ""
+    return PatchShown(
+        number,
+        file,
+        WORDS[file.status],
+        file.path,
+        old_name,
+        hunks,
+        remark,
+        link,
+        view if file.new_mode != SUBMODULE else "",
+        old_image,
+        new_image,
+    )
+
+
+def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bool]:  # noqa: FBT001
+    """Leave out what a page has no room for; a few endless lines would fill any."""
+    kept: list[Hunk] = []
+    for hunk in hunks:
+        lines = []
+        for line in hunk.lines:
+            room -= cost(line)
+            if room < 0:
+                break
+            lines.append(line)
+        if lines:
+            kept.append(Hunk(hunk.old_start, hunk.new_start, hunk.heading, tuple(lines)))
+        if room < 0:
+            return kept, True
+    return kept, more
+
+
+def quiet_change(file: FileDiff) -> str:
+    """Say what changed about a file whose lines are all the same."""
+    if file.status == "renamed":
+        return "Only the name changed."
+    if file.old_mode and file.new_mode and file.old_mode != file.new_mode:
+        return f"Only the mode changed, from {file.old_mode:o} to {file.new_mode:o}."
+    return "This file is empty."

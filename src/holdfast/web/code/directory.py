@@ -1,0 +1,75 @@
+"""What a directory's page shows: its entries with who touched each last, and the text that introduces it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.git import last_commits, trees
+from holdfast.hosting.git.commits import Commit
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.trees import Entry, EntryType
+from holdfast.web.code.people import Line, lines_of, summary_of
+from holdfast.web.code.readme import Readme, readme_of
+from holdfast.web.code.spot import Spot
+
+__all__ = ["Directory", "Row", "directory"]
+
+# A page holds so many; the rest of a larger directory is on the pages after it.
+PER_PAGE: Final = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry; a submodule's lies elsewhere, so it has no address here."""
+
+    name: str
+    type: EntryType
+    size: int
+    address: str
+    summary: str = ""
+    commit: str = ""
+    time: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """A page of a directory."""
+
+    rows: list[Row]
+    total: int
+    number: int
+    size: int
+    last: Line | None
+    readme: Readme | None
+
+
+def order(entry: Entry) -> tuple[bool, bytes]:
+    """Put directories first, then by name as people sort: without regard to case."""
+    return entry.type != "dir", entry.raw_path.lower()
+
+
+def directory(call: Call, spot: Spot, tree: str, number: int) -> Directory:
+    """Describe a directory; `number` is the page of it."""
+    nodes = trees.children(spot.repo, tree)
+    total = len(nodes)
+    number = max(1, min(number, (total + PER_PAGE - 1) // PER_PAGE))
+    prefix = spot.path + b"/" if spot.path else b""
+    entries = [trees.sized(spot.repo, (mode, prefix + name, at)) for mode, name, at in nodes]
+    entries.sort(key=order)
+    shown_now = entries[(number - 1) * PER_PAGE : number * PER_PAGE]
+    commits = last_commits.of_directory(spot.repo, spot.commit, spot.path)
+    newest = max(commits.values(), key=lambda commit: commit.committer.time, default=None)
+    rows = [row_of(spot, entry, commits.get(entry.raw_path)) for entry in shown_now]
+    last = None if newest is None else lines_of(call, [newest])[0]
+    readme = readme_of(spot, entries)
+    return Directory(rows, total, number, PER_PAGE, last, readme)
+
+
+def row_of(spot: Spot, entry: Entry, commit: Commit | None) -> Row:
+    """Describe an entry."""
+    address = "" if entry.type == "submodule" else spot.address("src", entry.raw_path)
+    name = shown(entry.raw_path.rpartition(b"/")[2])
+    if commit is None:
+        return Row(name, entry.type, entry.size, address)
+    summary, _ = summary_of(commit.message)
+    return Row(name, entry.type, entry.size, address, summary, commit.id, commit.committer.time)

@@ -1,0 +1,257 @@
+"""Writing a new file, changing one, and a way out when somebody else was faster."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from markupsafe import Markup
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import last_commits, paths, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.lfs.pointer import Pointer
+from holdfast.hosting.git.names import is_id, raw
+from holdfast.hosting.git.patches import Hunk, hunks_between
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import Entry
+from holdfast.web.acting import problem_with
+from holdfast.web.code.change_forms import (
+    CHANGING,
+    Saying,
+    barrier,
+    branch_spot,
+    commit_changes,
+    encoded,
+    entry_at,
+    place_after,
+    saying_for,
+)
+from holdfast.web.code.people import Line, lines_of
+from holdfast.web.code.readme import is_markdown, rendered
+from holdfast.web.code.spot import Spot
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import CODE, show_in
+
+__all__ = ["page_edit", "page_new", "page_save", "page_save_new"]
+
+# What fits into a form on one page; larger files are changed with git or uploaded anew.
+LARGEST: Final = 96 * 1024
+LINES_SHOWN: Final = 600
+TOO_LARGE: Final = "This file is too large to be changed in a browser. Upload a new version, or use git."
+NOT_TEXT: Final = "This file is not text in UTF-8, so it cannot be changed in a browser. Upload a new version."
+STORED_APART: Final = "This is a large file that lies outside of git. Upload a new version to change it."
+
+
+class NewQuery(msgspec.Struct, frozen=True):
+    """What the name of a new file begins with."""
+
+    path: str = ""
+
+
+class Writing(Saying, frozen=True, kw_only=True):
+    """A file as somebody wrote it; `sha` is the version they began with."""
+
+    path: str = ""
+    content: str = ""
+    sha: str = ""
+    lines_end: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How a file would look: rendered, or what would change."""
+
+    html: Markup | None
+    hunks: list[Hunk]
+
+
+def text_of(written: Writing) -> bytes:
+    """Return the bytes a form stands for: browsers end every line in their own way, the file keeps its own."""
+    plain = written.content.replace("\r\n", "\n").replace("\r", "\n")
+    return (plain.replace("\n", "\r\n") if written.lines_end == "crlf" else plain).encode(errors="replace")
+
+
+def line_ends(content: bytes) -> str:
+    """Tell how the lines of a file end."""
+    return "crlf" if b"\r\n" in content and content.count(b"\r\n") == content.count(b"\n") else ""
+
+
+def unfit(entry: Entry, content: bytes) -> str:
+    """Say why a file cannot be changed in a form; empty when it can."""
+    if entry.size > LARGEST:
+        return TOO_LARGE
+    if Pointer.parse(content) is not None:
+        return STORED_APART
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return NOT_TEXT
+    return NOT_TEXT if "\0" in text or entry.type != "file" else ""
+
+
+def form_page(
+    call: Call,
+    place: Place,
+    spot: Spot,
+    written: Writing,
+    *,
+    is_new: bool,
+    status: int = 200,
+    problem: str = "",
+    preview: Preview | None = None,
+) -> Raw:
+    """Show the form with what was typed."""
+    remark = barrier(call, place, spot.ref, written.path)
+    return show_in(
+        call,
+        place,
+        "code/edit.html",
+        tab=CODE,
+        title=f"{'New file' if is_new else f'Edit {spot.title}'} · {place.repository.full_name}",
+        status=status,
+        spot=spot,
+        typed=written,
+        is_new=is_new,
+        is_first=not spot.commit,
+        action=spot.change("_new" if is_new else "_edit"),
+        back=spot.address("src") if spot.commit else spot.root,
+        problem=problem,
+        remark=remark,
+        preview=preview,
+    )
+
+
+def preview_of(spot: Spot, written: Writing, before: bytes) -> Preview:
+    """Show a text as its page would, or what would change."""
+    content = text_of(written)
+    if is_markdown(written.path):
+        return Preview(rendered(spot, raw(paths.clean(written.path)), content), [])
+    return Preview(None, hunks_between(before, content, most=LINES_SHOWN)[0])
+
+
+@endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
+def page_new(call: Call, place: Place, filepath: str, query: NewQuery) -> Raw:  # noqa: ARG001
+    """Ask for a new file."""
+    spot = branch_spot(call, place)
+    folder = f"{spot.title}/" if spot.path else ""
+    said = saying_for(call, spot, barrier(call, place, spot.ref, ""))
+    written = Writing(path=f"{folder}{query.path}", target=said.target, new_branch=said.new_branch)
+    return form_page(call, place, spot, written, is_new=True)
+
+
+@endpoint("POST /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING)
+def page_save_new(call: Call, place: Place, filepath: str, body: Writing) -> Raw:  # noqa: ARG001
+    """Make a new file."""
+    spot = branch_spot(call, place)
+    if body.action == "preview":
+        return form_page(call, place, spot, body, is_new=True, preview=preview_of(spot, body, b""))
+    change = {"operation": "create", "path": body.path, "content": encoded(text_of(body))}
+    try:
+        commit_changes(call, spot, body, [change])
+    except Refusal as refusal:
+        told = problem_with(refusal)
+        return form_page(call, place, spot, body, is_new=True, status=refusal.status, problem=told)
+    return go(place_after(spot, body, paths.clean(body.path)), "created")
+
+
+@endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
+def page_edit(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
+    """Show a file to be changed."""
+    spot = branch_spot(call, place)
+    entry = entry_at(spot)
+    content = trees.read_blob(spot.repo, entry.id) if entry.size <= LARGEST else b""
+    reason = unfit(entry, content)
+    if reason:
+        return show_in(
+            call,
+            place,
+            "code/unfit.html",
+            tab=CODE,
+            title=spot.title,
+            spot=spot,
+            reason=reason,
+            upload_at=spot.change("_upload", spot.path.rpartition(b"/")[0]),
+        )
+    said = saying_for(call, spot, barrier(call, place, spot.ref, spot.title))
+    written = Writing(
+        path=spot.title,
+        content=content.decode(),
+        sha=entry.id,
+        lines_end=line_ends(content),
+        target=said.target,
+        new_branch=said.new_branch,
+    )
+    return form_page(call, place, spot, written, is_new=False)
+
+
+@endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
+def page_save(call: Call, place: Place, filepath: str, body: Writing) -> Raw:  # noqa: ARG001
+    """Change a file, or show what somebody else did to it meanwhile."""
+    spot = branch_spot(call, place)
+    if body.action == "preview":
+        before = known_version(spot.repo, body.sha) or b""
+        return form_page(call, place, spot, body, is_new=False, preview=preview_of(spot, body, before))
+    change = {
+        "operation": "update",
+        "path": body.path,
+        "from_path": spot.title,
+        "content": encoded(text_of(body)),
+        "sha": body.sha,
+    }
+    try:
+        commit_changes(call, spot, body, [change])
+    except Refusal as refusal:
+        fresh = branch_spot(call, place)
+        now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
+        if not isinstance(now, Entry) or now.id != body.sha:
+            return conflict_page(call, place, fresh, body, now if isinstance(now, Entry) else None)
+        told = problem_with(refusal)
+        return form_page(call, place, spot, body, is_new=False, status=refusal.status, problem=told)
+    return go(place_after(spot, body, paths.clean(body.path)), "changed")
+
+
+def known_version(repo: Repo, blob: str) -> bytes | None:
+    """Return a version of a file somebody says they began with."""
+    header = repo.header(blob) if is_id(blob) else None
+    if header is None or header[0] != "blob" or header[1] > LARGEST:
+        return None
+    return trees.read_blob(repo, blob)
+
+
+def conflict_page(call: Call, place: Place, spot: Spot, written: Writing, now: Entry | None) -> Raw:
+    """Show what somebody else changed, keep what was typed, and offer what can be done."""
+    mine = text_of(written)
+    before = known_version(spot.repo, written.sha)
+    after = None if now is None else known_version(spot.repo, now.id)
+    last = last_commits.of_path(spot.repo, spot.commit, spot.path)
+    told: Line | None = None if last is None else lines_of(call, [last])[0]
+    theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
+    ours = [] if after is None else hunks_between(after, mine, most=LINES_SHOWN)[0]
+    suggested = saying_for(call, spot, "").new_branch
+    kept = replace_writing(written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested)
+    return show_in(
+        call,
+        place,
+        "code/conflict.html",
+        tab=CODE,
+        title=f"Somebody else changed {spot.title} · {place.repository.full_name}",
+        status=409,
+        spot=spot,
+        typed=kept,
+        is_gone=now is None,
+        last=told,
+        theirs=theirs,
+        ours=ours,
+        action=spot.change("_new", b"") if now is None else spot.change("_edit"),
+        again=spot.change("_edit"),
+        remark=barrier(call, place, spot.ref, spot.title),
+    )
+
+
+def replace_writing(written: Writing, *, sha: str, new_branch: str) -> Writing:
+    """Return what was typed, about another version of the file."""
+    return msgspec.structs.replace(written, sha=sha, new_branch=new_branch, action="")

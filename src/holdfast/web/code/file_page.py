@@ -1,0 +1,141 @@
+"""What a file's page shows: its text with colours, a rendered text, a picture, a film, or only what it is."""
+
+import mimetypes
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from markupsafe import Markup
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.raw import type_of_blob
+from holdfast.hosting.api.sniffing import TEXT
+from holdfast.hosting.git import trees
+from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.store import lfs
+from holdfast.web.code.highlight import coloured, language
+from holdfast.web.code.readme import is_markdown, rendered_blob
+from holdfast.web.code.spot import Spot
+
+__all__ = ["FileShown", "Stretch", "file_shown", "stretch_of", "text_shown"]
+
+# Text beyond this is not taken apart into lines; the bytes themselves are a click away.
+LARGEST_TEXT: Final = 2 * 2**20
+# So much HTML of a text goes into one page; the rest is on the pages after it.
+MOST_HTML: Final = 150_000
+PER_LINE: Final = 50
+LONGEST_MARKDOWN: Final = 100_000
+WAYS: Final = {"image": "image", "audio": "audio", "video": "video"}
+
+Way = Literal["text", "rendered", "image", "audio", "video", "pdf", "link", "large", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some lines of a text, and where those before and after it begin."""
+
+    first: int
+    lines: list[Markup]
+    total: int
+    before: int | None
+    after: int | None
+
+    @property
+    def last(self) -> int:
+        """The number of its last line."""
+        return self.first + len(self.lines) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileShown:
+    """A file as its page shows it."""
+
+    way: Way
+    size: int
+    language: str = ""
+    stretch: Stretch | None = None
+    html: Markup | None = None
+    has_source: bool = False
+    is_source: bool = False
+    is_stored_apart: bool = False
+    is_missing: bool = False
+    target: str = ""
+    is_text: bool = False
+
+
+def stretch_of(lines: list[Markup], first: int, most: int = MOST_HTML, each: int = PER_LINE) -> Stretch:
+    """Cut the lines that fit into a page out of a text, from a line on."""
+    first = min(max(first, 1), max(len(lines), 1))
+    taken: list[Markup] = []
+    room = most
+    for line in lines[first - 1 :]:
+        room -= len(line) + each
+        if room < 0 and taken:
+            break
+        taken.append(line)
+    after = first + len(taken)
+    # The page before ends where this one begins; how many lines fit there is counted backwards.
+    before, room = first, most
+    while before > 1 and room - len(lines[before - 2]) - each >= 0:
+        before -= 1
+        room -= len(lines[before - 1]) + each
+    if first > 1:
+        before = min(before, first - 1)
+    return Stretch(first, taken, len(lines), before if first > 1 else None, after if after <= len(lines) else None)
+
+
+def way_of(kind: str) -> Way:
+    """Return how to show bytes of a type."""
+    if kind == "application/pdf":
+        return "pdf"
+    return WAYS.get(kind.partition("/")[0], "other")  # type: ignore[return-value]
+
+
+def file_shown(
+    call: Call, place: Place, spot: Spot, entry: Entry, *, source: bool = False, first: int = 1
+) -> FileShown:
+    """Decide how a file is shown; `source` asks for the text of one that could be shown rendered."""
+    if entry.type == "symlink":
+        return FileShown("link", entry.size, target=shown(trees.read_blob(spot.repo, entry.id)))
+    if entry.size <= MOST_BYTES:
+        pointer = Pointer.parse(trees.read_blob(spot.repo, entry.id))
+        if pointer is not None:
+            return stored_apart(call, place, entry, pointer)
+    kind = type_of_blob(spot.repo.folder, entry.id)
+    if kind == "image/svg+xml" and source:
+        return text_shown(spot, entry, first, has_source=True)
+    if not kind.startswith(TEXT):
+        return FileShown(way_of(kind), entry.size, has_source=kind == "image/svg+xml")
+    if entry.size > LARGEST_TEXT:
+        return FileShown("large", entry.size, is_text=True)
+    if is_markdown(entry.name) and not source:
+        html = rendered_blob(spot, entry.raw_path, entry.id, most=LONGEST_MARKDOWN)
+        return FileShown("rendered", entry.size, "Markdown", html=html, has_source=True, is_text=True)
+    return text_shown(spot, entry, first, has_source=is_markdown(entry.name))
+
+
+def text_shown(spot: Spot, entry: Entry, first: int, *, has_source: bool, each: int = PER_LINE) -> FileShown:
+    """Show a text with its lines and colours."""
+    content = trees.read_blob(spot.repo, entry.id)
+    charset = type_of_blob(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
+    text = content.decode(charset, "replace").removeprefix("\ufeff")
+    lines = coloured(entry.id, entry.name, text)
+    return FileShown(
+        "text",
+        entry.size,
+        language(entry.name),
+        stretch_of(lines, first, each=each),
+        has_source=has_source,
+        is_source=has_source,
+        is_text=True,
+    )
+
+
+def stored_apart(call: Call, place: Place, entry: Entry, pointer: Pointer) -> FileShown:
+    """Show a large file that lies outside of git; its name tells what it is, for reading it would take long."""
+    here = lfs.linked_at(call.host.database, place.repository, pointer.oid) is not None
+    kind = mimetypes.guess_type(entry.name)[0] or ""
+    way = way_of(kind) if here else "other"
+    return FileShown(way, pointer.size, is_stored_apart=True, is_missing=not here)

@@ -1,0 +1,67 @@
+"""The history of a branch, a tag or a commit, or of one path in it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.git import history
+from holdfast.web.code.people import Line, lines_of
+from holdfast.web.code.spot import READING, spot_at
+from holdfast.web.code.switcher import switcher
+from holdfast.web.pages import moment
+from holdfast.web.repository_frame import COMMITS, show_in
+
+__all__ = ["Day", "by_day", "page_history"]
+
+PER_PAGE: Final = 40
+# Further than this nobody turns pages; git would count through all that lies before.
+LAST_PAGE: Final = 25_000
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What was committed on one day."""
+
+    date: datetime
+    lines: list[Line]
+
+
+class HistoryQuery(msgspec.Struct, frozen=True):
+    """Which page is wanted."""
+
+    page: str = ""
+
+
+def by_day(lines: list[Line]) -> list[Day]:
+    """Put commits that follow each other on the same day together."""
+    grouped = groupby(lines, key=lambda line: moment(line.time).date())
+    return [Day(moment(group[0].time), group) for _, found in grouped for group in [list(found)]]
+
+
+@endpoint("GET /{owner}/{repo}/commits/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
+def page_history(call: Call, place: Place, kind: str, filepath: str, query: HistoryQuery) -> Raw:  # noqa: ARG001
+    """Show who changed what, newest first."""
+    spot = spot_at(call, place, kind)
+    given = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
+    number = min(max(given, 1), LAST_PAGE)
+    span = history.span(spot.repo, spot.commit, path=spot.path)
+    found = history.commits(spot.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
+    return show_in(
+        call,
+        place,
+        "code/history.html",
+        tab=COMMITS,
+        title=f"History of {spot.title or spot.name} · {place.repository.full_name}",
+        spot=spot,
+        crumbs=spot.crumbs("commits"),
+        switch=switcher(spot, place.repository.default_branch, "commits"),
+        days=by_day(lines_of(call, found[:PER_PAGE])),
+        number=number,
+        has_more=len(found) > PER_PAGE,
+    )

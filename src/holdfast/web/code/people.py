@@ -1,0 +1,57 @@
+"""Commits as lists of them show them: who, what and when, and whether somebody here did it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.access import account_visible
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.git.commits import Commit
+from holdfast.hosting.shapes.git import people_of
+from holdfast.hosting.store.accounts import Account
+
+__all__ = ["Line", "lines_of", "summary_of"]
+
+LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One commit in a list; `person` is the account behind its author's address."""
+
+    id: str
+    summary: str
+    rest: str
+    author: str
+    person: Account | None
+    time: int
+    parents: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id, which people read to one another."""
+        return self.id[:10]
+
+
+def summary_of(message: str) -> tuple[str, str]:
+    """Split a message into the line that says it and what explains it."""
+    first, _, rest = message.strip().partition("\n")
+    first = first.strip() or "(no message)"
+    if len(first) > LONGEST:
+        return f"{first[:LONGEST]}…", f"…{first[LONGEST:]}\n\n{rest.strip()}".strip()
+    return first, rest.strip()
+
+
+def lines_of(call: Call, commits: Iterable[Commit]) -> list[Line]:
+    """Describe commits, and look up all their authors at once."""
+    listed = list(commits)
+    people = people_of(call, listed)
+    made = []
+    for commit in listed:
+        summary, rest = summary_of(commit.message)
+        author = commit.author
+        person = people.get(author.email)
+        if person is not None and not account_visible(call.caller, person):
+            person = None
+        made.append(Line(commit.id, summary, rest, author.name, person, commit.committer.time, commit.parents))
+    return made

@@ -1,0 +1,88 @@
+"""The text that introduces a directory: which file it is, and how it is shown."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from holdfast.hosting.git import trees
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.trees import Entry
+from holdfast.web.code.spot import Spot
+from holdfast.web.markdown import Surroundings, markdown
+
+__all__ = ["Readme", "is_markdown", "readme_of", "rendered", "rendered_blob"]
+
+LARGEST: Final = 512 * 1024
+# What a page has room for; the file itself is a click away.
+LONGEST_MARKDOWN: Final = 40_000
+LONGEST_TEXT: Final = 40_000
+KEPT: Final = 64
+MARKDOWN: Final = re.compile(r"\.(?:md|markdown|mdown|mkd)\Z", re.IGNORECASE)
+README: Final = re.compile(r"readme(?:\.(?:md|markdown|mdown|mkd|txt|rst|adoc|org))?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Readme:
+    """An introduction: as HTML when it is Markdown, as plain text when it is not."""
+
+    name: str
+    address: str
+    html: Markup | None
+    text: str
+
+
+def is_markdown(name: str) -> bool:
+    """Tell whether a file of this name holds Markdown."""
+    return MARKDOWN.search(name) is not None
+
+
+def rank(entry: Entry) -> tuple[bool, str]:
+    """Order introductions: Markdown first."""
+    return not is_markdown(entry.name), entry.name
+
+
+def around(spot: Spot, path: bytes) -> Surroundings:
+    """Return what stands around a text at a path: pages of the same tree, and files there."""
+    return Surroundings(
+        repository=spot.root,
+        pages=spot.address("src", b""),
+        files=spot.address("media", b""),
+        folder=shown(path.rpartition(b"/")[0]),
+        deeper=1,
+        anchors="text",
+    )
+
+
+def rendered(spot: Spot, path: bytes, content: bytes) -> Markup:
+    """Show Markdown of a repository: its links lead to pages of the same tree, its images to files there."""
+    return markdown(content.decode("utf-8-sig", "replace"), around(spot, path), most=LONGEST_MARKDOWN)
+
+
+def rendered_blob(spot: Spot, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
+    """Show a file of Markdown; the same file at the same place looks the same, so it is kept."""
+    return kept(spot.repo.folder, blob, around(spot, path), most)
+
+
+@lru_cache(maxsize=KEPT)
+def kept(folder: Path, blob: str, place: Surroundings, most: int) -> Markup:
+    """Show a blob at its place."""
+    content = trees.read_blob(open_repository(folder), blob)
+    return markdown(content.decode("utf-8-sig", "replace"), place, most=most)
+
+
+def readme_of(spot: Spot, entries: Iterable[Entry]) -> Readme | None:
+    """Find the introduction among the entries of a directory."""
+    found = [one for one in entries if one.type == "file" and README.match(one.name) and one.size <= LARGEST]
+    if not found:
+        return None
+    entry = min(found, key=rank)
+    address = spot.address("src", entry.raw_path)
+    if is_markdown(entry.name):
+        return Readme(entry.name, address, rendered_blob(spot, entry.raw_path, entry.id), "")
+    return Readme(entry.name, address, None, shown(trees.read_blob(spot.repo, entry.id))[:LONGEST_TEXT])

@@ -1,0 +1,188 @@
+"""The lists of branches and of tags; whoever may write makes and deletes branches there."""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from holdfast.hosting import protection
+from holdfast.hosting.api.branches import create_branch, delete_branch
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place, signed_in
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.commits import Commit, read_commit, read_tag
+from holdfast.hosting.git.refs import Ref
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.store import protections
+from holdfast.web.acting import act, problem_with
+from holdfast.web.code.change_forms import check_branch_name
+from holdfast.web.code.people import Line, lines_of
+from holdfast.web.code.source import may_change, number
+from holdfast.web.code.spot import READING, Spot
+from holdfast.web.code.switcher import choice_of, is_linkable
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import CODE, root_path, show_in
+
+__all__ = ["page_branches", "page_new_branch", "page_remove_branch", "page_tags"]
+
+PER_PAGE: Final = 30
+# Among so many the names that fit are looked for; a repository with more is searched with git.
+SEARCHED: Final = 20_000
+LONGEST_TELLING: Final = 2000
+
+
+class ListQuery(msgspec.Struct, frozen=True):
+    """Which names are wanted, and which page of them."""
+
+    q: str = ""
+    page: str = ""
+
+
+class NewBranch(msgspec.Struct, frozen=True):
+    """A branch to be made."""
+
+    name: str = ""
+    start: str = ""
+
+
+class OldBranch(msgspec.Struct, frozen=True):
+    """A branch to be deleted."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefRow:
+    """A branch or tag in its list."""
+
+    name: str
+    address: str
+    last: Line | None
+    is_default: bool
+    is_protected: bool
+    archive: str
+    compare: str
+    telling: str = ""
+
+
+def chosen(repo: Repo, kind: str, query: ListQuery) -> tuple[list[Ref], int, int]:
+    """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
+    page = number(query.page)
+    look = refs.branches if kind == "branch" else refs.tags
+    if not query.q:
+        found, total = look(repo, skip=(page - 1) * PER_PAGE, limit=PER_PAGE)
+        return found, total, page
+    wanted = query.q.casefold()
+    fitting = [ref for ref in look(repo, limit=SEARCHED)[0] if wanted in ref.name.casefold()]
+    return fitting[(page - 1) * PER_PAGE : page * PER_PAGE], len(fitting), page
+
+
+def commit_at(repo: Repo, ref: Ref) -> Commit | None:
+    """Return the commit a ref leads to; a tag may lead to something else."""
+    found = refs.commit_of(repo, ref.id)
+    return None if found is None else read_commit(repo, found)
+
+
+def telling_of(repo: Repo, ref: Ref, kind: str) -> str:
+    """Return what an annotated tag says."""
+    header = repo.header(ref.id)
+    if kind != "tag" or header is None or header[0] != "tag":
+        return ""
+    return read_tag(repo, ref.id).message.strip()[:LONGEST_TELLING]
+
+
+def list_page(
+    call: Call,
+    place: Place,
+    kind: str,
+    query: ListQuery,
+    *,
+    status: int = 200,
+    problem: str = "",
+    typed: NewBranch | None = None,
+) -> Raw:
+    """Show a list of branches or of tags."""
+    repo, root = git_of(call, place), root_path(place)
+    found, total, page = chosen(repo, kind, query)
+    commits = [commit_at(repo, ref) for ref in found]
+    told = {line.id: line for line in lines_of(call, [commit for commit in commits if commit is not None])}
+    rules = protections.protections_of(call.host.database, place.repository) if kind == "branch" else []
+    default = place.repository.default_branch
+    full_name = quote(place.repository.full_name)
+    rows = []
+    for ref, commit in zip(found, commits, strict=True):
+        spot = Spot(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
+        ours, its = quote(default, safe="/"), quote(ref.name, safe="/")
+        # Of a branch people ask what it adds, of a tag what came after it.
+        sides = f"{ours}...{its}" if kind == "branch" else f"{its}...{ours}"
+        rows.append(
+            RefRow(
+                name=ref.name,
+                address=choice_of(repo, spot, spot.kind, ref, "src").address,
+                last=None if commit is None else told[commit.id],
+                is_default=kind == "branch" and ref.name == default,
+                is_protected=protection.matching(rules, ref.name) is not None,
+                archive="" if commit is None else f"/api/v1/repos/{full_name}/archive/{commit.id}",
+                compare=f"{root}/compare/{sides}" if is_linkable(ref) and ref.name != default else "",
+                telling=telling_of(repo, ref, kind),
+            )
+        )
+    return show_in(
+        call,
+        place,
+        "code/refs.html",
+        tab=CODE,
+        title=f"{'Branches' if kind == 'branch' else 'Tags'} · {place.repository.full_name}",
+        status=status,
+        kind=kind,
+        rows=rows,
+        total=total,
+        number=page,
+        size=PER_PAGE,
+        q=query.q,
+        list_at=f"{root}/{'branches' if kind == 'branch' else 'tags'}?"
+        + (f"{urlencode({'q': query.q})}&" if query.q else "")
+        + "page=",
+        may_write=may_change(place) and kind == "branch" and not refs.is_empty(repo),
+        problem=problem,
+        typed=typed or NewBranch(start=default),
+    )
+
+
+@endpoint("GET /{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
+def page_branches(call: Call, place: Place, query: ListQuery) -> Raw:
+    """List the branches."""
+    return list_page(call, place, "branch", query)
+
+
+@endpoint("GET /{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
+def page_tags(call: Call, place: Place, query: ListQuery) -> Raw:
+    """List the tags."""
+    return list_page(call, place, "tag", query)
+
+
+@endpoint("POST /{owner}/{repo}/branches", scope="repository", guards=(*READING, signed_in))
+def page_new_branch(call: Call, place: Place, body: NewBranch) -> Raw:
+    """Make a branch."""
+    try:
+        check_branch_name(body.name)
+        act(call, create_branch, body={"new_branch_name": body.name, "old_ref_name": body.start})
+    except Refusal as refusal:
+        return list_page(
+            call, place, "branch", ListQuery(), status=refusal.status, problem=problem_with(refusal), typed=body
+        )
+    return go(f"{root_path(place)}/src/branch/{quote(body.name, safe='/')}", "created")
+
+
+@endpoint("POST /{owner}/{repo}/branches/delete", scope="repository", guards=(*READING, signed_in))
+def page_remove_branch(call: Call, place: Place, body: OldBranch) -> Raw:
+    """Delete a branch."""
+    try:
+        act(call, delete_branch, {"branch": body.name})
+    except Refusal as refusal:
+        return list_page(call, place, "branch", ListQuery(), status=refusal.status, problem=problem_with(refusal))
+    return go(f"{root_path(place)}/branches", "deleted")

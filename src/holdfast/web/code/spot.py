@@ -1,0 +1,139 @@
+"""The place in a repository a page is about: a branch, tag or commit, and a path; and the addresses around it."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+from urllib.parse import quote, unquote
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.errors import PathRefused
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.looking import cleaned
+from holdfast.hosting.git.names import raw, shown
+from holdfast.hosting.git.repository import Repo
+from holdfast.web.repository_frame import root_path
+
+__all__ = ["READING", "Crumb", "Kind", "Spot", "commit_by_id", "find_spot", "rest_of", "spot_at"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+SHORTENED: Final = re.compile(r"[0-9a-f]{4,40}")
+# How many parts stand before the rest of the path in `/{owner}/{repo}/src/{kind}/...`.
+AFTER_KIND: Final = 5
+
+Kind = Literal["branch", "tag", "commit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """One step of the way to a path."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a page looks; `path` holds bytes, for a name in git need not be text."""
+
+    root: str
+    repo: Repo
+    kind: Kind
+    ref: str
+    commit: str
+    path: bytes = b""
+
+    @property
+    def below(self) -> str:
+        """The part of an address that says which branch, tag or commit."""
+        return f"{self.kind}/{quote(raw(self.ref))}"
+
+    @property
+    def name(self) -> str:
+        """The branch, tag or commit as people see it."""
+        return self.commit[:10] if self.kind == "commit" else self.ref
+
+    @property
+    def title(self) -> str:
+        """The path as people see it."""
+        return shown(self.path)
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the path as people see it."""
+        return shown(self.path.rpartition(b"/")[2])
+
+    def address(self, page: str, path: bytes | None = None) -> str:
+        """Return the address of another page about this spot, or about another path in the same commit."""
+        wanted = self.path if path is None else path
+        return f"{self.root}/{page}/{self.below}{f'/{quote(wanted)}' if wanted else ''}"
+
+    def top(self, page: str) -> str:
+        """Return the address of a page about the whole tree."""
+        return self.address(page, b"")
+
+    def change(self, page: str, path: bytes | None = None) -> str:
+        """Return the address of a page that changes something on this branch."""
+        wanted = self.path if path is None else path
+        return f"{self.root}/{page}/{quote(raw(self.ref))}{f'/{quote(wanted)}' if wanted else ''}"
+
+    @property
+    def lasting(self) -> str:
+        """The address of this page that shows the same for ever."""
+        return replace(self, kind="commit", ref=self.commit).address("src")
+
+    def crumbs(self, page: str = "src") -> list[Crumb]:
+        """Return the way to this path, the last step being the path itself."""
+        made: list[Crumb] = []
+        at = b""
+        for part in self.path.split(b"/") if self.path else ():
+            at = at + b"/" + part if at else part
+            made.append(Crumb(shown(part), self.address(page, at)))
+        return made
+
+
+def rest_of(call: Call, before: int = AFTER_KIND) -> str:
+    """Return the rest of a request's path with the bytes it was sent with, also where they are no text."""
+    given: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
+    parts = unquote(given.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
+    return parts[before].removesuffix("/") if len(parts) > before else ""
+
+
+def spot_at(call: Call, place: Place, kind: str, *, before: int = AFTER_KIND) -> Spot:
+    """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
+    repo = git_of(call, place)
+    found = find_spot(repo, root_path(place), kind, rest_of(call, before))
+    if found is None:
+        raise Refusal(404)
+    return found
+
+
+def find_spot(repo: Repo, root: str, kind: str, joined: str) -> Spot | None:
+    """Split a joined ref and path at the shortest beginning that is a ref of this kind."""
+    if kind == "commit":
+        name, _, rest = joined.partition("/")
+        commit = commit_by_id(repo, name)
+        return None if commit is None else at_path(Spot(root, repo, "commit", name, commit), rest)
+    known: Kind | None = "branch" if kind == "branch" else "tag" if kind == "tag" else None
+    for name, rest in refs.beginnings(joined) if known else ():
+        found = refs.branch(repo, name) if known == "branch" else refs.tag(repo, name)
+        commit = None if found is None else refs.commit_of(repo, found.id)
+        if commit is not None:
+            return at_path(Spot(root, repo, known or "commit", name, commit), rest)
+    return None
+
+
+def commit_by_id(repo: Repo, name: str) -> str | None:
+    """Return the commit of a full or shortened id."""
+    return refs.rev_parse(repo, name) if SHORTENED.fullmatch(name) else None
+
+
+def at_path(spot: Spot, rest: str) -> Spot | None:
+    """Add a path to a spot; nothing when nothing can lie there."""
+    try:
+        return replace(spot, path=raw(cleaned(rest)))
+    except PathRefused:
+        return None

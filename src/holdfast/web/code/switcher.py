@@ -1,0 +1,67 @@
+"""The menu by which one looks at another branch or tag."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.refs import Ref
+from holdfast.hosting.git.repository import Repo
+from holdfast.web.code.spot import Kind, Spot
+
+__all__ = ["Choice", "Switcher", "choice_of", "is_linkable", "switcher"]
+
+SHOWN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A branch or tag one can look at."""
+
+    name: str
+    address: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Switcher:
+    """The first branches and tags, and how many there are."""
+
+    branches: list[Choice]
+    branch_count: int
+    tags: list[Choice]
+    tag_count: int
+
+
+def is_linkable(ref: Ref) -> bool:
+    """Tell whether an address can hold a ref's name; git allows names that are no text."""
+    try:
+        ref.raw_name.decode()
+    except UnicodeDecodeError:
+        return False
+    return refs.is_ref_name(ref.name)
+
+
+def choice_of(repo: Repo, spot: Spot, kind: Kind, ref: Ref, page: str) -> Choice:
+    """Point to a branch or tag; one whose name is no text is pointed to by its commit."""
+    if is_linkable(ref):
+        other = replace(spot, kind=kind, ref=ref.name)
+    else:
+        commit = refs.commit_of(repo, ref.id) or ref.id
+        other = replace(spot, kind="commit", ref=commit)
+    return Choice(ref.name, other.address(page), (spot.kind, spot.ref) == (kind, ref.name))
+
+
+def switcher(spot: Spot, default_branch: str, page: str = "src") -> Switcher:
+    """Gather what the menu shows: the default branch first, then by name."""
+    repo = spot.repo
+    branches, branch_count = refs.branches(repo, limit=SHOWN)
+    tags, tag_count = refs.tags(repo, limit=SHOWN)
+    first = refs.branch(repo, default_branch)
+    if first is not None:
+        branches = [first, *(ref for ref in branches if ref.raw_name != first.raw_name)]
+    return Switcher(
+        [choice_of(repo, spot, "branch", ref, page) for ref in branches],
+        branch_count,
+        [choice_of(repo, spot, "tag", ref, page) for ref in tags],
+        tag_count,
+    )

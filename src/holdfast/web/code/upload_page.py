@@ -1,0 +1,113 @@
+"""Bringing files from one's own machine into a repository."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.decoding import SentFile
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import paths
+from holdfast.settings import Settings
+from holdfast.web.acting import problem_with
+from holdfast.web.code.change_forms import (
+    CHANGING,
+    Saying,
+    barrier,
+    branch_spot,
+    commit_changes,
+    encoded,
+    place_after,
+    saying_for,
+)
+from holdfast.web.code.spot import Spot
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import CODE, show_in
+
+__all__ = ["page_upload", "page_uploaded", "plain_name"]
+
+MOST_FILES: Final = 200
+
+
+class Uploading(Saying, frozen=True, kw_only=True):
+    """Files, and the folder they go to."""
+
+    folder: str = ""
+    files: list[SentFile] = msgspec.field(default_factory=list)
+
+
+def largest_form(settings: Settings) -> int:
+    """Return how many bytes a form with files may have."""
+    return settings.max_file_mb * 2**20 + 2**20
+
+
+def plain_name(sent: str) -> str:
+    """Return the name of a file that was sent; some programs send the whole path it had on their machine."""
+    return sent.replace("\\", "/").rpartition("/")[2]
+
+
+def upload_form(
+    call: Call, place: Place, spot: Spot, typed: Uploading, *, status: int = 200, problem: str = ""
+) -> Raw:
+    """Show the form; files that were chosen have to be chosen again, for browsers do not let a page do it."""
+    return show_in(
+        call,
+        place,
+        "code/upload.html",
+        tab=CODE,
+        title=f"Upload files · {place.repository.full_name}",
+        status=status,
+        spot=spot,
+        typed=typed,
+        is_first=not spot.commit,
+        action=spot.change("_upload"),
+        back=spot.address("src") if spot.commit else spot.root,
+        problem=problem,
+        remark=barrier(call, place, spot.ref, typed.folder),
+        megabytes=call.host.settings.max_file_mb,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, slow=True)
+def page_upload(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
+    """Ask for files."""
+    spot = branch_spot(call, place)
+    said = saying_for(call, spot, barrier(call, place, spot.ref, ""))
+    typed = Uploading(folder=spot.title, target=said.target, new_branch=said.new_branch)
+    return upload_form(call, place, spot, typed)
+
+
+@endpoint(
+    "POST /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, largest_body=largest_form
+)
+def page_uploaded(call: Call, place: Place, filepath: str, body: Uploading) -> Raw:  # noqa: ARG001
+    """Put files into a folder; one that is there already gets a new version."""
+    spot = branch_spot(call, place)
+    folder = paths.clean(body.folder)
+    named = [(plain_name(file.name), file.content) for file in body.files]
+    if not named:
+        return upload_form(call, place, spot, body, status=422, problem="Choose at least one file.")
+    if len(named) > MOST_FILES:
+        told = f"At most {MOST_FILES} files can be uploaded at once."
+        return upload_form(call, place, spot, body, status=422, problem=told)
+    changes = [
+        {
+            "operation": "upload",
+            "path": f"{folder}/{name}" if folder else name,
+            "content": encoded(content),
+        }
+        for name, content in named
+    ]
+    said = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
+    try:
+        commit_changes(call, spot, said, changes)
+    except Refusal as refusal:
+        return upload_form(call, place, spot, body, status=refusal.status, problem=problem_with(refusal))
+    return go(place_after(spot, body, folder), "added")
+
+
+def summary(named: list[tuple[str, bytes]]) -> str:
+    """Say what was uploaded."""
+    return f"Upload {named[0][0]}" if len(named) == 1 else f"Upload {len(named)} files"

@@ -1,0 +1,54 @@
+"""The list of all repositories one may see."""
+
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.paging import Page, page_of
+from holdfast.hosting.store.repositories import belongs_to
+from holdfast.web.pages import page
+from holdfast.web.repository_list import listed, named_like
+
+__all__ = ["show_explore"]
+
+PER_PAGE: Final = 30
+LONGEST: Final = 200
+
+
+class ExploreQuery(msgspec.Struct, frozen=True):
+    """What to look for, and whether only among one's own."""
+
+    q: str = ""
+    mine: str = ""
+
+
+@endpoint("GET /-/explore", scope="repository", slow=True)
+def show_explore(call: Call, query: ExploreQuery) -> Raw:
+    """List repositories, latest first."""
+    asked = page_of(call)
+    wanted = Page(asked.number, PER_PAGE)
+    text = query.q.strip()[:LONGEST]
+    conditions = [named_like(text)] if text else []
+    user = call.caller.user
+    only_mine = bool(query.mine) and user is not None
+    if user is not None and only_mine:
+        conditions.append(belongs_to(user))
+    found, total = listed(call, conditions, skip=wanted.skip, limit=PER_PAGE)
+    kept = {"q": text} if text else {}
+    if only_mine:
+        kept["mine"] = "1"
+    return page(
+        call,
+        "explore.html",
+        title="Your repositories" if only_mine else "Explore",
+        found=found,
+        total=total,
+        number=wanted.number,
+        size=PER_PAGE,
+        q=text,
+        only_mine=only_mine,
+        list_at=f"/-/explore?{urlencode({**kept, 'page': ''})}",
+    )

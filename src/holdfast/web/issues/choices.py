@@ -1,0 +1,45 @@
+"""What can be chosen for the issues of a repository: labels, people and milestones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.store import assignees, labels, milestones
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.milestones import Milestone
+from holdfast.web.issues.coloring import Tag, tag
+
+__all__ = ["Choices", "as_ids", "choices", "end_of_day"]
+
+MOST: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What there is to choose from; more people than fit into a list are named in a field."""
+
+    tags: list[Tag]
+    people: list[Account]
+    more_people: bool
+    milestones: list[Milestone]
+
+
+def choices(call: Call, place: Place, *, is_closed: bool | None = False) -> Choices:
+    """Gather what can be chosen; `is_closed` says which milestones, None for all."""
+    database, repository = call.host.database, place.repository
+    usable = labels.labels_usable(database, repository, limit=MOST)
+    people, total = assignees.assignable(database, repository, skip=0, limit=MOST)
+    steps, _ = milestones.milestones_of(database, repository, is_closed=is_closed, name="", skip=0, limit=MOST)
+    return Choices([tag(label) for label in usable], people, total > len(people), steps)
+
+
+def as_ids(given: Sequence[str]) -> list[int]:
+    """Return the numbers among what a form sent."""
+    return [int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19]
+
+
+def end_of_day(date: str) -> str:
+    """Return the last second of a day, as the API takes the date something is due."""
+    return f"{date.strip()}T23:59:59Z"

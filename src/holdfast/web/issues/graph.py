@@ -1,0 +1,74 @@
+"""The page that draws everything an issue waits for and everything that waits for it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.dependency_graph import show_dependency_graph
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.issue_access import READING, the_issue
+from holdfast.hosting.shapes.dependencies import DependencyGraph
+from holdfast.web.acting import act
+from holdfast.web.issues.choices import as_ids
+from holdfast.web.issues.drawing import Box, Drawing, draw
+from holdfast.web.issues.rows import issue_path
+from holdfast.web.repository_frame import ISSUES, show_in
+
+__all__ = ["page_dependencies"]
+
+DEPTHS: Final = (1, 2, 3, 5)
+
+
+class GraphQuery(msgspec.Struct, frozen=True):
+    """How many steps to follow in each direction; all when it is empty."""
+
+    depth: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the list below the drawing says of an issue."""
+
+    box: Box
+    blockers: list[Box]
+    blocked: int
+
+
+@endpoint("GET /{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
+def page_dependencies(call: Call, place: Place, index: int, query: GraphQuery) -> Raw:
+    """Draw the dependencies around an issue."""
+    issue = the_issue(call, place, index)
+    depth = next((number for number in as_ids([query.depth]) if number in DEPTHS), None)
+    graph = act(
+        call, show_dependency_graph, {"index": index}, query={} if depth is None else {"depth": str(depth)}
+    )
+    drawing = draw(graph, place.repository.full_name)
+    return show_in(
+        call,
+        place,
+        "issues/graph.html",
+        tab=ISSUES,
+        title=f"Dependencies of #{index} · {place.repository.full_name}",
+        issue=issue,
+        path=issue_path(place.repository, index),
+        drawing=drawing,
+        lines=lines(graph, drawing),
+        depth=depth,
+        depths=DEPTHS,
+        truncated=graph.truncated and depth is None,
+    )
+
+
+def lines(graph: DependencyGraph, drawing: Drawing) -> list[Line]:
+    """Say in words what the drawing shows."""
+    boxes = drawing.boxes
+    blockers: dict[int, list[Box]] = {}
+    blocked: dict[int, int] = {}
+    for edge in graph.edges:
+        if edge.issue < len(boxes) and edge.blocker < len(boxes):
+            blockers.setdefault(edge.issue, []).append(boxes[edge.blocker])
+            blocked[edge.blocker] = blocked.get(edge.blocker, 0) + 1
+    return [Line(box, blockers.get(box.node.key, []), blocked.get(box.node.key, 0)) for box in boxes]

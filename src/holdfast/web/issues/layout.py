@@ -1,0 +1,208 @@
+"""Where the nodes and lines of a graph without circles go: in columns, so that every line runs to the right.
+
+The way of Sugiyama and others: columns by the longest way to a node, helpers where a line crosses a column, an
+order within columns that avoids crossings, then heights as near to the neighbours' as the order allows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+__all__ = ["Layout", "lay_out"]
+
+SWEEPS: Final = 8
+# Beyond this many helpers long lines are drawn straight through: a graph like that is no easier to read with them.
+MOST_HELPERS: Final = 4000
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Places for nodes, each its column and its height, and for lines, each a list of such points."""
+
+    columns: list[int]
+    heights: list[float]
+    lines: dict[Edge, list[tuple[int, float]]]
+    height: float
+    """The distance between the highest and the lowest centre."""
+
+
+@dataclass(slots=True)
+class Grid:
+    """The graph with its helpers: everything in it joins neighbouring columns only."""
+
+    columns: list[int]
+    before: list[list[int]]
+    after: list[list[int]]
+    sizes: list[float]
+    ways: dict[Edge, list[int]] = field(default_factory=dict)
+
+    def add(self, column: int, size: float) -> int:
+        """Add a node, and return its number."""
+        self.columns.append(column)
+        self.before.append([])
+        self.after.append([])
+        self.sizes.append(size)
+        return len(self.columns) - 1
+
+    def join(self, one: int, other: int) -> None:
+        """Join two nodes of neighbouring columns."""
+        self.after[one].append(other)
+        self.before[other].append(one)
+
+
+def lay_out(count: int, edges: Iterable[Edge], *, size: float, helper_size: float) -> Layout:
+    """Find places for nodes 0 to `count`; an edge runs from a node to one further right.
+
+    `size` is the room a node takes in its column, `helper_size` that of a line which passes through.
+    """
+    wanted = sorted(set(edges))
+    columns = columns_of(count, wanted)
+    grid = with_helpers(columns, wanted, size=size, helper_size=helper_size)
+    ordered = order(grid)
+    heights = settle(grid, ordered)
+    top = min(heights, default=0.0)
+    heights = [height - top for height in heights]
+    lines = {edge: [(grid.columns[node], heights[node]) for node in way] for edge, way in grid.ways.items()}
+    return Layout(columns, heights[:count], lines, max(heights, default=0.0))
+
+
+def columns_of(count: int, edges: Sequence[Edge]) -> list[int]:
+    """Put every node right of all that lead to it; what nothing leads to stands close to what it leads to."""
+    after: list[list[int]] = [[] for _ in range(count)]
+    missing = [0] * count
+    for one, other in edges:
+        after[one].append(other)
+        missing[other] += 1
+    firsts = [node for node in range(count) if not missing[node]]
+    columns, ready = [0] * count, list(firsts)
+    while ready:
+        node = ready.pop()
+        for other in after[node]:
+            columns[other] = max(columns[other], columns[node] + 1)
+            missing[other] -= 1
+            if not missing[other]:
+                ready.append(other)
+    for node in firsts:
+        if after[node]:
+            columns[node] = min(columns[other] for other in after[node]) - 1
+    return columns
+
+
+def with_helpers(columns: Sequence[int], edges: Sequence[Edge], *, size: float, helper_size: float) -> Grid:
+    """Break long lines into pieces from column to column, unless that would be too many."""
+    grid = Grid([], [], [], [])
+    for column in columns:
+        grid.add(column, size)
+    needed = sum(columns[other] - columns[one] - 1 for one, other in edges)
+    for one, other in edges:
+        way = [one]
+        if needed <= MOST_HELPERS:
+            for column in range(columns[one] + 1, columns[other]):
+                helper = grid.add(column, helper_size)
+                grid.join(way[-1], helper)
+                way.append(helper)
+        if needed <= MOST_HELPERS or columns[other] - columns[one] == 1:
+            grid.join(way[-1], other)
+        grid.ways[one, other] = [*way, other]
+    return grid
+
+
+def order(grid: Grid) -> list[list[int]]:
+    """Order each column so that few lines cross: every node to the middle of its neighbours, to and fro."""
+    ordered: list[list[int]] = [[] for _ in range(max(grid.columns, default=-1) + 1)]
+    for node, column in enumerate(grid.columns):
+        ordered[column].append(node)
+    places = [0.0] * len(grid.columns)
+    number(ordered, places)
+    best, fewest = [list(column) for column in ordered], crossings(grid, ordered, places)
+    for sweep in range(SWEEPS):
+        if not fewest:
+            break
+        rightwards = sweep % 2 == 0
+        neighbours = grid.before if rightwards else grid.after
+        for nodes in ordered if rightwards else reversed(ordered):
+            nodes.sort(key=lambda node: middle([places[other] for other in neighbours[node]], places[node]))
+            for place, node in enumerate(nodes):
+                places[node] = place
+        found = crossings(grid, ordered, places)
+        if found < fewest:
+            best, fewest = [list(column) for column in ordered], found
+    return best
+
+
+def number(ordered: Sequence[Sequence[int]], places: list[float]) -> None:
+    """Write down which place in its column each node has."""
+    for column in ordered:
+        for place, node in enumerate(column):
+            places[node] = place
+
+
+def middle(values: Sequence[float], otherwise: float) -> float:
+    """Return the mean of some places."""
+    return sum(values) / len(values) if values else otherwise
+
+
+def crossings(grid: Grid, ordered: Sequence[Sequence[int]], places: Sequence[float]) -> int:
+    """Count how often lines between neighbouring columns cross."""
+    total = 0
+    for column in ordered:
+        ends = [places[other] for node in column for other in sorted(grid.after[node], key=places.__getitem__)]
+        width = int(max(ends, default=0)) + 1
+        # A tree of counts: how many ends so far lie below a place.
+        tree = [0] * (width + 1)
+        for seen, end in enumerate(ends):
+            place, above = int(end) + 1, 0
+            while place > 0:
+                above += tree[place]
+                place -= place & -place
+            total += seen - above
+            place = int(end) + 1
+            while place <= width:
+                tree[place] += 1
+                place += place & -place
+    return total
+
+
+def settle(grid: Grid, ordered: Sequence[Sequence[int]]) -> list[float]:
+    """Give nodes heights: each as near to the middle of its neighbours as order and room in its column allow."""
+    heights = [0.0] * len(grid.columns)
+    for column in ordered:
+        reached = 0.0
+        for node in column:
+            heights[node] = reached + grid.sizes[node] / 2
+            reached += grid.sizes[node]
+        for node in column:
+            heights[node] -= reached / 2
+    for sweep in range(SWEEPS):
+        rightwards = sweep % 2 == 0
+        for column in ordered if rightwards else reversed(ordered):
+            near = [
+                middle([heights[other] for other in (*grid.before[node], *grid.after[node])], heights[node])
+                for node in column
+            ]
+            for node, height in zip(column, spread(near, [grid.sizes[node] for node in column]), strict=True):
+                heights[node] = height
+    return heights
+
+
+def spread(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Return heights that keep the order and do not overlap, in the sum of squares nearest to those wanted.
+
+    Neighbours that would overlap are joined into a block that moves as one.
+    """
+    starts: list[float] = []
+    reached = 0.0
+    for place, size in enumerate(sizes):
+        reached += (sizes[place - 1] + size) / 2 if place else 0.0
+        starts.append(reached)
+    blocks: list[tuple[float, int]] = []
+    for height, start in zip(wanted, starts, strict=True):
+        mean, count = height - start, 1
+        while blocks and blocks[-1][0] > mean:
+            other, many = blocks.pop()
+            mean = (mean * count + other * many) / (count + many)
+            count += many
+        blocks.append((mean, count))
+    means = [mean for mean, count in blocks for _ in range(count)]
+    return [mean + start for mean, start in zip(means, starts, strict=True)]

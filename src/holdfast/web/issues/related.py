@@ -1,0 +1,45 @@
+"""Issues that depend on each other, as much of each as somebody may see."""
+
+from dataclasses import dataclass
+
+from holdfast.hosting.shapes.dependencies import HIDDEN, reduced
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.seen_issues import Seen
+from holdfast.web.issues.rows import issue_path
+
+__all__ = ["Related", "related"]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The other issue of a relation; without a path it cannot be opened, and a hidden one has no name either."""
+
+    is_hidden: bool
+    path: str = ""
+    owner: str = ""
+    repository: str = ""
+    number: int = 0
+    title: str = HIDDEN.title
+    name: str = ""
+    """As people write it: the number alone where it is of the same repository."""
+    is_closed: bool = False
+    is_pull: bool = False
+
+
+def related(seen: Seen, here: Repository, *, writes: bool = False) -> Related:
+    """Show an issue that was come across; `writes` is whether the reader may change what led there."""
+    if not seen.is_readable and not writes:
+        return Related(is_hidden=True)
+    shape = reduced(seen)
+    place = seen.repository
+    return Related(
+        is_hidden=False,
+        path=issue_path(place, shape.number) if seen.is_readable else "",
+        owner=place.owner.name,
+        repository=place.name,
+        number=shape.number,
+        title=shape.title,
+        name=f"#{shape.number}" if place.id == here.id else f"{place.full_name}#{shape.number}",
+        is_closed=shape.state == "closed",
+        is_pull=shape.pull_request is not None,
+    )

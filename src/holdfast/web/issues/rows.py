@@ -1,0 +1,55 @@
+"""Issues as rows of a list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.store.milestones import Milestone
+from holdfast.hosting.store.repositories import Repository
+from holdfast.web.issues.coloring import Tag, tag
+
+__all__ = ["Row", "issue_path", "rows_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One issue, and what a list says about it."""
+
+    issue: Issue
+    repository: Repository
+    path: str
+    author: Account | None
+    tags: list[Tag]
+    people: list[Account]
+    milestone: Milestone | None
+    blockers: int
+
+
+def issue_path(repository: Repository, number: int) -> str:
+    """Return where an issue lies on the website, from its root."""
+    return f"/{quote(repository.owner.name)}/{quote(repository.name)}/issues/{number}"
+
+
+def rows_of(call: Call, kept: Sequence[Issue], *known: Repository) -> list[Row]:
+    """Make the rows of a list; one whose repository was deleted meanwhile is left out."""
+    parts = issue_parts(call.host.database, kept, *known)
+    return [row(issue, parts) for issue in kept if issue.repository_id in parts.repositories]
+
+
+def row(issue: Issue, parts: IssueParts) -> Row:
+    """Make one row from what was loaded for all of them."""
+    repository = parts.repositories[issue.repository_id]
+    return Row(
+        issue=issue,
+        repository=repository,
+        path=issue_path(repository, issue.number),
+        author=parts.authors.get(issue.author_id or 0),
+        tags=[tag(label) for label in parts.labels.get(issue.id, [])],
+        people=parts.assignees.get(issue.id, []),
+        milestone=parts.milestones.get(issue.milestone_id or 0),
+        blockers=parts.blockers.get(issue.id, 0) if repository.allows_dependencies else 0,
+    )

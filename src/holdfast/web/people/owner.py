@@ -1,0 +1,199 @@
+"""The page of a user or an organization: what they own, and who belongs to them, as far as the viewer may know."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Mode
+from holdfast.hosting.api import members, organizations, teams
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Organization, Subject, entered, of_user, signed_in
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.shapes.organizations import Team
+from holdfast.hosting.shapes.users import User, shown_email
+from holdfast.hosting.store import members as membership
+from holdfast.hosting.store import organizations as organization_store
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import repositories as table
+from holdfast.web.acting import act
+from holdfast.web.pages import go, page
+
+__all__ = ["change_publicity", "show_owner"]
+
+SHOWN: Final = 30
+SORTS: Final = {"updated": "Recently updated", "name": "Name"}
+
+
+class OwnerQuery(msgspec.Struct, frozen=True):
+    """What to show, and what to look for."""
+
+    show: str = "repositories"
+    q: str = ""
+    sort: str = "updated"
+
+
+class PublicityForm(msgspec.Struct, frozen=True):
+    """Whether everybody may know of a membership."""
+
+    publicly: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One list about an owner."""
+
+    name: str
+    words: str
+    count: int | None = None
+
+
+def owned(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> tuple[list[Repository], int]:
+    """Return one page of what an owner has and the viewer may see."""
+    user = call.caller.user
+    conditions = [
+        repositories.readable_by(user, public_only=call.caller.public_only),
+        table.c.owner_id == owner.id,
+    ]
+    wanted = query.q.strip()
+    if wanted:
+        conditions.append(
+            table.c.folded_name.contains(wanted.casefold(), autoescape=True)
+            | table.c.description.icontains(wanted, autoescape=True)
+        )
+    by_name = query.sort == "name"
+    return repositories.list_repositories(
+        call.host.database,
+        conditions,
+        sort="alpha" if by_name else "updated",
+        descending=not by_name,
+        skip=asked.skip,
+        limit=asked.size,
+    )
+
+
+@endpoint("GET /{username}", scope=("user", "repository"), guards=(of_user,), slow=True)
+def show_owner(call: Call, subject: Subject, query: OwnerQuery, page: Page) -> Raw:
+    """Show a user or an organization."""
+    owner = subject.account
+    if owner.is_organization:
+        return show_organization(call, owner, query, page)
+    return show_person(call, owner, query, page)
+
+
+def show_person(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> Raw:
+    """Show somebody."""
+    place = {"username": owner.name}
+    groups = act(call, organizations.list_organizations_of, place, page=Page(1, SHOWN))
+    email = shown_email(call.caller, owner) if call.caller.user is not None and not owner.hides_email else ""
+    is_own = call.caller.user is not None and call.caller.user.id == owner.id
+    return shown(
+        call,
+        owner,
+        query,
+        asked,
+        tabs=[Tab("repositories", "Repositories")],
+        groups=groups.items,
+        more_groups=groups.total - len(groups.items),
+        email=owner.email if is_own else email,
+        is_own=is_own,
+        may_create=is_own,
+    )
+
+
+def show_organization(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> Raw:
+    """Show an organization, and to those who belong its people and teams."""
+    organization = entered(call, owner)
+    mode = organization.mode
+    if mode == Mode.NONE:
+        raise Refusal(404)
+    # With it the API's functions can be asked without finding it again for each; what they ask is asked here.
+    call.found[Organization] = organization
+    belongs = access.belongs(mode)
+    showing = query.show if query.show in {"people", "teams"} else "repositories"
+    wanted = asked if showing == "people" else Page(1, SHOWN)
+    people: Listed[User] = members.list_members.run(call, organization, wanted)  # type: ignore[assignment]
+    tabs = [Tab("repositories", "Repositories"), Tab("people", "People", people.total)]
+    listed: Listed[Team] = Listed([], 0)
+    sizes: dict[int, int] = {}
+    mine: set[int] = set()
+    if belongs:
+        wanted = asked if showing == "teams" else Page(1, 1)
+        listed = teams.list_teams.run(call, organization, wanted)  # type: ignore[assignment]
+        tabs.append(Tab("teams", "Teams", listed.total))
+    if showing == "teams" and belongs:
+        numbers = [team.id for team in listed.items]
+        sizes = membership.team_sizes(call.host.database, numbers)
+        mine = membership.teams_among(call.host.database, numbers, call.user)
+    me = call.caller.user
+    how = membership.memberships(call.host.database, owner, [me.id]).get(me.id) if me and belongs else None
+    may_create = mode >= Mode.OWNER or (
+        me is not None and belongs and organization_store.may_create_repositories(call.host.database, owner, me)
+    )
+    return shown(
+        call,
+        owner,
+        msgspec.structs.replace(query, show=showing if showing != "teams" or belongs else "repositories"),
+        asked,
+        tabs=tabs,
+        people=people.items,
+        people_total=people.total,
+        teams=listed.items if showing == "teams" else [],
+        teams_total=listed.total,
+        sizes=sizes,
+        mine=mine,
+        how=how,
+        owns=mode >= Mode.OWNER,
+        email=owner.email if me is not None else "",
+        may_create=may_create,
+    )
+
+
+def shown(call: Call, owner: Account, query: OwnerQuery, asked: Page, **values: object) -> Raw:
+    """Show the page; its list of repositories only where that is looked at."""
+    found, total = owned(call, owner, query, asked) if query.show not in {"people", "teams"} else ([], 0)
+    kept = {"q": query.q, "sort": query.sort if query.sort != "updated" else "", "show": query.show}
+    kept["show"] = "" if kept["show"] == "repositories" else kept["show"]
+    filters = urlencode({name: value for name, value in kept.items() if value})
+    given: dict[str, Any] = {
+        "groups": [],
+        "more_groups": 0,
+        "people": [],
+        "people_total": 0,
+        "teams": [],
+        "teams_total": 0,
+        "sizes": {},
+        "mine": set(),
+        "how": None,
+        "owns": False,
+        "is_own": False,
+        **values,
+    }
+    return page(
+        call,
+        "people/owner.html",
+        title=owner.full_name or owner.name,
+        owner=owner,
+        path=f"/{quote(owner.name)}",
+        query=query,
+        sorts=SORTS,
+        repositories=found,
+        total=total,
+        at=asked,
+        more=f"?{filters}&page=" if filters else "?page=",
+        **given,
+    )
+
+
+@endpoint("POST /-/orgs/{org}/membership", scope="organization", guards=(signed_in,))
+def change_publicity(call: Call, body: PublicityForm) -> Raw:
+    """Let everybody know that the viewer is a member, or only those who are as well."""
+    change = members.publicize_membership if body.publicly else members.conceal_membership
+    act(call, change, {"username": call.user.name})
+    return go(f"/{quote(call.path['org'])}", "changed")

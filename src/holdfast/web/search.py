@@ -1,0 +1,158 @@
+"""Search: repositories, issues, and files by their names, in everything one may read."""
+
+import time
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api import issue_search
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.paging import Page, page_of
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.file_names import file_names
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.shapes.issues import Issue
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import repositories as table
+from holdfast.web.acting import act
+from holdfast.web.pages import page
+from holdfast.web.repository_list import RepositoryLine, listed, named_like, readable
+
+__all__ = ["FileFound", "show_search"]
+
+LONGEST: Final = 200
+PER_PAGE: Final = 30
+# Files are looked for in the repositories pushed to last, for so long, and so many are shown.
+REPOSITORIES_LOOKED_IN: Final = 50
+SECONDS: Final = 1.5
+FILES_SHOWN: Final = 50
+TABS: Final = ("repositories", "issues", "files")
+
+
+class WantedQuery(msgspec.Struct, frozen=True):
+    """What to look for, and among what."""
+
+    q: str = ""
+    tab: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFound:
+    """A file whose path holds the words."""
+
+    repository: str
+    path: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesFound:
+    """Files, and whether there may be more than were looked at."""
+
+    files: list[FileFound]
+    is_partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One kind of thing that was found."""
+
+    name: str
+    address: str
+    count: str
+    is_current: bool
+
+
+def search_files(call: Call, text: str) -> FilesFound:
+    """Look through the names of files, as far as that is quick."""
+    words = text.casefold().split()
+    found, total = repositories.list_repositories(
+        call.host.database,
+        [readable(call, Unit.CODE.value), table.c.has_code, ~table.c.is_empty],
+        sort="pushed",
+        descending=True,
+        skip=0,
+        limit=REPOSITORIES_LOOKED_IN,
+    )
+    files: list[FileFound] = []
+    end = time.monotonic() + SECONDS
+    is_partial = total > len(found)
+    for repository in found:
+        if time.monotonic() > end or len(files) >= FILES_SHOWN:
+            return FilesFound(files[:FILES_SHOWN], True)
+        more, cut = files_in(call, repository, words)
+        files += more
+        is_partial = is_partial or cut
+    return FilesFound(files[:FILES_SHOWN], is_partial or len(files) > FILES_SHOWN)
+
+
+def files_in(call: Call, repository: Repository, words: list[str]) -> tuple[list[FileFound], bool]:
+    """Look through the default branch of a repository; one that cannot be read holds nothing up."""
+    try:
+        repo = open_repository(call.host.folders.existing(repository.id))
+        head = refs.branch(repo, repository.default_branch)
+        if head is None:
+            return [], False
+        names = file_names(repo, head.id)
+    except GitError:
+        return [], True
+    root = f"/{quote(repository.full_name)}/src/branch/{quote(repository.default_branch)}"
+    found = names.holding(words)
+    made = [FileFound(repository.full_name, shown(path), f"{root}/{quote(path)}") for path in found[:FILES_SHOWN]]
+    return made, names.is_cut or len(found) > FILES_SHOWN
+
+
+def search_issues(call: Call, text: str, wanted: Page) -> tuple[list[Issue], int]:
+    """Look through the issues one may read, as the API does."""
+    found = act(call, issue_search.search_issues, query={"q": text, "state": "all"}, page=wanted)
+    return found.items, found.total
+
+
+@endpoint("GET /-/search", scope=("repository", "issue"), slow=True)
+def show_search(call: Call, query: WantedQuery) -> Raw:
+    """Look for something everywhere."""
+    text = " ".join(query.q.split())[:LONGEST]
+    wanted = Page(page_of(call).number, PER_PAGE)
+    first = Page(1, PER_PAGE)
+    current = query.tab if query.tab in TABS else ""
+    if not text:
+        return page(call, "search.html", title="Search", q="", tabs=[], current="repositories", total=0)
+    found: list[RepositoryLine]
+    at = wanted if current in {"", "repositories"} else first
+    found, repository_total = listed(call, [named_like(text)], skip=at.skip, limit=PER_PAGE)
+    issues, issue_total = search_issues(call, text, wanted if current == "issues" else first)
+    files = search_files(call, text)
+    counts = {
+        "repositories": f"{repository_total:,}",
+        "issues": f"{issue_total:,}",
+        "files": f"{len(files.files):,}{'+' if files.is_partial and files.files else ''}",
+    }
+    if not current:
+        totals = {"repositories": repository_total, "issues": issue_total, "files": len(files.files)}
+        current = next((name for name in TABS if totals[name]), "repositories")
+    tabs = [
+        Tab(name, f"/-/search?{urlencode({'q': text, 'tab': name})}", counts[name], name == current)
+        for name in TABS
+    ]
+    return page(
+        call,
+        "search.html",
+        title=f"{text} · Search",
+        q=text,
+        tabs=tabs,
+        current=current,
+        found=found,
+        issues=issues,
+        files=files,
+        number=wanted.number,
+        size=PER_PAGE,
+        total={"repositories": repository_total, "issues": issue_total}.get(current, 0),
+        list_at=f"/-/search?{urlencode({'q': text, 'tab': current, 'page': ''})}",
+    )

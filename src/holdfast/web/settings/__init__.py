@@ -1,0 +1,1 @@
+"""The settings pages: of repositories, organizations and one's own account."""

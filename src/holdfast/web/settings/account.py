@@ -1,0 +1,184 @@
+"""One's own account: what it says about oneself, and the password."""
+
+from typing import Any
+
+import msgspec
+from starlette.requests import cookie_parser
+
+from holdfast.hosting import passwords
+from holdfast.hosting.api.admin import EditUserOption
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.decoding import checked
+from holdfast.hosting.api.guards import signed_in
+from holdfast.hosting.api.refusal import Refusal, refusal_for
+from holdfast.hosting.errors import HostingError, TooManyGuesses
+from holdfast.hosting.store import accounts, administration, sessions
+from holdfast.secret import Secret
+from holdfast.web.pages import go
+from holdfast.web.settings.frames import ACCOUNT, in_account
+
+__all__ = [
+    "change_password",
+    "change_profile",
+    "check_own_password",
+    "oneself",
+    "session_of",
+    "show_password_form",
+    "show_profile",
+]
+
+
+class ProfileForm(msgspec.Struct, frozen=True):
+    """What was typed; a checkbox that is not ticked is empty."""
+
+    full_name: str = ""
+    email: str = ""
+    description: str = ""
+    website: str = ""
+    location: str = ""
+    visibility: str = ""
+    hide_email: str = ""
+
+
+class PasswordForm(msgspec.Struct, frozen=True):
+    """The password there is, and the one there shall be, twice."""
+
+    old: str = ""
+    new: str = ""
+    again: str = ""
+
+
+def oneself(call: Call) -> None:
+    """Ask for somebody who logged in here: a token, or an administrator in their place, looks after no secrets."""
+    signed_in(call)
+    if call.caller.token is not None or call.caller.behind is not None:
+        raise Refusal(403, "log in on the website for this; a token is not enough")
+
+
+def session_of(call: Call) -> Secret | None:
+    """Return the session of the browser that asks."""
+    cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    return None if cookie is None else Secret(cookie)
+
+
+def check_own_password(call: Call, typed: str) -> None:
+    """Refuse what is not the password of whoever asks; whoever guesses waits, as when logging in."""
+    try:
+        user = passwords.check(call.host.database, call.host.settings, call.user.name, Secret(typed), call.address)
+    except TooManyGuesses as error:
+        minutes = -(-error.seconds // 60)
+        text = f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}"
+        raise Refusal(429, text, headers={"Retry-After": str(error.seconds)}) from None
+    if user is None or user.id != call.user.id:
+        raise Refusal(403, "That is not your password")
+
+
+def show_form(call: Call, form: ProfileForm, refusal: Refusal | None = None) -> Raw:
+    """Show what one says about oneself."""
+    return in_account(
+        call,
+        "settings/profile.html",
+        at="Profile",
+        title="Profile",
+        refusal=refusal,
+        form=form,
+    )
+
+
+@endpoint(f"GET {ACCOUNT}", scope="user", guards=(signed_in,), slow=True)
+def show_profile(call: Call) -> Raw:
+    """Show the profile of whoever asks."""
+    user = call.user
+    return show_form(
+        call,
+        ProfileForm(
+            full_name=user.full_name,
+            email=user.email,
+            description=user.description,
+            website=user.website,
+            location=user.location,
+            visibility=user.visibility,
+            hide_email="on" if user.hides_email else "",
+        ),
+    )
+
+
+def check_profile(call: Call, given: dict[str, str]) -> None:
+    """Refuse what administrators could not set either, and to give up an address."""
+    checked(EditUserOption, dict(given), strict=True)
+    if call.user.email and not given["email"]:
+        raise Refusal(422, "[Email]: Required")
+
+
+@endpoint(f"POST {ACCOUNT}", scope="user", guards=(signed_in,))
+def change_profile(call: Call, body: ProfileForm) -> Raw:
+    """Change the profile, under the rules administrators change others' by."""
+    texts = ("full_name", "email", "description", "website", "location", "visibility")
+    given = {name: getattr(body, name).strip() for name in texts}
+    try:
+        check_profile(call, given)
+        # Whom nobody said who may know of stays as they are.
+        wanted: dict[str, Any] = {name: value for name, value in given.items() if value or name != "visibility"}
+        administration.change_user(call.host.database, call.user, hides_email=bool(body.hide_email), **wanted)
+    except Refusal as refusal:
+        return show_form(call, body, refusal)
+    except HostingError as error:
+        known = refusal_for(error)
+        if known is None:
+            raise
+        return show_form(call, body, known)
+    return go(ACCOUNT, "changed")
+
+
+def show_passwords(call: Call, refusal: Refusal | None = None) -> Raw:
+    """Ask for the password and a new one."""
+    return in_account(
+        call,
+        "settings/password.html",
+        at="Password",
+        title="Password",
+        refusal=refusal,
+        must=call.user.must_change_password,
+        shortest=accounts.MIN_PASSWORD,
+    )
+
+
+@endpoint(f"GET {ACCOUNT}/password", scope="user", guards=(oneself,), slow=True)
+def show_password_form(call: Call) -> Raw:
+    """Show the form that changes the password."""
+    return show_passwords(call)
+
+
+def check_new(form: PasswordForm) -> None:
+    """Refuse a new password that was mistyped, is no new one, or nobody could log in with."""
+    if form.new != form.again:
+        raise Refusal(422, "The new password was not typed twice in the same way")
+    if form.new == form.old:
+        raise Refusal(422, "The new password must be another one")
+    if len(form.new) > passwords.LONGEST:
+        raise Refusal(422, "That password is too long")
+
+
+@endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)
+def change_password(call: Call, body: PasswordForm) -> Raw:
+    """Change the password; every other browser is logged out, since somebody else may sit at one."""
+    must = call.user.must_change_password
+    try:
+        check_own_password(call, body.old)
+        check_new(body)
+        session = session_of(call)
+        accounts.set_password(
+            call.host.database,
+            call.user.name,
+            Secret(body.new),
+            kept_session="" if session is None else sessions.hashed(session),
+        )
+    except Refusal as refusal:
+        return show_passwords(call, refusal)
+    except HostingError as error:
+        known = refusal_for(error)
+        if known is None:
+            raise
+        return show_passwords(call, known)
+    return go("/" if must else f"{ACCOUNT}/password", "password-changed")

@@ -1,0 +1,197 @@
+"""The history of webhooks: what was sent when, what came back, and sending it once more."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+import msgspec
+from markupsafe import escape
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Endpoint, Raw
+from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.events.names import KINDS as EVENTS
+from holdfast.hosting.store import hooks as store
+from holdfast.hosting.store.hooks import Home
+from holdfast.web.acting import act
+from holdfast.web.pages import go
+from holdfast.web.settings.hook_homes import HOMES, HookHome
+from holdfast.web.settings.hook_pages import HookPages, declare
+
+__all__ = ["MADE", "Shown", "shown_body"]
+
+STATES: Final = ("waiting", "delivered", "failed", "cancelled")
+# Of a body so much is shown, counted as the page is sent; all of it is one link away.
+LARGEST_SHOWN: Final = 48 * 1024
+MOST_HEADERS: Final = 100
+LONGEST_HEADER: Final = 1000
+FIRST: Final = Page(1, 30)
+NOTHING_AGAIN: Final = "Nothing of that time can be sent again: there was nothing, or it waits to be sent already."
+
+
+class HistoryQuery(msgspec.Struct, frozen=True):
+    """Which deliveries to show."""
+
+    status: str = ""
+    event: str = ""
+    since: str = ""
+    before: str = ""
+
+
+class RangeForm(HistoryQuery, frozen=True):
+    """Which deliveries to make again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A body as far as a page shows it."""
+
+    text: str
+    size: int
+    is_cut: bool
+
+
+def shown_body(text: str) -> Shown:
+    """Write a body for people: JSON on several lines, also out of a form, and not more than a page holds."""
+    size = len(text.encode())
+    inner = dict(parse_qsl(text)).get("payload", text) if text.startswith("payload=") else text
+    try:
+        written = json.dumps(json.loads(inner), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        written = inner
+    # Half of a pair, which JSON can spell, is nothing a page can be written with.
+    written = written.encode("utf-8", "replace").decode()
+    left = LARGEST_SHOWN
+    for index, letter in enumerate(written):
+        left -= len(str(escape(letter)).encode("utf-8", "replace"))
+        if left < 0:
+            return Shown(written[:index], size, is_cut=True)
+    return Shown(written, size, is_cut=False)
+
+
+def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the headers as far as a page shows them."""
+    kept = list(headers.items())[:MOST_HEADERS]
+    return [
+        (name[:LONGEST_HEADER], value if len(value) <= LONGEST_HEADER else f"{value[:LONGEST_HEADER]}…")
+        for name, value in kept
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPages(HookPages):
+    """The pages of what the hooks of one kind of home were told."""
+
+    def history(self, call: Call, home: Home, id: int, query: HistoryQuery, page: Page) -> Raw:  # noqa: A002
+        """Show what a webhook was told, and is to be told, newest first."""
+        return self._history(call, store.find_hook(call.host.database, home, id), query, page)
+
+    def delivery(self, call: Call, home: Home, id: int, delivery: str) -> Raw:  # noqa: A002
+        """Show one delivery: what was sent and what came back."""
+        return self._delivery(call, store.find_hook(call.host.database, home, id), delivery)
+
+    def redeliver(self, call: Call, home: Home, id: int, delivery: str) -> Raw:  # noqa: A002
+        """Make a delivery again."""
+        kept = store.find_hook(call.host.database, home, id)
+        try:
+            made = act(call, self.home.redeliver, {"id": id, "delivery": delivery})
+        except Refusal as refusal:
+            return self._delivery(call, kept, delivery, refusal)
+        return go(f"{self.home.root(call)}/{id}/deliveries/{made.id}", "sent-again")
+
+    def cancel(self, call: Call, home: Home, id: int, delivery: str) -> Raw:  # noqa: A002
+        """Take back a delivery that waits."""
+        kept = store.find_hook(call.host.database, home, id)
+        try:
+            act(call, self.home.cancel, {"id": id, "delivery": delivery})
+        except Refusal as refusal:
+            return self._delivery(call, kept, delivery, refusal)
+        return go(f"{self.home.root(call)}/{id}/deliveries/{quote(delivery, safe='')}", "cancelled")
+
+    def redeliver_range(self, call: Call, home: Home, id: int, body: RangeForm) -> Raw:  # noqa: A002
+        """Make the deliveries of a time again."""
+        kept = store.find_hook(call.host.database, home, id)
+        wanted = {name: text for name in body.__struct_fields__ if (text := getattr(body, name).strip())}
+        try:
+            made = act(call, self.home.redeliver_all, {"id": id}, body=wanted)
+        except Refusal as refusal:
+            return self._history(call, kept, HistoryQuery(), FIRST, refusal=refusal, again=body)
+        if not made.count:
+            nothing = Refusal(409, NOTHING_AGAIN)
+            return self._history(call, kept, HistoryQuery(), FIRST, refusal=nothing, again=body)
+        return go(f"{self.home.root(call)}/{id}/deliveries", "sent-again")
+
+    def _history(
+        self,
+        call: Call,
+        kept: store.Hook,
+        query: HistoryQuery,
+        page: Page,
+        *,
+        refusal: Refusal | None = None,
+        again: RangeForm | None = None,
+    ) -> Raw:
+        asked = {name: text for name in query.__struct_fields__ if (text := getattr(query, name).strip())}
+        try:
+            listed = act(call, self.home.list_deliveries, {"id": kept.id}, query=asked, page=page)
+        except Refusal as wrong:
+            refusal = wrong
+            listed = Listed([], 0)
+        return self.show(
+            call,
+            "deliveries.html",
+            title=f"Deliveries of {kept.name or f'webhook {kept.id}'}",
+            refusal=refusal,
+            hook=kept,
+            deliveries=listed.items,
+            total=listed.total,
+            page=page,
+            query=query,
+            again=again or RangeForm(status="failed"),
+            asked=asked,
+            more=f"?{urlencode(asked)}&page=" if asked else "?page=",
+            states=STATES,
+            events=sorted(EVENTS),
+        )
+
+    def _delivery(self, call: Call, kept: store.Hook, key: str, refusal: Refusal | None = None) -> Raw:
+        found = act(call, self.home.show_delivery, {"id": kept.id, "delivery": key})
+        names = {**call.path, "id": str(kept.id), "delivery": str(found.id)}
+        address = "/api/v1" + self.home.show_delivery.path
+        for name, value in names.items():
+            address = address.replace(f"{{{name}}}", quote(value, safe=""))
+        sent, answer = found.request, found.response
+        return self.show(
+            call,
+            "delivery.html",
+            title=f"Delivery {found.id}",
+            refusal=refusal,
+            hook=kept,
+            one=found,
+            address=address,
+            tries=call.host.settings.webhook_tries,
+            sent_headers=[] if sent is None else shown_headers(sent.headers),
+            sent_body=None if sent is None else shown_body(sent.body),
+            answer_headers=[] if answer is None else shown_headers(answer.headers),
+            answer_body=None if answer is None else shown_body(answer.body),
+        )
+
+
+def pages_of(home: HookHome) -> tuple[Endpoint, ...]:
+    """Declare the pages of what the hooks of one kind of home were told."""
+    pages, path = DeliveryPages(home), f"{home.pattern}/{{id}}"
+    declared = partial(declare, home)
+    return (
+        declared(pages.history, f"GET {path}/deliveries"),
+        declared(pages.redeliver_range, f"POST {path}/deliveries"),
+        declared(pages.delivery, f"GET {path}/deliveries/{{delivery}}"),
+        declared(pages.redeliver, f"POST {path}/deliveries/{{delivery}}/redeliver"),
+        declared(pages.cancel, f"POST {path}/deliveries/{{delivery}}/cancel"),
+    )
+
+
+MADE: Final = tuple(page for home in HOMES for page in pages_of(home))

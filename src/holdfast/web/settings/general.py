@@ -1,0 +1,120 @@
+"""A repository's general settings: what it says about itself, who sees it, and which of its parts are on."""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from holdfast.hosting.api import repositories
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place, administers, in_repository
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.git import refs
+from holdfast.hosting.shapes.repositories import InternalTracker
+from holdfast.hosting.shapes.repositories import Repository as Shape
+from holdfast.web.acting import act
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import root_path
+from holdfast.web.settings.frames import in_repository_settings
+
+__all__ = ["change_repository_settings", "show_repository_settings"]
+
+GUARDS: Final = (in_repository, administers)
+# So many branches are offered; another can be typed.
+BRANCHES_OFFERED: Final = 200
+LONGEST_OFFERED: Final = 100
+
+
+class GeneralForm(msgspec.Struct, frozen=True):
+    """What was typed; a checkbox that is not ticked is empty."""
+
+    description: str = ""
+    website: str = ""
+    default_branch: str = ""
+    visibility: str = ""
+    template: str = ""
+    has_code: str = ""
+    has_issues: str = ""
+    has_dependencies: str = ""
+    has_pull_requests: str = ""
+
+
+def ticked(value: object) -> str:
+    """Return what a form has for a box."""
+    return "on" if value else ""
+
+
+def form_of(shape: Shape) -> GeneralForm:
+    """Return the form of a repository as it is."""
+    tracker = shape.internal_tracker
+    return GeneralForm(
+        description=shape.description,
+        website=shape.website,
+        default_branch=shape.default_branch,
+        visibility="private" if shape.private else "public",
+        template=ticked(shape.template),
+        has_code=ticked(shape.has_code),
+        has_issues=ticked(shape.has_issues),
+        has_dependencies=ticked(tracker is UNSET or tracker.enable_issue_dependencies),
+        has_pull_requests=ticked(shape.has_pull_requests),
+    )
+
+
+def show_form(call: Call, place: Place, form: GeneralForm, refusal: Refusal | None = None) -> Raw:
+    """Show the form."""
+    found, total = refs.branches(git_of(call, place), limit=BRANCHES_OFFERED)
+    return in_repository_settings(
+        call,
+        "settings/general.html",
+        at="General",
+        title="Settings",
+        refusal=refusal,
+        form=form,
+        branches=[ref.name for ref in found if len(ref.name) <= LONGEST_OFFERED],
+        more_branches=total - len(found),
+    )
+
+
+@endpoint("GET /{owner}/{repo}/settings", scope="repository", guards=GUARDS, slow=True)
+def show_repository_settings(call: Call, place: Place) -> Raw:
+    """Show a repository's general settings."""
+    return show_form(call, place, form_of(act(call, repositories.show)))
+
+
+def checked_website(text: str) -> str:
+    """Return an address people can follow; a script is none."""
+    if text and not text.lower().startswith(("https://", "http://")):
+        raise Refusal(422, "[Website]: must begin with https:// or http://")
+    return text
+
+
+@endpoint("POST /{owner}/{repo}/settings", scope="repository", guards=GUARDS)
+def change_repository_settings(call: Call, place: Place, body: GeneralForm) -> Raw:
+    """Change a repository's general settings."""
+    try:
+        website = checked_website(body.website.strip())
+        before: Shape = act(call, repositories.show)
+        tracker = before.internal_tracker
+        wanted = {
+            "description": body.description.strip(),
+            "website": website,
+            "default_branch": body.default_branch.strip(),
+            "template": bool(body.template),
+            "has_code": bool(body.has_code),
+            "has_issues": bool(body.has_issues),
+            "has_pull_requests": bool(body.has_pull_requests),
+        }
+        if place.access.is_owner and body.visibility:
+            wanted["private"] = body.visibility == "private"
+        if before.has_issues and body.has_issues:
+            kept = InternalTracker() if tracker is UNSET else tracker
+            wanted["internal_tracker"] = {
+                **msgspec.structs.asdict(kept),
+                "enable_issue_dependencies": bool(body.has_dependencies),
+            }
+        act(call, repositories.edit, body=wanted)
+    except Refusal as refusal:
+        return show_form(call, place, body, refusal)
+    return go(f"{root_path(place)}/settings", "changed")

@@ -1,0 +1,160 @@
+"""The pages of webhooks, the same for every kind of home: listing, making, changing, trying and removing them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Endpoint, Raw, endpoint
+from holdfast.hosting.api.paging import Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.store import backlog
+from holdfast.hosting.store import hooks as store
+from holdfast.hosting.store.hooks import Home
+from holdfast.web.acting import act
+from holdfast.web.pages import go
+from holdfast.web.settings.hook_forms import EVENT_GROUPS, KINDS, HookForm, body_of, form_of, new_form
+from holdfast.web.settings.hook_homes import HOMES, HookHome
+
+__all__ = ["MADE", "HookPages"]
+
+AT: Final = "Webhooks"
+
+
+class TypeQuery(msgspec.Struct, frozen=True):
+    """Which type was chosen."""
+
+    type: str = ""
+
+
+class TrialForm(msgspec.Struct, frozen=True):
+    """What a trial is about; empty means the latest."""
+
+    repository: str = ""
+    ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HookPages:
+    """The pages of the hooks of one kind of home."""
+
+    home: HookHome
+
+    def show(
+        self, call: Call, template: str, *, title: str, refusal: Refusal | None = None, **values: object
+    ) -> Raw:
+        """Show one of the pages."""
+        return self.home.frame(
+            call,
+            f"settings/{template}",
+            at=AT,
+            title=title,
+            refusal=refusal,
+            hooks_path=self.home.root(call),
+            home=self.home,
+            kinds=KINDS,
+            **values,
+        )
+
+    def list_page(self, call: Call, page: Page) -> Raw:
+        """List the webhooks with how they fare."""
+        listed = act(call, self.home.list_hooks, page=page)
+        last = backlog.last_deliveries(call.host.database, [hook.id for hook in listed.items])
+        return self.show(
+            call, "hooks.html", title="Webhooks", hooks=listed.items, total=listed.total, page=page, last=last
+        )
+
+    def new_page(self, call: Call, query: TypeQuery) -> Raw:
+        """Ask for the type first, then for what a webhook of that type needs."""
+        if query.type not in KINDS:
+            return self.show(call, "hook_types.html", title="New webhook")
+        return self._form(call, new_form(query.type), None)
+
+    def create(self, call: Call, body: HookForm) -> Raw:
+        """Make a webhook."""
+        try:
+            made = act(call, self.home.create, body=body_of(body))
+        except Refusal as refusal:
+            if body.type not in KINDS:
+                raise
+            return self._form(call, body, None, refusal)
+        return go(f"{self.home.root(call)}/{made.id}", "created")
+
+    def edit_page(self, call: Call, home: Home, id: int) -> Raw:  # noqa: A002  # as it is called in the path
+        """Show a webhook's settings."""
+        kept = store.find_hook(call.host.database, home, id)
+        return self._form(call, form_of(kept), kept)
+
+    def edit(self, call: Call, home: Home, id: int, body: HookForm) -> Raw:  # noqa: A002
+        """Change a webhook."""
+        kept = store.find_hook(call.host.database, home, id)
+        typed = msgspec.structs.replace(body, type=kept.type)
+        try:
+            act(call, self.home.edit, {"id": id}, body=body_of(typed, kept))
+        except Refusal as refusal:
+            return self._form(call, typed, kept, refusal)
+        return go(f"{self.home.root(call)}/{id}", "changed")
+
+    def delete(self, call: Call, id: int) -> Raw:  # noqa: A002
+        """Remove a webhook with its history."""
+        act(call, self.home.delete, {"id": id})
+        return go(self.home.root(call), "deleted")
+
+    def test(self, call: Call, home: Home, id: int, body: TrialForm) -> Raw:  # noqa: A002
+        """Try a webhook out."""
+        kept = store.find_hook(call.host.database, home, id)
+        query = {"repository": body.repository.strip(), "ref": body.ref.strip()}
+        try:
+            act(call, self.home.test, {"id": id}, query={name: text for name, text in query.items() if text})
+        except Refusal as refusal:
+            return self._form(call, form_of(kept), kept, refusal)
+        return go(f"{self.home.root(call)}/{id}/deliveries", "test-sent")
+
+    def resume(self, call: Call, id: int) -> Raw:  # noqa: A002
+        """Let a paused webhook go on."""
+        act(call, self.home.resume, {"id": id})
+        return go(f"{self.home.root(call)}/{id}", "resumed")
+
+    def _form(self, call: Call, form: HookForm, kept: store.Hook | None, refusal: Refusal | None = None) -> Raw:
+        kind = KINDS[form.type]
+        offered = {name for _, events in EVENT_GROUPS for name, _, _ in events}
+        return self.show(
+            call,
+            "hook.html",
+            title=f"New webhook: {kind.name}" if kept is None else kept.name or f"Webhook {kept.id}",
+            refusal=refusal,
+            form=form,
+            kind=kind,
+            hook=kept,
+            groups=EVENT_GROUPS,
+            others=[name for name in form.events if name not in offered],
+        )
+
+
+def pages_of(home: HookHome) -> tuple[Endpoint, ...]:
+    """Declare the pages of the hooks of one kind of home; the API's guards decide who may see them."""
+    pages, path = HookPages(home), home.pattern
+    declared = partial(declare, home)
+    return (
+        declared(pages.list_page, f"GET {path}"),
+        declared(pages.new_page, f"GET {path}/new"),
+        declared(pages.create, f"POST {path}/new"),
+        declared(pages.edit_page, f"GET {path}/{{id}}"),
+        declared(pages.edit, f"POST {path}/{{id}}"),
+        declared(pages.delete, f"POST {path}/{{id}}/delete"),
+        declared(pages.test, f"POST {path}/{{id}}/test"),
+        declared(pages.resume, f"POST {path}/{{id}}/resume"),
+    )
+
+
+def declare(home: HookHome, run: Callable[..., Any], route: str) -> Endpoint:
+    """Declare one page of the hooks of a home."""
+    api = home.list_hooks
+    name = f"{home.word}_hooks_{run.__name__}"
+    return endpoint(route, scope=api.scope, guards=api.guards, slow=True, name=name)(run)
+
+
+MADE: Final = tuple(page for home in HOMES for page in pages_of(home))

@@ -1,0 +1,307 @@
+"""Branch protections: the list, and one form with every field the API has, in words."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.hosting.api import protections
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place, administers, in_repository
+from holdfast.hosting.api.protections import BranchProtection
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.web.acting import act
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import root_path
+from holdfast.web.settings.frames import in_repository_settings
+
+__all__ = [
+    "change_protection_page",
+    "create_protection_page",
+    "list_protections_page",
+    "new_protection_page",
+    "remove_protection_page",
+    "show_protection_page",
+]
+
+GUARDS: Final = (in_repository, administers)
+FLAG, NAMES, LINES, NUMBER, TEXT = "flag", "names", "lines", "number", "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a rule, in words."""
+
+    name: str
+    kind: str
+    label: str
+    hint: str = ""
+    inner: bool = False
+    """Whether it says more about the one before it."""
+
+
+def people_and_teams(prefix: str, who: str, *, users: str = "") -> tuple[Field, ...]:
+    """Return the fields that list people and teams."""
+    return (
+        Field(
+            users or f"{prefix}_usernames", NAMES, f"People who {who}", "Names, separated by commas.", inner=True
+        ),
+        Field(
+            f"{prefix}_teams", NAMES, f"Teams who {who}", "Teams of the organization, separated by commas.", True
+        ),
+    )
+
+
+GROUPS: Final = (
+    (
+        "Pushing",
+        "Files committed on the website or over the API count as pushed. Nobody can delete a protected branch.",
+        (
+            Field("enable_push", FLAG, "Allow pushing", "Otherwise nobody pushes to the branch at all."),
+            Field(
+                "enable_push_whitelist", FLAG, "Only some may push", "Others cannot, also if they may write.", True
+            ),
+            *people_and_teams("push_whitelist", "may push"),
+            Field("push_whitelist_deploy_keys", FLAG, "Keys for deployment may push", inner=True),
+        ),
+    ),
+    (
+        "Pushing with force",
+        "Force replaces what is on the branch; whoever may not push may not do this either.",
+        (
+            Field("enable_force_push", FLAG, "Allow pushing with force"),
+            Field("enable_force_push_allowlist", FLAG, "Only some may", "Out of those who may push.", True),
+            *people_and_teams("force_push_allowlist", "may push with force"),
+            Field("force_push_allowlist_deploy_keys", FLAG, "Keys for deployment may push with force", inner=True),
+        ),
+    ),
+    (
+        "What a push may bring",
+        "",
+        (
+            Field(
+                "require_signed_commits",
+                FLAG,
+                "Only signed commits",
+                "A push with a commit that nobody signed is refused.",
+            ),
+            Field(
+                "protected_file_patterns",
+                TEXT,
+                "Files nobody may change",
+                "Patterns separated by semicolons, such as *.lock;keys/**.",
+            ),
+            Field(
+                "unprotected_file_patterns",
+                TEXT,
+                "Files everybody who may write may change",
+                "A push that touches nothing else is let through, also from those who may not push. Patterns as "
+                "above.",
+            ),
+        ),
+    ),
+    (
+        "Pull requests",
+        "Kept for programs that merge, and answered to them by the API; nothing is merged by this service itself.",
+        (
+            Field("enable_merge_whitelist", FLAG, "Only some may merge"),
+            *people_and_teams("merge_whitelist", "may merge"),
+            Field("required_approvals", NUMBER, "Approvals needed", "0 to 1000."),
+            Field("enable_approvals_whitelist", FLAG, "Only approvals of some count"),
+            *people_and_teams("approvals_whitelist", "count as approving", users="approvals_whitelist_username"),
+            Field("block_on_rejected_reviews", FLAG, "Not while a review asks for changes"),
+            Field("block_on_official_review_requests", FLAG, "Not while a review that was asked for is missing"),
+            Field("block_on_codeowner_reviews", FLAG, "Not while an owner of the code has not approved"),
+            Field("block_on_outdated_branch", FLAG, "Not while the branch is behind"),
+            Field("dismiss_stale_approvals", FLAG, "New commits end approvals"),
+            Field("ignore_stale_approvals", FLAG, "Approvals of earlier commits do not count"),
+            Field("enable_status_check", FLAG, "Checks must pass"),
+            Field("status_check_contexts", LINES, "Which checks", "One on each line; patterns are allowed.", True),
+            Field("enable_bypass_allowlist", FLAG, "Some may merge regardless"),
+            *people_and_teams("bypass_allowlist", "may merge regardless"),
+            Field("block_admin_merge_override", FLAG, "Administrators keep to all of this too"),
+        ),
+    ),
+    (
+        "Order",
+        "",
+        (
+            Field(
+                "priority",
+                NUMBER,
+                "Priority",
+                "Where several rules match a branch, the one with the lowest number counts; 0 in a new rule puts "
+                "it last.",
+            ),
+        ),
+    ),
+)
+FIELDS: Final = {field.name: field for _, _, fields in GROUPS for field in fields}
+
+
+class ProtectionForm(msgspec.Struct, frozen=True):
+    """What was typed; the fields are named as the API names them."""
+
+    rule_name: str = ""
+    priority: str = "0"
+    enable_push: str = ""
+    enable_push_whitelist: str = ""
+    push_whitelist_usernames: str = ""
+    push_whitelist_teams: str = ""
+    push_whitelist_deploy_keys: str = ""
+    enable_force_push: str = ""
+    enable_force_push_allowlist: str = ""
+    force_push_allowlist_usernames: str = ""
+    force_push_allowlist_teams: str = ""
+    force_push_allowlist_deploy_keys: str = ""
+    enable_merge_whitelist: str = ""
+    merge_whitelist_usernames: str = ""
+    merge_whitelist_teams: str = ""
+    enable_bypass_allowlist: str = ""
+    bypass_allowlist_usernames: str = ""
+    bypass_allowlist_teams: str = ""
+    enable_status_check: str = ""
+    status_check_contexts: str = ""
+    required_approvals: str = "0"
+    enable_approvals_whitelist: str = ""
+    approvals_whitelist_username: str = ""
+    approvals_whitelist_teams: str = ""
+    block_on_rejected_reviews: str = ""
+    block_on_official_review_requests: str = ""
+    block_on_codeowner_reviews: str = ""
+    block_on_outdated_branch: str = ""
+    dismiss_stale_approvals: str = ""
+    ignore_stale_approvals: str = ""
+    require_signed_commits: str = ""
+    protected_file_patterns: str = ""
+    unprotected_file_patterns: str = ""
+    block_admin_merge_override: str = ""
+
+
+class RuleQuery(msgspec.Struct, frozen=True):
+    """Which rule; its name may be anything, so it stands in the query."""
+
+    name: str = ""
+
+
+def form_of(rule: BranchProtection) -> ProtectionForm:
+    """Return the form of a rule there is."""
+    values: dict[str, str] = {"rule_name": rule.rule_name}
+    for name, field in FIELDS.items():
+        kept = getattr(rule, name)
+        if field.kind == FLAG:
+            values[name] = "on" if kept else ""
+        elif field.kind in {NAMES, LINES}:
+            values[name] = (", " if field.kind == NAMES else "\n").join(kept)
+        else:
+            values[name] = str(kept)
+    return ProtectionForm(**values)
+
+
+def body_of(form: ProtectionForm) -> dict[str, Any]:
+    """Return what the API is asked."""
+    body: dict[str, Any] = {}
+    for name, field in FIELDS.items():
+        typed: str = getattr(form, name).strip()
+        if field.kind == FLAG:
+            body[name] = bool(typed)
+        elif field.kind == NAMES:
+            body[name] = [part for part in re.split(r"[\s,]+", typed) if part]
+        elif field.kind == LINES:
+            body[name] = [line.strip() for line in typed.splitlines() if line.strip()]
+        elif field.kind == NUMBER:
+            if not re.fullmatch(r"[0-9]{0,10}", typed):
+                raise Refusal(422, f"[{field.label}]: must be a whole number")
+            body[name] = int(typed or 0)
+        else:
+            body[name] = typed
+    return body
+
+
+def show_form(call: Call, form: ProtectionForm, *, kept: str | None, refusal: Refusal | None = None) -> Raw:
+    """Show the form; `kept` is the name of the rule that is changed."""
+    return in_repository_settings(
+        call,
+        "settings/protection.html",
+        at="Branches",
+        title="New rule" if kept is None else f"Rule for {kept}",
+        refusal=refusal,
+        form=form,
+        kept=kept,
+        groups=GROUPS,
+        said_something=[name for name in FIELDS if getattr(form, name) not in {"", "0"}],
+    )
+
+
+def summary(rule: BranchProtection) -> str:
+    """Say in a few words what a rule does."""
+    if not rule.enable_push:
+        parts = ["nobody pushes"]
+    elif rule.enable_push_whitelist:
+        count = len(rule.push_whitelist_usernames) + len(rule.push_whitelist_teams)
+        parts = [f"{count} on the list may push"]
+    else:
+        parts = ["everybody who may write pushes"]
+    parts.append("force is allowed" if rule.enable_force_push else "no force")
+    if rule.require_signed_commits:
+        parts.append("signed commits only")
+    if rule.protected_file_patterns:
+        parts.append("some files are fixed")
+    return ", ".join(parts)
+
+
+@endpoint("GET /{owner}/{repo}/settings/branches", scope="repository", guards=GUARDS, slow=True)
+def list_protections_page(call: Call, place: Place) -> Raw:
+    """Show the rules that protect branches."""
+    rules = act(call, protections.list_protections)
+    return in_repository_settings(
+        call,
+        "settings/protections.html",
+        at="Branches",
+        title="Branch protection",
+        rules=[(rule, summary(rule)) for rule in rules],
+        default_branch=place.repository.default_branch,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS, slow=True)
+def new_protection_page(call: Call, place: Place) -> Raw:  # noqa: ARG001  # guards give it
+    """Ask what a new rule is to say."""
+    return show_form(call, ProtectionForm(rule_name=call.query("name") or "", enable_push="on"), kept=None)
+
+
+@endpoint("POST /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS)
+def create_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+    """Make a rule."""
+    try:
+        act(call, protections.create_protection, body={"rule_name": body.rule_name.strip(), **body_of(body)})
+    except Refusal as refusal:
+        return show_form(call, body, kept=None, refusal=refusal)
+    return go(f"{root_path(place)}/settings/branches", "created")
+
+
+@endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
+def show_protection_page(call: Call, place: Place, query: RuleQuery) -> Raw:  # noqa: ARG001
+    """Show a rule."""
+    rule = act(call, protections.show_protection, {"name": query.name})
+    return show_form(call, form_of(rule), kept=rule.rule_name)
+
+
+@endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)
+def change_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+    """Change a rule."""
+    act(call, protections.show_protection, {"name": body.rule_name})
+    try:
+        act(call, protections.edit_protection, {"name": body.rule_name}, body=body_of(body))
+    except Refusal as refusal:
+        return show_form(call, body, kept=body.rule_name, refusal=refusal)
+    return go(f"{root_path(place)}/settings/branches", "changed")
+
+
+@endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
+def remove_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+    """Remove a rule."""
+    act(call, protections.delete_protection, {"name": body.rule_name})
+    return go(f"{root_path(place)}/settings/branches", "removed")

@@ -1,0 +1,137 @@
+"""The access tokens of whoever is logged in: what there are, making one, shown once, and taking one back."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.access import CATEGORIES
+from holdfast.hosting.api import tokens
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.paging import Page
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.web.acting import act
+from holdfast.web.pages import go
+from holdfast.web.settings.account import check_own_password, oneself
+from holdfast.web.settings.frames import ACCOUNT, in_account
+
+__all__ = ["create_token_page", "list_tokens_page", "remove_token_page"]
+
+ABOUT: Final = {
+    "repository": "Repositories: files, branches, commits, pushing and cloning",
+    "issue": "Issues, comments, labels, milestones",
+    "organization": "Organizations, their teams, members and webhooks",
+    "user": "Your profile and your own webhooks",
+    "admin": "Administration of the service, if you are an administrator",
+    "package": "Packages",
+    "notification": "Notifications",
+    "misc": "Anything else that changes nothing",
+    "activitypub": "Federation",
+}
+ORDER: Final = tuple(sorted(CATEGORIES, key=list(ABOUT).index))
+
+
+class TokenForm(msgspec.Struct, frozen=True):
+    """What was typed; each category is empty, `read` or `write`."""
+
+    name: str = ""
+    password: str = ""
+    everything: str = ""
+    public_only: str = ""
+    repository: str = ""
+    issue: str = ""
+    organization: str = ""
+    user: str = ""
+    admin: str = ""
+    package: str = ""
+    notification: str = ""
+    misc: str = ""
+    activitypub: str = ""
+
+
+class RemoveForm(msgspec.Struct, frozen=True):
+    """Which token."""
+
+    id: str = ""
+
+
+def with_password(call: Call) -> Call:
+    """Ask the API as if the password had been given.
+
+    To list tokens and to take one back it is enough to be logged in; before one is made, the password is asked for
+    and checked.
+    """
+    return replace(call, caller=replace(call.caller, by_password=True))
+
+
+def scopes_of(form: TokenForm) -> list[str]:
+    """Return the scopes that were chosen."""
+    chosen = ["all"] if form.everything else []
+    if not form.everything:
+        for category in CATEGORIES:
+            level = getattr(form, category)
+            if level in {"read", "write"}:
+                chosen.append(f"{level}:{category}")
+    if not chosen:
+        raise Refusal(422, "Choose what the token may be used for")
+    return [*chosen, "public-only"] if form.public_only else chosen
+
+
+def show_tokens(
+    call: Call,
+    page: Page,
+    form: TokenForm,
+    *,
+    made: tokens.AccessToken | None = None,
+    refusal: Refusal | None = None,
+) -> Raw:
+    """Show the tokens, and the one that was just made, with its value, this once."""
+    listed = act(with_password(call), tokens.list_tokens, {"username": call.user.name}, page=page)
+    shown = in_account(
+        call,
+        "settings/tokens.html",
+        at="Tokens",
+        title="Tokens",
+        refusal=refusal,
+        tokens=listed.items,
+        total=listed.total,
+        page=page,
+        form=form,
+        categories=[(name, ABOUT[name]) for name in ORDER],
+        made=made,
+    )
+    if made is not None:
+        shown.headers["Cache-Control"] = "no-store"
+    return shown
+
+
+@endpoint(f"GET {ACCOUNT}/tokens", scope="user", guards=(oneself,), slow=True)
+def list_tokens_page(call: Call, page: Page) -> Raw:
+    """Show one's tokens, without their values."""
+    return show_tokens(call, page, TokenForm(repository="write", issue="write"))
+
+
+@endpoint(f"POST {ACCOUNT}/tokens", scope="user", guards=(oneself,), largest_body=64 * 1024)
+def create_token_page(call: Call, body: TokenForm) -> Raw:
+    """Make a token, and show its value."""
+    wanted = {"name": body.name.strip()}
+    try:
+        check_own_password(call, body.password)
+        made = act(
+            with_password(call),
+            tokens.create_token,
+            {"username": call.user.name},
+            body={**wanted, "scopes": scopes_of(body)},
+        )
+    except Refusal as refusal:
+        return show_tokens(call, Page(1, 30), body, refusal=refusal)
+    return show_tokens(call, Page(1, 30), TokenForm(repository="write", issue="write"), made=made)
+
+
+@endpoint(f"POST {ACCOUNT}/tokens/remove", scope="user", guards=(oneself,))
+def remove_token_page(call: Call, body: RemoveForm) -> Raw:
+    """Take a token back."""
+    place = {"username": call.user.name, "token": body.id}
+    act(with_password(call), tokens.delete_token, place)
+    return go(f"{ACCOUNT}/tokens", "removed")

@@ -1,0 +1,10 @@
+// Brings the issue the drawing is about into view; without this one scrolls.
+"use strict";
+const frame = document.querySelector(".graph");
+const here = frame && frame.querySelector(".here rect");
+if (here) {
+  const box = here.getBoundingClientRect();
+  const around = frame.getBoundingClientRect();
+  frame.scrollLeft += box.left + box.width / 2 - around.left - around.width / 2;
+  frame.scrollTop += box.top + box.height / 2 - around.top - around.height / 2;
+}

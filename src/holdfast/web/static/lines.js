@@ -1,0 +1,32 @@
+// Marks the lines an address names (#L3 or #L3-L9), and lets the shift key choose more than one.
+"use strict";
+(() => {
+  const code = document.querySelector("pre.code, table.blame");
+  if (!code) return;
+  const named = () => {
+    const found = /^#L(\d+)(?:-L(\d+))?$/.exec(location.hash);
+    if (!found) return null;
+    const one = Number(found[1]), other = Number(found[2] || found[1]);
+    return [Math.min(one, other), Math.max(one, other)];
+  };
+  const mark = () => {
+    for (const line of code.querySelectorAll(".marked")) line.classList.remove("marked");
+    const range = named();
+    if (!range) return;
+    for (let number = range[0]; number <= Math.min(range[1], range[0] + 5000); number++) {
+      document.getElementById(`L${number}`)?.classList.add("marked");
+    }
+    if (range[0] !== range[1]) document.getElementById(`L${range[0]}`)?.scrollIntoView({ block: "center" });
+  };
+  code.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#L"]');
+    const range = named();
+    if (!link || !event.shiftKey || !range) return;
+    event.preventDefault();
+    const to = Number(link.getAttribute("href").slice(2));
+    history.replaceState(null, "", `#L${Math.min(range[0], to)}-L${Math.max(range[0], to)}`);
+    mark();
+  });
+  addEventListener("hashchange", mark);
+  mark();
+})();

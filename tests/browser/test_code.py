@@ -1,0 +1,133 @@
+"""A repository in the browser: looking around, changing a file, and meeting somebody who was faster."""
+
+import base64
+from collections.abc import Callable
+
+import httpx
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.conftest import ADMIN_PASSWORD, Service
+
+README = """# Tides
+
+What the *water* does, and when.
+
+- [x] read the gauge
+- [ ] light the [lantern](docs/lantern.md)
+
+| hour | level |
+|---:|---|
+| 3 | low |
+
+![The curve](docs/curve.svg)
+"""
+CURVE = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="80"><path d="M0 40h300" stroke="teal"/></svg>'
+CODE = (
+    '"""Tides."""\n\n\ndef level(hour: int) -> float:\n    """Tell the level."""\n    return hour / 2  # rising\n'
+    * 8
+)
+Keep = Callable[[Page, str], None]
+Check = Callable[[Page], None]
+LONG = "a-rather-long-name-of-a-file-that-nobody-would-choose-" * 3 + ".txt"
+
+
+def fill(api: httpx.Client) -> None:
+    """Make a repository with a few files, and change one of them."""
+    api.post("/user/repos", json={"name": "tides", "description": "What the water does"})
+    files = {"README.md": README, "docs/curve.svg": CURVE, "src/tides.py": CODE, LONG: "x\n"}
+    body = {
+        "files": [
+            {"operation": "create", "path": path, "content": base64.b64encode(text.encode()).decode()}
+            for path, text in files.items()
+        ],
+        "message": "Begin with the water\n\nand say why",
+    }
+    assert api.post("/repos/admin/tides/contents", json=body).status_code == 201
+    changed = base64.b64encode(CODE.replace("rising", "falling").encode()).decode()
+    sha = api.get("/repos/admin/tides/contents/src/tides.py").json()["sha"]
+    api.put("/repos/admin/tides/contents/src/tides.py", json={"content": changed, "sha": sha, "message": "Fall"})
+
+
+def look_around(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
+    """Go from the first page of a repository to a file, its lines, its history and a commit."""
+    expect(page.get_by_role("heading", name="Tides", exact=True)).to_be_visible()
+    expect(page.get_by_role("img", name="The curve")).to_be_visible()
+    keep(page, "repository")
+    accessible(page)
+    page.locator(".switch summary").click()
+    expect(page.get_by_role("searchbox", name="Find a branch")).to_be_visible()
+    accessible(page)
+    page.locator(".switch summary").click()
+
+    page.get_by_role("link", name="src", exact=True).click()
+    page.get_by_role("link", name="tides.py", exact=True).click()
+    expect(page.locator("pre.code .k").first).to_have_text("def")
+    page.locator("#L6 > a").click()
+    expect(page.locator("#L6")).to_have_class("marked")
+    page.locator("#L9 > a").click(modifiers=["Shift"])
+    expect(page).to_have_url(f"{site.url}/admin/tides/src/branch/main/src/tides.py#L6-L9")
+    expect(page.locator(".marked")).to_have_count(4)
+    keep(page, "file")
+    accessible(page)
+
+    page.get_by_role("link", name="Blame").click()
+    expect(page.locator("table.blame tr")).to_have_count(len(CODE.splitlines()) + 1)
+    keep(page, "blame")
+    accessible(page)
+    page.get_by_role("link", name="History").click()
+    keep(page, "history")
+    accessible(page)
+    page.get_by_role("link", name="Fall", exact=True).click()
+    expect(page.locator("tr.add").first).to_contain_text("falling")
+    keep(page, "commit")
+    accessible(page)
+    page.goto(f"{site.url}/admin/tides/branches")
+    accessible(page)
+    page.goto(f"{site.url}/-/search?q=tides")
+    keep(page, "search")
+    accessible(page)
+
+
+def meet_somebody_faster(site: Service, page: Page, api: httpx.Client, keep: Keep, accessible: Check) -> None:
+    """Change a file that changes meanwhile, and save to a new branch."""
+    page.goto(f"{site.url}/admin/tides/_edit/main/src/tides.py")
+    accessible(page)
+    mine = page.get_by_label("Content").input_value()
+    sha = api.get("/repos/admin/tides/contents/src/tides.py").json()["sha"]
+    theirs = base64.b64encode(b'"""Theirs."""\n').decode()
+    body = {"content": theirs, "sha": sha, "message": "I was faster"}
+    assert api.put("/repos/admin/tides/contents/src/tides.py", json=body).status_code == 200
+    page.get_by_label("Content").fill(mine + "# mine\n")
+    page.get_by_label("Summary").fill("Mine")
+    with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
+        page.get_by_role("button", name="Commit").click()
+    assert answered.value.status == 409
+    expect(page.get_by_role("heading", name="Somebody else changed this file")).to_be_visible()
+    expect(page.get_by_role("link", name="I was faster")).to_be_visible()
+    keep(page, "conflict")
+    accessible(page)
+    page.get_by_role("button", name="Save mine to the new branch").click()
+    expect(page).to_have_url(f"{site.url}/admin/tides/src/branch/admin-patch-1/src/tides.py")
+    expect(page.get_by_text("# mine")).to_be_visible()
+
+
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_a_person_looks_around_and_changes_files(site: Service, page: Page, keep: Keep, accessible: Check) -> None:
+    """Everything people do with a repository, and a way out of an edit that came too late."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60) as api:
+        fill(api)
+        page.goto(f"{site.url}/login?next=/admin/tides")
+        page.get_by_label("Name").fill("admin")
+        page.get_by_label("Password").fill(ADMIN_PASSWORD)
+        page.keyboard.press("Enter")
+        look_around(site, page, keep, accessible)
+        meet_somebody_faster(site, page, api, keep, accessible)
+
+    page.goto(f"{site.url}/admin/tides/_upload/main")
+    page.get_by_label("Files").set_input_files(
+        FilePayload(name="note.txt", mimeType="text/plain", buffer=b"hello")
+    )
+    keep(page, "upload")
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("link", name="note.txt", exact=True)).to_be_visible()

@@ -1,0 +1,107 @@
+"""Reading an archive, as a person does it."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from holdfast import backup
+from holdfast.backup import archive
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from tests.backup.archive.histories import imported
+from tests.backup.container.vectors import SET_B
+from tests.backup.streams import KEYS, sample, stream_of
+from tests.conftest import ADMIN_PASSWORD, Service
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a long history, one with files, and an encrypted one, once."""
+    home = tmp_path_factory.mktemp("shelf")
+    (home / "long.binproto").write_bytes(stream_of(sample(3000)))
+    imported(home / "long.db", home / "long.binproto")
+    write_sample(sample_records(300, 1), home / "phone", To.FOLDER, seed=1, keys=KEYS)
+    with archive.open(home / "files.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
+        opened.add(found)
+        assert list(opened.copy_media(found))
+    return home
+
+
+def scroll_far_back(page: Page) -> None:
+    """Scroll until what was seen first has gone: older messages come by themselves, and what is far away goes."""
+    newest = page.locator(".log > .m").last.get_attribute("id")
+    seen: set[str] = set()
+    for _ in range(200):
+        known = page.evaluate("[...document.querySelectorAll('.log > .m')].map((one) => one.id)")
+        seen.update(known)
+        if len(seen) > 640:
+            break
+        page.evaluate("window.scrollTo({ top: 400, behavior: 'instant' })")
+        page.wait_for_function(
+            "(first) => document.querySelector('.log > .m').id !== first", arg=known[0], timeout=60_000
+        )
+    assert len(seen) > 640
+    assert page.locator(".stretch").count() <= 6
+    assert page.locator(".log > .m").count() <= 600
+    assert newest not in page.evaluate("[...document.querySelectorAll('.log > .m')].map((one) => one.id)")
+    expect(page).to_have_url(re.compile(r"before="))
+
+
+@pytest.mark.long
+def test_a_person_reads_searches_and_opens_what_is_sealed(
+    site: Service, page: Page, keep: Callable[[Page, str], None], shelf: Path
+) -> None:
+    """From the list to a chat, far back by scrolling alone, to what was searched for, and into a sealed backup."""
+    (site.settings.data / "backups").symlink_to(shelf)
+    page.goto(f"{site.url}/-/archives")
+    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Password").fill(ADMIN_PASSWORD)
+    page.keyboard.press("Enter")
+    keep(page, "archives")
+    page.get_by_role("link", name="long.db").click()
+    keep(page, "chats")
+    page.locator(".rooms a").first.click()
+    expect(page.get_by_text("That is the newest message here.")).to_be_in_viewport()
+    keep(page, "chat")
+
+    scroll_far_back(page)
+    page.reload()
+    assert page.locator(".log > .m").count() > 0
+
+    page.get_by_text("Go to").click()
+    page.get_by_role("link", name="First message").click()
+    expect(page.locator(".log > .m").first).to_be_visible()
+    page.evaluate("window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+    expect(page.locator(".stretch")).to_have_count(2)
+    page.goto(f"{site.url}/-/archives/long.db/search")
+    page.get_by_label("Words to look for").fill("bread")
+    page.keyboard.press("Enter")
+    expect(page.locator("mark").first).to_be_visible()
+    keep(page, "search")
+    page.locator(".rooms a").first.click()
+    expect(page.locator(".m:target")).to_be_in_viewport()
+    for path in ("people", "statistics", "about"):
+        page.goto(f"{site.url}/-/archives/long.db/{path}")
+        keep(page, path)
+
+    # Pictures are shown; a quote leads to its message without a new page.
+    page.goto(f"{site.url}/-/archives/files.db/search?has=media")
+    page.locator(".rooms a").first.click()
+    picture = page.locator(".log img").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("(one) => one.naturalWidth") > 0
+    keep(page, "media")
+
+    page.goto(f"{site.url}/-/archives/phone")
+    page.get_by_label("Its key").fill(str(SET_B.pool))
+    page.get_by_label("Account id").fill(str(SET_B.aci))
+    keep(page, "key")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Forget the key")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Forget the key").click()
+    expect(page.get_by_role("heading", name="This backup is encrypted")).to_be_visible()

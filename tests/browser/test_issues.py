@@ -1,0 +1,97 @@
+"""Issues as people use them: opened, talked about, made to wait for each other, closed."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import ADMIN_PASSWORD, Service
+
+HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
+Keep = Callable[[Page, str], None]
+
+
+@pytest.mark.parametrize(("page", "scheme"), [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_a_person_works_with_issues(site: Service, page: Page, keep: Keep) -> None:
+    """From the empty list to a drawing of what waits for what, at the size of a desk and of a phone."""
+    with httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
+        api.post("/user/repos", json={"name": "ship"})
+        api.post("/repos/admin/ship/labels", json={"name": "bug", "color": "d73a4a"})
+        api.post("/repos/admin/ship/milestones", json={"title": "Season", "due_on": "2027-02-03T00:00:00Z"})
+    page.goto(f"{site.url}/login?next=%2Fadmin%2Fship%2Fissues")
+    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Password").fill(ADMIN_PASSWORD)
+    page.keyboard.press("Enter")
+    open_two(site, page, keep)
+    let_one_wait_for_the_other(page, keep)
+    close_both(site, page, keep)
+    look_around(site, page, keep)
+
+
+def open_two(site: Service, page: Page, keep: Keep) -> None:
+    """Open an issue with everything there is, and another with a title that means no good."""
+    page.get_by_role("link", name="Open the first one").click()
+    page.get_by_label("Title").fill("The gauge is stuck")
+    page.get_by_label("Description").fill("Since **Monday**.\n\n- [x] looked\n- [ ] freed it")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("region", name="Preview").get_by_text("Monday")).to_be_visible()
+    page.get_by_label("bug").check()
+    page.get_by_label("Milestone").select_option("Season")
+    keep(page, "issue-new")
+    page.get_by_role("button", name="Open issue").click()
+    expect(page.get_by_role("heading", name="The gauge is stuck #1")).to_be_visible()
+    page.goto(f"{site.url}/admin/ship/issues/new")
+    page.get_by_label("Title").fill(HOSTILE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="#2")).to_be_visible()
+    page.goto(f"{site.url}/admin/ship/issues/1")
+
+
+def let_one_wait_for_the_other(page: Page, keep: Keep) -> None:
+    """Comment, find the other issue by a word, and look at the drawing."""
+    page.get_by_label("Your comment").fill("Ask @admin about #2.")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.get_by_role("link", name="@admin")).to_be_visible()
+    page.get_by_text("Add a dependency").click()
+    page.get_by_label("Other issue").fill("unbroken")
+    expect(page.locator("#wanted-found option")).to_have_attribute("value", "admin/ship#2")
+    page.get_by_role("button", name="Add or search").click()
+    page.get_by_role("button", name="Add admin/ship#2").click()
+    expect(page.get_by_text("Blocked by 1")).to_be_visible()
+    keep(page, "issue")
+    page.get_by_role("link", name="Show as a graph").click()
+    drawing = page.get_by_role("region", name="Drawing")
+    expect(drawing.get_by_role("link", name="The gauge is stuck")).to_be_in_viewport()
+    keep(page, "issue-dependencies")
+    drawing.get_by_role("link", name="#2 · Open").click()
+
+
+def close_both(site: Service, page: Page, keep: Keep) -> None:
+    """Close the issue that is shown, which blocks the first, and then that."""
+    page.get_by_role("button", name="Close issue").click()
+    expect(page.get_by_text("admin closed this")).to_be_visible()
+    page.goto(f"{site.url}/admin/ship/issues/1")
+    page.get_by_role("button", name="Close issue").click()
+    expect(page.get_by_text("admin closed this")).to_be_visible()
+    page.get_by_role("navigation", name="Repository").get_by_role("link", name="Issues").click()
+    expect(page.get_by_text("Everything is done")).to_be_visible()
+    page.get_by_role("link", name="2 Closed").click()
+    expect(page.get_by_role("link", name="The gauge is stuck")).to_be_visible()
+    keep(page, "issues")
+
+
+def look_around(site: Service, page: Page, keep: Keep) -> None:
+    """Make a label, see how far the milestone is, and find one's own issues."""
+    page.get_by_role("link", name="Labels").click()
+    page.get_by_text("New label").click()
+    page.get_by_label("Name").first.fill("wish")
+    page.get_by_role("button", name="Make label").click()
+    expect(page.get_by_role("link", name="wish")).to_be_visible()
+    keep(page, "labels")
+    page.get_by_role("link", name="Milestones").click()
+    expect(page.get_by_text("100% · 0 open · 1 closed")).to_be_visible()
+    keep(page, "milestones")
+    page.goto(f"{site.url}/-/issues?about=created&state=closed")
+    expect(page.get_by_role("link", name="The gauge is stuck")).to_be_visible()
+    keep(page, "your-issues")

@@ -1,0 +1,124 @@
+"""Settings as a person uses them: an organization, a webhook with its history, a token."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from holdfast import logs
+from holdfast.hosting.data import connect, prepare
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import ADMIN_PASSWORD, Service, run_service, wait_for
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Refuses what it is told, in words that would run if a page let them."""
+
+    def do_POST(self) -> None:
+        """Answer."""
+        self.rfile.read(int(self.headers.get("content-length", 0)))
+        said = json.dumps({"sorry": "<script>alert(1)</script>", "long": "x" * 300}).encode()
+        self.send_response(500)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def receiver() -> Iterator[str]:
+    """Run a receiver of webhooks on loopback."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/hook"
+        server.shutdown()
+
+
+@pytest.fixture
+def delivering(tmp_path: Path) -> Iterator[Service]:
+    """Serve a small data folder, and send its webhooks to this machine."""
+    logs.configure(level="error")
+    settings = Settings(
+        data=tmp_path / "data", admin_password=Secret(ADMIN_PASSWORD), webhook_allowed_hosts="loopback"
+    )
+    database = connect(settings)
+    prepare(database, settings)
+    yield from run_service(settings, database, delivers=True)
+    database.close()
+
+
+def found_tidewater(delivering: Service, page: Page) -> None:
+    """Log in, and make an organization."""
+    page.goto(f"{delivering.url}/login?next=/-/new-organization")
+    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Password").fill(ADMIN_PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_label("Name", exact=True).fill("tidewater")
+    page.get_by_label("Full name").fill("Tidewater Harbour")
+    page.get_by_role("button", name="Make the organization").click()
+    expect(page.get_by_role("heading", level=1, name="Tidewater Harbour")).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
+def test_a_person_makes_an_organization_a_webhook_and_a_token(
+    delivering: Service, receiver: str, page: Page, keep: Callable[[Page, str], None]
+) -> None:
+    """And sees what was sent and answered."""
+    found_tidewater(delivering, page)
+    page.get_by_role("link", name="Make the first one").click()
+    expect(page.get_by_label("Owner")).to_have_value("tidewater")
+    keep(page, "new-repository")
+    with httpx.Client(base_url=f"{delivering.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
+        made = api.post("/orgs/tidewater/repos", json={"name": "tides", "auto_init": True})
+        assert made.status_code == 201
+    page.goto(f"{delivering.url}/tidewater")
+    keep(page, "organization")
+
+    page.goto(f"{delivering.url}/tidewater/tides/settings")
+    page.get_by_label("Description").fill("What the gauge says")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("Your changes are saved.")
+    keep(page, "repository-settings")
+
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name="Webhooks").click()
+    page.get_by_role("link", name="Make the first one").click()
+    page.get_by_role("link", name="Your own program (Gitea's form)").click()
+    page.get_by_label("Address").fill(receiver)
+    page.get_by_label("Secret").fill("a long random text")
+    page.get_by_role("button", name="Make the webhook").click()
+    expect(page.get_by_text("One is set")).to_be_visible()
+    keep(page, "webhook")
+    page.get_by_role("button", name="Send a test").click()
+
+    with httpx.Client(base_url=f"{delivering.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
+        path = "/repos/tidewater/tides/hooks/1/deliveries"
+        wait_for(lambda: api.get(path).json()[0]["response_status"] == 500, seconds=60)
+    page.reload()
+    expect(page.get_by_text("Tried")).to_be_visible()
+    keep(page, "deliveries")
+    page.locator(".history a").click()
+    expect(page.get_by_role("region", name="Response", exact=True)).to_contain_text("<script>alert(1)</script>")
+    expect(page.get_by_role("region", name="Request", exact=True)).to_contain_text('"refs/heads/main"')
+    keep(page, "delivery")
+    page.get_by_role("button", name="Cancel it").click()
+    expect(page.get_by_role("status")).to_contain_text("It is cancelled")
+    page.get_by_role("button", name="Send again").click()
+    expect(page.get_by_role("status")).to_contain_text("It will be sent again.")
+
+    page.goto(f"{delivering.url}/-/account/tokens")
+    page.get_by_label("Name").fill("builds")
+    page.get_by_label("Your password").fill(ADMIN_PASSWORD)
+    page.get_by_role("button", name="Make the token").click()
+    expect(page.get_by_role("status")).to_contain_text("it is not shown again")
+    keep(page, "token")
+    page.goto(f"{delivering.url}/-/admin")
+    expect(page.get_by_text("Not well")).to_have_count(0)
+    keep(page, "health")

@@ -1,0 +1,100 @@
+"""`holdfast archive export`."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("form", ["html", "csv"])
+def test_an_export_says_what_it_did(run: Run, chats_db: str, tmp_path: Path, form: str) -> None:
+    """In one line, and the second time that nothing had to be written."""
+    target = str(tmp_path / "out")
+    first = run("archive", "export", chats_db, target, "--to", form)
+    assert first.status == 0
+    assert len(first.out.splitlines()) == 1
+    assert "files written, 0 unchanged, 0 removed" in first.out
+    again = json.loads(run("archive", "export", chats_db, target, "--to", form, "--json").out)
+    assert (again["form"], again["written"], again["removed"]) == (form, 0, 0)
+    assert again["unchanged"] > 10
+
+
+def test_attachments_that_were_not_copied_are_mentioned(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """With what brings them, unless they are not wanted."""
+    done = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json")
+    assert "archive import --media" in done.err
+    assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json", "--no-media").err == ""
+
+
+def test_chats_and_dates_are_chosen(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """By name or number, and the end of a date is included."""
+    chats = json.loads(run("archive", "chats", chats_db, "--json").out)
+    two = [str(chat["id"]) for chat in chats[:2]]
+    target = tmp_path / "out"
+    words = ("--to", "json", "--chat", two[0], "--chat", two[1], "--since", "2024-02", "--until", "2024-12-31")
+    assert run("archive", "export", chats_db, str(target), *words).status == 0
+    told = [
+        json.loads(line)
+        for path in (target / "messages").rglob("*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert told
+    assert {str(one["chat_id"]) for one in told} == set(two)
+    assert all("2024-02" <= one["sent"] < "2025" for one in told)
+
+
+def test_wrong_options_are_refused_in_one_line(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """And nothing is written."""
+    target = tmp_path / "out"
+    for words, status in (
+        (("--to", "pdf"), 2),
+        (("--to", "json", "--no-search"), 2),
+        (("--to", "json", "--plain"), 2),
+        (("--to", "json", "--zone", "Europe/Berlin"), 2),
+        (("--to", "html", "--zone", "Nowhere/Land"), 2),
+        (("--to", "html", "--zone", "../../etc/passwd"), 2),
+        (("--since", "soon"), 2),
+        (("--since", "2024", "--until", "2023"), 2),
+        (("--chat", "nobody"), 1),
+    ):
+        done = run("archive", "export", chats_db, str(target), *words)
+        assert done.status == status, words
+        assert len(done.err.splitlines()) == 1
+        assert not target.exists()
+
+
+def test_other_folders_are_left_alone(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """One with other files, one with another export, and one that cannot be written."""
+    (tmp_path / "letter.txt").write_text("keep me")
+    done = run("archive", "export", chats_db, str(tmp_path), "--to", "csv")
+    assert (done.status, len(done.err.splitlines())) == (1, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "csv").status == 0
+    other = run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "markdown")
+    assert other.status == 1
+    assert "csv" in other.err
+    file = run("archive", "export", chats_db, str(tmp_path / "letter.txt"), "--to", "csv")
+    assert (file.status, len(file.err.splitlines())) == (3, 1)
+
+
+def test_a_zone_is_named(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """Times of Markdown and HTML are told in it."""
+    words = ("--to", "markdown", "--zone", "Asia/Tokyo")
+    assert run("archive", "export", chats_db, str(tmp_path / "out"), *words).status == 0
+    assert "Asia/Tokyo" in (tmp_path / "out" / "index.md").read_text()
+
+
+def test_plain_csv_is_for_programs(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """It begins with the first column."""
+    assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "csv", "--plain").status == 0
+    assert (tmp_path / "out" / "people.csv").read_bytes().startswith(b"id,")
+
+
+def test_only_the_owner_can_read_an_export(run: Run, chats_db: str, tmp_path: Path) -> None:
+    """It is as private as the archive."""
+    assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json").status == 0
+    for path in ((tmp_path / "out"), *(tmp_path / "out").rglob("*")):
+        assert os.stat(path).st_mode & 0o077 == 0  # noqa: PTH116  # of the file itself

@@ -1,0 +1,49 @@
+"""`holdfast archive serve`, as a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Run
+
+
+def test_the_printed_address_opens_the_archive_once_and_ctrl_c_ends_it(chats_db: str) -> None:
+    """On loopback, without a traceback, and the token is in no output but that one line."""
+    command = [sys.executable, "-m", "holdfast", "archive", "serve", chats_db]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"(http://127\.0\.0\.1:\d+)(/open/\S+)\n", line)
+        assert found, process.stderr.read() if process.stderr else ""
+        with httpx.Client(base_url=found[1], timeout=60) as client:
+            assert client.get("/").status_code == 403
+            assert client.get(found[2]).status_code == 303
+            assert "chats.db" in client.get("/").text
+        assert httpx.get(f"{found[1]}{found[2]}", timeout=60).status_code == 403
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert err == ""
+        assert "Traceback" not in out
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not an archive"])
+def test_what_is_no_archive_is_said_in_one_line(run: Run, tmp_path: Path, content: bytes | None) -> None:
+    """Before anything is served."""
+    place = tmp_path / "x.db"
+    if content is not None:
+        place.write_bytes(content)
+    ran = run("archive", "serve", str(place))
+    assert ran.status == 3
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1

@@ -1,0 +1,73 @@
+"""`holdfast backup export`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.container.keyfile import read_keys
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from tests.backup.archive.histories import copies, write
+from tests.cli.conftest import Run
+
+KEYS = f"recovery-key = {'k7' * 32}\naccount-id = 01234567-89ab-4def-8123-456789abcdef"
+
+
+@pytest.fixture
+def phone(tmp_path: Path) -> tuple[str, str]:
+    """Write a phone's folder with attachments, and its keys."""
+    write_sample(sample_records(60, 3), tmp_path / "phone", To.FOLDER, seed=3, keys=read_keys(KEYS))
+    (tmp_path / "keys").write_text(KEYS)
+    return str(tmp_path / "phone"), str(tmp_path / "keys")
+
+
+def test_a_phones_folder_is_exported_with_its_attachments(
+    run: Run, phone: tuple[str, str], tmp_path: Path
+) -> None:
+    """Decrypted, and the second time nothing is written."""
+    source, keys = phone
+    words = ("backup", "export", source, str(tmp_path / "out"), "--to", "markdown", "--key-file", keys)
+    first = run(*words)
+    assert (first.status, first.err) == (0, "")
+    assert "files written" in first.out
+    assert any((tmp_path / "out" / "media").rglob("*.jpg"))
+    again = json.loads(run(*words, "--json").out)
+    assert (again["written"], again["removed"], again["problems"]) == (0, 0, [])
+
+
+def test_a_key_that_is_missing_or_wrong_is_said_to_be(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
+    """As by all commands, and nothing is left behind."""
+    source, _ = phone
+    target = str(tmp_path / "out")
+    assert run("backup", "export", source, target).status == 2
+    assert run("backup", "export", source, target, "--key", "q" * 64).status == 4
+    assert {path.name for path in tmp_path.iterdir()} == {"phone", "keys"}
+
+
+def test_missing_attachments_are_noted(run: Run, phone: tuple[str, str], tmp_path: Path) -> None:
+    """The rest is exported, and the exit status is 1."""
+    source, keys = phone
+    next(path for path in sorted((Path(source) / "files").rglob("*")) if path.is_file()).unlink()
+    done = run("backup", "export", source, str(tmp_path / "out"), "--to", "json", "--key-file", keys)
+    assert done.status == 1
+    assert "files written" in done.out
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_plain_stream_is_exported_from_standard_input(spawn: Run, tmp_path: Path) -> None:
+    """As a program of its own, in a pipe."""
+    data = write(tmp_path / "one", *copies(60)).read_bytes()
+    done = spawn("backup", "export", "-", "out", "--to", "csv", "--json", data=data)
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(done.out)["written"] > 10
+    assert (tmp_path / "out" / "people.csv").is_file()
+
+
+def test_what_is_no_backup_is_refused(run: Run, tmp_path: Path) -> None:
+    """In one line, without a folder."""
+    (tmp_path / "notes.txt").write_text("not a backup")
+    done = run("backup", "export", str(tmp_path / "notes.txt"), str(tmp_path / "out"))
+    assert (done.status, len(done.err.splitlines())) == (3, 1)
+    assert not (tmp_path / "out").exists()

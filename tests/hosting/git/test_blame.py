@@ -1,0 +1,52 @@
+"""Who wrote each line, held against git's own telling."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import GitTimedOut
+from holdfast.hosting.git import blame as module
+from holdfast.hosting.git.blame import Origin, blame
+from holdfast.hosting.git.repository import open_repository
+from tests.hosting.git.oracle import commit, git
+
+ODD = b"odd \xff\n.txt"
+
+
+def test_lines_lead_to_their_commits(folder: Path) -> None:
+    """In order, each stretch once, as `git blame` tells them."""
+    first = commit(folder, {ODD: b"a\nb\nc\n"})
+    second = commit(folder, {ODD: b"a\nB\nc\nd\n"})
+    third = commit(folder, {b"other": b"x"})
+    found = blame(open_repository(folder), third, ODD)
+    assert found == (Origin(first, 1, 1), Origin(second, 2, 1), Origin(first, 3, 1), Origin(second, 4, 1))
+    told = git(folder, b"blame", b"-s", b"-l", third.encode(), b"--", ODD).decode().splitlines()
+    assert [line.split()[0].lstrip("^")[:39] for line in told] == [
+        origin.commit[:39] for origin in found for _ in range(origin.count)
+    ]
+
+
+def test_lines_that_follow_each_other_are_one_stretch(folder: Path) -> None:
+    """Also where git tells them apart."""
+    first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
+    second = commit(folder, {b"a": b"1\n2\n3\n4\n5\nsix\n"})
+    assert blame(open_repository(folder), second, b"a") == (Origin(first, 1, 5), Origin(second, 6, 1))
+
+
+def test_what_is_not_there_has_no_lines(folder: Path) -> None:
+    """Neither a path nobody has, nor an empty file."""
+    at = commit(folder, {b"empty": b""})
+    repo = open_repository(folder)
+    assert blame(repo, at, b"nothing") == ()
+    assert blame(repo, at, b"empty") == ()
+
+
+def test_what_takes_too_long_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is another process, so it can be ended."""
+    at = commit(folder, {b"a": b"1\n"})
+
+    def never(*_arguments: object, **_more: object) -> bytes:
+        raise GitTimedOut("blame", "took too long")
+
+    monkeypatch.setattr(module, "run", never)
+    assert blame(open_repository(folder), at, b"a") is None

@@ -1,0 +1,29 @@
+"""The paths of all files in a commit."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.git import file_names as module
+from holdfast.hosting.git.file_names import file_names
+from holdfast.hosting.git.repository import open_repository
+from tests.hosting.git.oracle import commit
+
+
+def test_files_are_found_by_words_in_their_paths(folder: Path) -> None:
+    """In any case, all words at once; those with one in the name itself come first, then short ones."""
+    at = commit(folder, dict.fromkeys((b"tides/a", b"src/Tides.py", b"docs/tide/tides.md", b"x\xff", b"y"), b"x"))
+    names = file_names(open_repository(folder), at)
+    assert names.holding(["tide"]) == [b"src/Tides.py", b"docs/tide/tides.md", b"tides/a"]
+    assert names.holding(["tide", "docs"]) == [b"docs/tide/tides.md"]
+    assert names.holding(["\ufffd"]) == [b"x\xff"]
+    assert names.holding(["nothing"]) == []
+    assert not names.is_cut
+
+
+def test_a_tree_without_end_is_looked_at_for_a_while(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And it is told that there is more."""
+    monkeypatch.setattr(module, "MOST", 3)
+    at = commit(folder, {b"%d" % number: b"x" for number in range(5)})
+    names = file_names(open_repository(folder), at)
+    assert (len(names.paths), names.is_cut) == (3, True)

@@ -1,0 +1,74 @@
+"""What waits to be sent, hook by hook."""
+
+import uuid
+
+from sqlalchemy import insert
+
+from holdfast.hosting.store import accounts, hooks
+from holdfast.hosting.store.backlog import last_deliveries, stuck_hooks
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.tables import deliveries, events
+from holdfast.hosting.store.tables import hooks as table
+
+COLUMNS: dict[str, str | int | bool] = {
+    "type": "gitea",
+    "url": "https://ci.example/h",
+    "content_type": "json",
+    "events": "push",
+    "is_active": True,
+}
+
+
+def told(database: Database, hook_id: int, state: str, **columns: object) -> int:
+    """Write down that a hook was told, or is to be."""
+    with database.write() as connection:
+        event = connection.execute(
+            insert(events).returning(events.c.id), {"kind": "push", "created_at": 1}
+        ).scalar_one()
+        row = {
+            "uuid": str(uuid.uuid4()),
+            "hook_id": hook_id,
+            "event_id": event,
+            "kind": "push",
+            "state": state,
+            **columns,
+        }
+        made: int = connection.execute(insert(deliveries).returning(deliveries.c.id), row).scalar_one()
+    return made
+
+
+def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> None:
+    """Paused ones first, then by what has waited longest; each with what its first delivery met."""
+    admin = accounts.find_user(database, "admin")
+    homes = (Home("owner", admin.id), Home("service"), Home("service"), Home("service"))
+    well, slow, slower, paused = (hooks.add_hook(database, home, COLUMNS, is_system=True).id for home in homes)
+    told(database, well, "delivered", created_at=5)
+    told(database, slow, "waiting", created_at=20, tries=3, error="refused", due_at=99_000)
+    told(database, slow, "waiting", created_at=30)
+    told(database, slower, "waiting", created_at=10)
+    with database.write() as connection:
+        connection.execute(table.update().where(table.c.id == paused).values(paused_at=7))
+    found, total = stuck_hooks(database, skip=0, limit=10)
+    assert [one.id for one in found] == [paused, slower, slow]
+    assert total == 3
+    last = found[2]
+    assert (last.waiting, last.oldest, last.tries, last.error, last.due_at) == (2, 20, 3, "refused", 99_000)
+    assert (found[0].waiting, found[0].oldest) == (0, 0)
+    assert stuck_hooks(database, skip=2, limit=1) == ([last], 3)
+    told(database, well, "waiting", created_at=1)
+    found, _ = stuck_hooks(database, skip=0, limit=10)
+    assert [(one.owner, one.of_organization) for one in found if one.id == well] == [("admin", False)]
+
+
+def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
+    """Whatever became of it, and without what was sent."""
+    first, second, third = (hooks.add_hook(database, Home("service"), COLUMNS).id for _ in range(3))
+    told(database, first, "failed")
+    newest = told(database, first, "delivered", answer=b"much", body="much")
+    told(database, second, "delivered")
+    other = told(database, second, "cancelled")
+    found = last_deliveries(database, [first, second, third])
+    assert {number: one.id for number, one in found.items()} == {first: newest, second: other}
+    assert found[first].answer == b""
+    assert last_deliveries(database, []) == {}

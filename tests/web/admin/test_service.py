@@ -1,0 +1,67 @@
+"""How the service is, for administrators."""
+
+import pytest
+
+from holdfast.hosting.store.tables import deliveries, hooks
+from tests.hosting.api.hooked import made, tried
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+
+def test_health_says_what_is_well_and_what_is_not(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks of `/readyz`, versions, room and counts."""
+    admin = guild.visit("admin")
+    with counting_queries(guild.world.database, monkeypatch) as asked:
+        text = admin.get("/-/admin").text
+    assert len(asked) <= 15
+    assert "Not well" not in text
+    assert "SQLite 3" in text or "PostgreSQL" in text
+    assert str(guild.world.service.settings.data) in text
+    monkeypatch.setattr("holdfast.hosting.health.expected", lambda: "9999")
+    assert "but this version expects 9999" in admin.get("/-/admin").text
+
+
+def test_the_queue_shows_what_waits_and_why(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With links to the pages of hooks an administrator may look after; of somebody's own there are none."""
+    admin = guild.visit("admin")
+    assert "Everything has been sent" in admin.get("/-/admin/deliveries").text
+    for path in ("/repos/guild/ship/hooks", "/orgs/guild/hooks"):
+        number = made(guild.api, path, active=True, name=EVIL)["id"]
+        tried(guild.api, path, number)
+    guild.api.post("/user/repos", json={"name": "own", "auto_init": True})
+    own = made(guild.api, "/user/hooks", active=True)["id"]
+    guild.api.post(f"/user/hooks/{own}/tests")
+    with guild.world.database.write() as connection:
+        connection.execute(deliveries.update().values(tries=2, error=f"no connection {EVIL}"))
+        connection.execute(hooks.update().where(hooks.c.id == 2).values(paused_at=1, pause_reason="gave up"))
+    with counting_queries(guild.world.database, monkeypatch) as asked:
+        text = admin.get("/-/admin/deliveries").text
+    assert len(asked) <= 15
+    assert "<script>" not in text
+    assert "/guild/ship/settings/hooks/1" in text
+    assert "/-/orgs/guild/settings/hooks/2" in text
+    assert "gave up" in text
+    assert "no connection" in text
+    assert f"/-/account/hooks/{own}" not in text
+    assert "webhook of ada" in text
+
+
+def test_settings_are_shown_without_secrets(guild: Guild) -> None:
+    """And organizations of every kind are found."""
+    admin = guild.visit("admin")
+    text = admin.get("/-/admin/settings").text
+    assert "webhook_allowed_hosts" in text
+    password = guild.world.service.settings.admin_password
+    assert password is not None
+    assert password.reveal() not in text
+    assert "********" in text
+    guild.api.patch("/orgs/guild", json={"visibility": "private"})
+    assert "/guild" in admin.get("/-/admin/organizations").text
+    assert "None is called that" in admin.get("/-/admin/organizations?q=zzz").text
+
+
+def test_nobody_else_sees_any_of_it(guild: Guild) -> None:
+    """Whoever is not logged in may do so first."""
+    for path in ("/-/admin", "/-/admin/deliveries", "/-/admin/organizations", "/-/admin/settings"):
+        assert guild.visit("ada").get(path).status_code == 403
+        assert guild.visit(None).get(path).status_code == 303

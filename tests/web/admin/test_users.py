@@ -1,0 +1,95 @@
+"""Everybody's accounts, for administrators."""
+
+import re
+
+import pytest
+
+from holdfast.hosting.store import accounts
+from holdfast.secret import Secret
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+PAGE = "/-/admin/users"
+NEW = {"username": "fay", "email": "fay@example.org", "full_name": EVIL, "must_change_password": "on"}
+
+
+def test_accounts_are_found_and_made(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password that was invented is shown once, and works until it is changed."""
+    admin = guild.visit("admin")
+    made = admin.post(f"{PAGE}/new", data=NEW)
+    assert made.status_code == 200
+    assert made.headers["cache-control"] == "no-store"
+    found = re.search(r'class="once">([a-z0-9-]+)<', made.text)
+    assert found is not None
+    user = accounts.check_password(guild.world.database, "fay", Secret(found[1]))
+    assert user is not None
+    assert user.must_change_password
+    assert found[1] not in admin.get(f"{PAGE}/fay").text
+    with counting_queries(guild.world.database, monkeypatch) as asked:
+        listed = admin.get(PAGE).text
+    assert len(asked) <= 5
+    assert "<script>" not in listed
+    assert "/fay" in listed
+    only = admin.get(PAGE, params={"q": "DOR"}).text
+    assert f"{PAGE}/dora" in only
+    assert f"{PAGE}/ada" not in only
+    assert "Nobody is called that" in admin.get(PAGE, params={"q": "zzz"}).text
+    given = admin.post(
+        f"{PAGE}/new", data={**NEW, "username": "gil", "email": "gil@example.org", "password": "x" * 9}
+    )
+    assert given.headers["location"] == f"{PAGE}/gil"
+    for wrong in ({"username": "ada"}, {"email": "ada@example.org"}, {"password": "short"}, {"username": "a/b"}):
+        answer = admin.post(f"{PAGE}/new", data={**NEW, "username": "hal", "email": "hal@example.org", **wrong})
+        assert answer.status_code in {400, 409, 422}
+        assert 'role="alert"' in answer.text
+
+
+def test_accounts_are_changed_closed_and_given_passwords(guild: Guild) -> None:
+    """Whoever is closed out or given a password is logged out."""
+    admin, eve = guild.visit("admin"), guild.visit("eve")
+    form = {"full_name": "Eve", "email": "eve@example.org", "active": "on", "prohibit_login": "on"}
+    assert admin.post(f"{PAGE}/eve", data=form).headers["location"] == f"{PAGE}/eve"
+    assert eve.get("/-/account").status_code == 303
+    assert "Closed" in admin.get(PAGE).text
+    admin.post(f"{PAGE}/eve", data={**form, "prohibit_login": ""})
+    reset = admin.post(f"{PAGE}/eve/password", data={"must_change_password": "on"})
+    assert 'class="once"' in reset.text
+    assert admin.post(f"{PAGE}/eve/password", data={"password": "short"}).status_code == 400
+    taken = admin.post(f"{PAGE}/eve", data={**form, "email": "ada@example.org", "location": "typed"})
+    assert taken.status_code == 422
+    assert "typed" in taken.text
+    alone = {"full_name": "", "email": "", "active": "on"}
+    last = admin.post(f"{PAGE}/admin", data=alone)
+    assert last.status_code == 422
+    assert "last administrator" in last.text
+
+
+def test_accounts_are_renamed_and_deleted(guild: Guild) -> None:
+    """By typing the name; whoever owns something stays unless that goes too."""
+    admin = guild.visit("admin")
+    assert admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "no"}).status_code == 422
+    moved = admin.post(f"{PAGE}/eve/rename", data={"new_username": "eva", "confirm": "eve"})
+    assert moved.headers["location"] == f"{PAGE}/eva"
+    guild.world.admin.post("/admin/users/eva/repos", json={"name": "own"})
+    stays = admin.post(f"{PAGE}/eva/delete", data={"confirm": "eva"})
+    assert stays.status_code == 422
+    assert "owns a repository" in stays.text
+    assert admin.post(f"{PAGE}/eva/delete", data={"confirm": "eva", "purge": "on"}).headers["location"] == PAGE
+    assert admin.get(f"{PAGE}/eva").status_code == 404
+    assert admin.get(f"{PAGE}/guild").status_code == 404  # an organization is nobody
+    assert admin.post(f"{PAGE}/admin/delete", data={"confirm": "admin"}).status_code == 422
+
+
+def test_nobody_else_looks_after_people(guild: Guild) -> None:
+    """Whoever is not logged in may do so first."""
+    for path in (PAGE, f"{PAGE}/new", f"{PAGE}/eve"):
+        assert guild.statuses(path) == {
+            "-": 303,
+            "eve": 403,
+            "ben": 403,
+            "cleo": 403,
+            "dora": 403,
+            "ada": 403,
+            "admin": 200,
+        }
+    assert guild.visit("ada").post(f"{PAGE}/eve", data={"admin": "on"}).status_code == 403

@@ -1,0 +1,97 @@
+"""Archives to look at: one with every kind of message and files, one in which every text is an attack."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archive
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.web.chats.alone import page_of
+from holdfast.web.chats.conversation import answer
+from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.view import Shown
+from tests.backup.archive.histories import copies, imported, items, write
+from tests.backup.streams import KEYS
+
+EVIL = "<script>alert(1)</script>"
+IMAGE = "\"><img src=x onerror=alert(2)> 'quoted' & \u202eturned\u202c \x02bold\x03"
+
+Look = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def archive_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive with files beside it, once."""
+    home = tmp_path_factory.mktemp("conversation")
+    write_sample(sample_records(400, 1), home / "phone", To.FOLDER, seed=1, keys=KEYS)
+    with archive.open(home / "chats.db", create=True) as opened, backup.open(home / "phone", KEYS) as found:
+        opened.add(found)
+        assert list(opened.copy_media(found))
+    return home / "chats.db"
+
+
+@pytest.fixture(scope="session")
+def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an archive in which names, titles, texts, file names and types are attacks, once."""
+    home = tmp_path_factory.mktemp("hostile")
+    header, frames = copies(200)
+    header.currentAppVersion = EVIL
+    for frame in frames:
+        if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+            frame.recipient.contact.profileGivenName = EVIL
+            frame.recipient.contact.ClearField("systemGivenName")
+            frame.recipient.contact.ClearField("nickname")
+        elif frame.HasField("recipient") and frame.recipient.HasField("group"):
+            frame.recipient.group.snapshot.title.title = IMAGE
+        elif frame.HasField("chatFolder"):
+            frame.chatFolder.name = EVIL
+    for number, item in enumerate(items(frames)):
+        if item.HasField("standardMessage"):
+            item.standardMessage.text.body = IMAGE if number % 2 else f"{EVIL} evil"
+            for one in item.standardMessage.attachments:
+                one.pointer.fileName = EVIL
+                one.pointer.contentType = "text/html"
+                one.pointer.caption = IMAGE
+            for link in item.standardMessage.linkPreview:
+                link.url = "javascript:alert(3)"
+                link.title = EVIL
+            for reaction in item.standardMessage.reactions:
+                reaction.emoji = EVIL
+        elif item.HasField("poll"):
+            item.poll.question = EVIL
+    imported(home / "chats.db", write(home / "one", header, frames))
+    return home / "chats.db"
+
+
+@pytest.fixture
+def room(archive_file: Path) -> Room:
+    """Open the archive."""
+    return room_of_file(archive_file, "chats.db")
+
+
+@pytest.fixture
+def hostile_room(hostile_file: Path) -> Room:
+    """Open the hostile archive."""
+    return room_of_file(hostile_file, EVIL)
+
+
+def shown_in(room: Room, path: str, base: str = "", **query: str) -> Shown:
+    """Ask for a page, before it is drawn."""
+    found = answer(room, base, path, query)
+    assert isinstance(found, Shown)
+    return found
+
+
+def drawn_in(room: Room, path: str, **query: str) -> str:
+    """Draw a page."""
+    return bytes(page_of(room.name, shown_in(room, path, **query)).body).decode()
+
+
+@pytest.fixture
+def look(room: Room) -> Look:
+    """Draw pages of the archive."""
+    return lambda path, **query: drawn_in(room, path, **query)

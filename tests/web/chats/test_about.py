@@ -1,0 +1,23 @@
+"""What an archive was made from."""
+
+import pytest
+
+from holdfast.web.chats.conversation import answer
+from holdfast.web.chats.room import Room
+from holdfast.web.chats.view import NotHere
+from tests.web.chats.conftest import EVIL, drawn_in
+
+
+def test_backups_are_listed_without_where_they_lay(room: Room, hostile_room: Room) -> None:
+    """By name, date and app; what was left out is named with its frame."""
+    page = drawn_in(room, "about")
+    assert "400" in page
+    assert "/tmp" not in page
+    assert EVIL not in drawn_in(hostile_room, "about")
+
+
+def test_only_backups_that_were_held_to_the_rules_have_findings(room: Room) -> None:
+    """An archive has none."""
+    for path in ("findings", "frame/1"):
+        with pytest.raises(NotHere):
+            answer(room, "", path, {})

@@ -1,0 +1,70 @@
+"""The files of messages."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from holdfast.web.chats.conversation import answer
+from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.view import Kept, NotHere
+
+
+def kept_files(path: Path) -> list[tuple[str, str]]:
+    """List the contents beside an archive, with the type each was sent as."""
+    with sqlite3.connect(path) as connection:
+        return connection.execute(
+            "SELECT d.sha256, min(a.content_type) FROM media d JOIN attachment a ON a.media_name = d.media_name "
+            "GROUP BY 1"
+        ).fetchall()
+
+
+def test_files_are_shown_as_what_no_browser_runs(room: Room, archive_file: Path) -> None:
+    """Pictures, sound and films; everything else is to be kept."""
+    shown = set()
+    for digest, content_type in kept_files(archive_file):
+        found = answer(room, "", f"media/{digest}", {})
+        assert isinstance(found, Kept)
+        assert found.path.stem == digest
+        shown.add((found.inline, found.media_type))
+        if not content_type.startswith(("image/", "video/", "audio/", "text/")):
+            assert (found.inline, found.media_type) == (False, "application/octet-stream")
+    assert any(inline and kind.startswith("image/") for inline, kind in shown)
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/html", "image/svg+xml", "application/xhtml+xml", "TEXT/HTML; charset=x", ""]
+)
+def test_types_that_run_are_only_kept(archive_file: Path, tmp_path: Path, kind: str) -> None:
+    """Whatever the sender says it is."""
+    copy = tmp_path / "chats.db"
+    shutil.copy(archive_file, copy)
+    shutil.copytree(archive_file.with_name("chats.db-media"), tmp_path / "chats.db-media")
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
+    digest = kept_files(copy)[0][0]
+    found = answer(room_of_file(copy, ""), "", f"media/{digest}", {})
+    assert isinstance(found, Kept)
+    assert (found.inline, found.media_type) == (False, "application/octet-stream")
+
+
+@pytest.mark.parametrize("path", ["../../secret", "/etc/hostname", "", "link"])
+def test_an_archive_leads_nowhere_but_into_its_folder(archive_file: Path, tmp_path: Path, path: str) -> None:
+    """Also not through a link that somebody put there."""
+    copy = tmp_path / "chats.db"
+    shutil.copy(archive_file, copy)
+    (tmp_path / "chats.db-media").mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "chats.db-media" / "link").symlink_to(tmp_path / "secret")
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE media SET path = ?", (path,))
+    with pytest.raises(NotHere):
+        answer(room_of_file(copy, ""), "", f"media/{kept_files(copy)[0][0]}", {})
+
+
+@pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
+def test_other_names_are_not_found(room: Room, digest: str) -> None:
+    """Only hashes of contents are names."""
+    with pytest.raises(NotHere):
+        answer(room, "", f"media/{digest}", {})

@@ -1,0 +1,57 @@
+"""Everything about one message."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from holdfast.web.chats.conversation import answer
+from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.view import NotHere
+from tests.backup.archive.histories import copies, imported, later, write
+from tests.web.chats.conftest import EVIL, drawn_in, shown_in
+
+
+def test_receipts_files_and_the_record_are_shown(room: Room) -> None:
+    """Who got it and when, and what the backup says."""
+    with room.reading() as archive:
+        sent = next(
+            archive.message(message.id)
+            for chat in archive.chats()
+            for message in archive.messages(chat.id)
+            if message.direction == "outgoing" and archive.message(message.id).receipts
+        )
+    page = drawn_in(room, f"message/{sent.id}")
+    assert "Receipts" in page
+    assert sent.receipts[0].status in page
+    assert "&#34;chatItem&#34;" in page
+    assert f"/chat/{sent.chat_id}?at=" in page
+
+
+def test_changes_between_backups_are_told(tmp_path: Path) -> None:
+    """What was there before and what came after."""
+    dice = random.Random(3)
+    imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), later(tmp_path / "two", dice, days=3))
+    room = room_of_file(tmp_path / "a.db", "a.db")
+    with room.reading() as archive:
+        rows = archive.connection.execute("SELECT message_id FROM message_change ORDER BY 1").fetchall()
+    assert rows
+    assert "Changes between backups" in drawn_in(room, f"message/{rows[0][0]}")
+
+
+def test_records_of_hostile_messages_stay_text(hostile_room: Room) -> None:
+    """Also as JSON."""
+    with hostile_room.reading() as archive:
+        messages = [message.id for chat in archive.chats() for message in archive.messages(chat.id)]
+    for number in messages[:40]:
+        page = drawn_in(hostile_room, f"message/{number}")
+        assert EVIL not in page
+        assert "<img src=x" not in page
+
+
+def test_other_numbers_are_not_found(room: Room) -> None:
+    """Whatever their size."""
+    for number in ("0", "1", str(2**63 - 1), "9" * 40):
+        with pytest.raises(NotHere):
+            answer(room, "", f"message/{number}", {})
+    assert shown_in(room, "").status == 200

@@ -1,0 +1,140 @@
+"""The archives and backups of the data folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.hosting.store import accounts
+from holdfast.secret import Secret
+from tests.backup.archive.histories import copies, imported, write
+from tests.backup.container.vectors import SET_B
+from tests.backup.streams import KEYS
+from tests.conftest import Service, wait_for
+
+NAME = "one <b>.binproto"
+# What a browser says of a form without fields.
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture
+def shelf(service: Service) -> Path:
+    """Put an archive, a backup, a broken file and an encrypted folder on the shelf."""
+    folder = service.settings.data / "backups"
+    folder.mkdir(parents=True)
+    source = write(folder / NAME, *copies())
+    imported(folder / "chats.db", source)
+    (folder / "notes.txt").write_text("nothing of interest")
+    (folder / "broken.binproto").write_bytes(source.read_bytes()[:-3])
+    (folder / ".hidden").write_bytes(source.read_bytes())
+    return folder
+
+
+@pytest.fixture
+def admin(service: Service) -> Iterator[httpx.Client]:
+    """Log the administrator in."""
+    with service.logged_in() as client:
+        client.headers["accept"] = "text/html"
+        yield client
+
+
+def test_only_administrators_know_of_it(service: Service, shelf: Path) -> None:
+    """Whoever is not logged in is asked to; others are refused, and learn of no file."""
+    accounts.create_user(service.database, "ada", Secret("long enough"))
+    with service.client() as client:
+        client.headers["accept"] = "text/html"
+        for path in ("/-/archives", "/-/archives/chats.db", "/-/archives/none", "/-/archives/chats.db/people"):
+            assert client.get(path).headers["location"].startswith("/login?next=")
+        client.post("/login", data={"name": "ada", "password": "long enough"})
+        for path in ("/-/archives", "/-/archives/chats.db", "/-/archives/none"):
+            answer = client.get(path)
+            assert answer.status_code == 403
+            assert "chats.db" not in answer.text
+        assert client.post("/-/archives/chats.db/-forget").status_code == 403
+
+
+def test_what_can_be_shown_is_a_link(admin: httpx.Client, shelf: Path) -> None:
+    """Names are escaped; hidden files and folders of attachments are left out."""
+    page = admin.get("/-/archives").text
+    assert 'href="/-/archives/chats.db/"' in page
+    assert f'href="/-/archives/{quote(NAME)}/"' in page
+    assert "one &lt;b&gt;.binproto" in page
+    assert "Not a backup" in page
+    assert ".hidden" not in page
+    assert admin.get("/-/archives/notes.txt").status_code == 404
+
+
+def test_an_archive_is_read_where_it_lies(admin: httpx.Client, shelf: Path) -> None:
+    """At once, every page of it."""
+    assert "Chats" in admin.get("/-/archives/chats.db").text
+    for path in ("search?q=the", "people", "statistics", "about"):
+        assert admin.get(f"/-/archives/chats.db/{path}").status_code == 200
+    assert admin.get("/-/archives/chats.db/nope").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["..", "..%2Fholdfast.sqlite3", ".hidden", "%00", "nope", "chats.db%2F..%2F.."])
+def test_nothing_beside_the_shelf_is_opened(admin: httpx.Client, shelf: Path, name: str) -> None:
+    """However it is asked for."""
+    assert admin.get(f"/-/archives/{name}/").status_code in {303, 404}
+    assert admin.get(f"/-/archives/{name}/about").status_code == 404
+
+
+def test_a_backup_is_brought_in_while_one_waits(admin: httpx.Client, shelf: Path) -> None:
+    """The page says so and comes again by itself; a broken one is said to be broken, and can be tried again."""
+    address = f"/-/archives/{quote(NAME)}"
+    first = admin.get(address)
+    assert first.status_code == 200
+    assert "Reading the backup" in first.text
+    assert 'http-equiv="refresh"' in first.text
+    assert "Reading the backup" in admin.get("/-/archives/broken.binproto").text
+    wait_for(lambda: "Reading the backup" not in admin.get(address).text, 60)
+    assert "Chats" in admin.get(address).text
+    assert "valid" in admin.get(f"{address}/findings").text
+    wait_for(lambda: "Reading the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
+    broken = admin.get("/-/archives/broken.binproto").text
+    assert "ends in the middle of a record" in broken
+    assert str(shelf) not in broken
+    again = admin.post("/-/archives/broken.binproto/-again", headers=FORM)
+    assert again.status_code == 303
+    assert "Reading the backup" in admin.get(again.headers["location"]).text
+    wait_for(lambda: "Reading the backup" not in admin.get("/-/archives/broken.binproto").text, 60)
+
+
+def test_the_key_is_asked_for_and_kept_by_the_browser_only(
+    service: Service, admin: httpx.Client, shelf: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A folder as a phone writes it; what is no key is refused at once, and nobody else sees what it opens."""
+    write_sample(sample_records(60, 1), shelf / "phone", To.FOLDER, seed=1, keys=KEYS)
+    address = "/-/archives/phone"
+    assert "This backup is encrypted" in admin.get(address).text
+    refused = admin.post(f"{address}/-key", data={"key": "short", "account": "<b>"})
+    assert refused.status_code == 422
+    assert "&lt;b&gt;" in refused.text
+    assert "short" not in refused.text
+    assert admin.post(f"{address}/-key", data={}).status_code == 422
+    given = admin.post(f"{address}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+    assert given.status_code == 303
+    cookie = given.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert "max-age" not in cookie
+    wait_for(lambda: "Reading the backup" not in admin.get(address).text, 60)
+    assert "Forget the key" in admin.get(address).text
+    with service.logged_in() as other:
+        assert "This backup is encrypted" in other.get(address).text
+    assert admin.post(f"{address}/-forget", headers=FORM).status_code == 303
+    assert "This backup is encrypted" in admin.get(address).text
+    said = capfd.readouterr()
+    assert str(SET_B.pool) not in said.out + said.err
+
+
+def test_forms_of_other_sites_are_refused(admin: httpx.Client, shelf: Path) -> None:
+    """As everywhere."""
+    sent = admin.post("/-/archives/broken.binproto/-again", headers={**FORM, "Sec-Fetch-Site": "cross-site"})
+    assert sent.status_code == 403
+    assert admin.post("/-/archives/broken.binproto/-nothing", headers=FORM).status_code == 404

@@ -1,0 +1,92 @@
+"""The page of a commit, and what it changed."""
+
+import re
+
+import httpx
+
+from tests.hosting.api.files import commit_all
+from tests.hosting.client import Git
+from tests.hosting.world import World
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+def pushed(git: Git, message: str = "third") -> str:
+    """Commit everything and push it."""
+    commit = commit_all(git, message)
+    git("push", "-q", "origin", "main")
+    return commit
+
+
+def test_a_commit_is_shown_with_its_lines(world: World, git: Git) -> None:
+    """Who, why and what: each line with its numbers on both sides."""
+    (git.folder / "dir/sub/file.txt").write_text("deepest\nmore\n")
+    (git.folder / "run").rename(git.folder / "walk")
+    (git.folder / "p.png").write_bytes(PNG)
+    commit = pushed(git, "Say it\n\nand explain <it>")
+    page = visitor(world).get(f"{AT}/commit/{commit}").text
+    for words in (
+        "Say it</h2>",
+        "and explain &lt;it&gt;",
+        commit,
+        "4 files",
+        'class="del"><td class="no">1</td><td class="no"></td><td class="t">- deeper</td>',
+        'class="add"><td class="no"></td><td class="no">2</td><td class="t">+ more</td>',
+        "run → walk",
+        "Only the name changed",
+        f'<img src="{AT}/raw/commit/{commit}/p.png"',
+    ):
+        assert words in page, words
+
+
+def test_the_first_commit_brings_everything(world: World, git: Git) -> None:
+    """There is nothing before it."""
+    first = git("rev-list", "--max-parents=0", "main")
+    page = visitor(world).get(f"{AT}/commit/{first[:8]}").text
+    assert "+ # Notes" in page
+    assert "Parent" not in page
+
+
+def test_a_page_has_room_for_so_much(world: World, git: Git) -> None:
+    """The rest is shown file by file, and no page is larger than promised."""
+    (git.folder / "a-long.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
+    (git.folder / "b-wide.txt").write_text("y" * 100_000)
+    for number in range(150):
+        (git.folder / f"many-{number}.txt").write_text(f"{'word ' * 20}\n" * 30)
+    commit = pushed(git)
+    site = visitor(world)
+    page = site.get(f"{AT}/commit/{commit}")
+    assert len(page.content) < 200_000
+    assert re.search(r"\b1\d\d more files changed", page.text)
+    assert "153 files" in page.text
+    assert "too long to be shown" in page.text
+    alone = re.search(r'href="([^"]+)">Show this file by itself', page.text)
+    assert alone is not None
+    whole = site.get(alone[1])
+    assert whole.status_code == 200
+    assert "1 file" in whole.text
+    assert len(whole.content) < 200_000
+    last = site.get(f"{AT}/commit/{commit}", params={"file": "many-99.txt"}).text
+    assert last.count('class="add"') == 30
+
+
+def test_a_merge_is_told_as_what_it_brought(world: World, git: Git) -> None:
+    """Against the first of its parents."""
+    git("checkout", "-q", "feature/x")
+    (git.folder / "side.txt").write_text("side\n")
+    commit_all(git, "aside")
+    git("checkout", "-q", "main")
+    git("merge", "-q", "--no-ff", "-m", "join", "feature/x")
+    git("push", "-q", "origin", "main")
+    page = visitor(world).get(f"{AT}/commit/{git('rev-parse', 'HEAD')}").text
+    assert "joins histories" in page
+    assert "Parents" in page
+    assert "+ side" in page
+
+
+def test_what_is_no_commit_is_not_there(world: World, git: Git, ada: httpx.Client) -> None:
+    """Neither a tree, nor a name, nor an id nobody has."""
+    for name in (git("rev-parse", "HEAD^{tree}"), "main", "e" * 40, "abc", "HEAD"):
+        assert ada.get(f"{AT}/commit/{name}").status_code == 404

@@ -1,0 +1,43 @@
+"""Comparing branches, tags and commits."""
+
+from tests.hosting.client import Git
+from tests.hosting.world import World
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+
+
+def test_two_sides_are_compared(world: World, git: Git) -> None:
+    """What one has that the other has not, from where they parted."""
+    site = visitor(world)
+    page = site.get(f"{AT}/compare/feature/x...main").text
+    assert "1 commit" in page
+    assert ">second</a>" in page
+    assert "- deep" in page
+    assert "+ deeper" in page
+    assert "everything that" in site.get(f"{AT}/compare/main...feature/x").text
+    assert site.get(f"{AT}/compare/v1.0...{git('rev-parse', '--short=8', 'main')}").status_code == 200
+    assert ">second</a>" not in site.get(f"{AT}/compare/v1.0").text
+
+
+def test_the_form_leads_to_the_comparison(world: World, git: Git) -> None:
+    """And keeps what was typed when it names nothing."""
+    site = visitor(world)
+    assert "Choose two" in site.get(f"{AT}/compare").text
+    answer = site.get(f"{AT}/compare", params={"base": "feature/x", "head": "main"})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{AT}/compare/feature/x...main")
+    lost = site.get(f"{AT}/compare/main...<b>nowhere")
+    assert lost.status_code == 404
+    assert "No branch, tag or commit is called &lt;b&gt;nowhere" in lost.text
+    assert site.get(f"{AT}/compare/main...%FF").status_code == 404
+    assert site.get(f"{AT}/compare/...").status_code == 404
+
+
+def test_histories_without_a_common_commit_can_be_compared(world: World, git: Git) -> None:
+    """All that differs is shown then."""
+    git("checkout", "-q", "--orphan", "apart")
+    git("commit", "-q", "-m", "apart")
+    git("push", "-q", "origin", "apart")
+    page = visitor(world).get(f"{AT}/compare/main...apart")
+    assert page.status_code == 200
+    assert "no commit in common" in page.text

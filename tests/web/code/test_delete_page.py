@@ -1,0 +1,34 @@
+"""Deleting files."""
+
+import httpx
+
+from tests.hosting.client import Git
+from tests.hosting.world import World
+from tests.web.code.test_edit_page import field
+
+AT = "/ada/Notes"
+
+
+def test_a_file_is_deleted_when_it_is_still_the_same(world: World, git: Git, ada: httpx.Client) -> None:
+    """Who deletes what somebody has just changed is told first."""
+    page = ada.get(f"{AT}/_delete/main/README.md").text
+    old = field(page, "sha")
+    ada.post(f"{AT}/_edit/main/README.md", data={"path": "README.md", "content": "new\n", "sha": old})
+    refused = ada.post(f"{AT}/_delete/main/README.md", data={"sha": old, "message": "Away"})
+    assert refused.status_code == 422
+    assert "changed this file meanwhile" in refused.text
+    assert field(refused.text, "message") == "Away"
+    gone = ada.post(f"{AT}/_delete/main/README.md", data={"sha": field(refused.text, "sha"), "message": "Away"})
+    assert (gone.status_code, gone.headers["location"]) == (303, f"{AT}/src/branch/main")
+    assert ada.get(f"{AT}/src/branch/main/README.md").status_code == 404
+    assert world.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]["message"] == "Away\n"
+
+
+def test_a_link_and_a_last_file_of_a_folder_can_go(world: World, git: Git, ada: httpx.Client) -> None:
+    """A directory, a submodule or nothing cannot."""
+    for path in ("link", "dir/sub/file.txt"):
+        sha = field(ada.get(f"{AT}/_delete/main/{path}").text, "sha")
+        assert ada.post(f"{AT}/_delete/main/{path}", data={"sha": sha}).status_code == 303
+    for path in ("dir", "lib", "nothing", "link"):
+        assert ada.get(f"{AT}/_delete/main/{path}").status_code == 404
+        assert ada.post(f"{AT}/_delete/main/{path}", data={"sha": "0" * 40}).status_code == 404

@@ -1,0 +1,199 @@
+"""Writing files in the browser."""
+
+import re
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from holdfast.web.code import edit_page
+from tests.hosting.api.files import POINTER, commit_all
+from tests.hosting.client import Git
+from tests.hosting.world import PASSWORD, World
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+
+
+def field(page: str, name: str) -> str:
+    """Return what stands in a field of a form."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found is not None, name
+    return unescape(found[1])
+
+
+def text_in(page: str) -> str:
+    """Return what stands in the form's text, as a browser would read it."""
+    found = re.search(r'(?s)<textarea id="content"[^>]*>\n(.*?)</textarea>', page)
+    assert found is not None
+    return unescape(found[1])
+
+
+def read(world: World, path: str, ref: str = "main") -> bytes:
+    """Return a file's bytes."""
+    return world.open("").get(f"{AT}/raw/branch/{ref}/{path}").content
+
+
+def test_a_file_is_made_changed_and_moved(world: World, git: Git, ada: httpx.Client) -> None:
+    """Each in one commit that says so, with the lines as the file has them."""
+    form = ada.get(f"{AT}/_new/main/dir?path=a")
+    assert field(form.text, "path") == "dir/a"
+    typed: dict[str, Any] = {"path": "dir/new file.txt", "content": "one\r\ntwo & <three>\r\n", "target": "here"}
+    made = ada.post(f"{AT}/_new/main/dir", data=typed | {"message": "Begin it", "telling": "because"})
+    assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/main/dir/new%20file.txt")
+    assert read(world, "dir/new file.txt") == b"one\ntwo & <three>\n"
+    commit = world.anonymous.get("/repos/ada/Notes/commits").json()[0]["commit"]
+    assert commit["message"] == "Begin it\n\nbecause\n"
+    assert commit["author"]["name"] == "ada"
+
+    page = ada.get(f"{AT}/_edit/main/dir/new file.txt").text
+    assert text_in(page) == "one\ntwo & <three>\n"
+    typed = {"path": "moved.txt", "content": "\r\nother\r\n", "sha": field(page, "sha"), "target": "here"}
+    seen = ada.post(f"{AT}/_edit/main/dir/new file.txt", data=typed | {"action": "preview"})
+    assert seen.status_code == 200
+    assert "- one" in seen.text
+    assert text_in(seen.text) == "\r\nother\r\n"
+    moved = ada.post(f"{AT}/_edit/main/dir/new file.txt", data=typed)
+    assert moved.headers["location"] == f"{AT}/src/branch/main/moved.txt"
+    assert read(world, "moved.txt") == b"\nother\n"
+    assert world.open("").get(f"{AT}/raw/branch/main/dir/new file.txt").status_code == 404
+    assert "Your changes are saved" in ada.get(moved.headers["location"]).text
+
+
+def test_a_file_keeps_how_its_lines_end(world: World, git: Git, ada: httpx.Client) -> None:
+    """A form does not turn one kind into the other."""
+    (git.folder / "dos.txt").write_bytes(b"a\r\nb\r\n")
+    commit_all(git, "dos")
+    git("push", "-q", "origin", "main")
+    page = ada.get(f"{AT}/_edit/main/dos.txt").text
+    typed = {"path": "dos.txt", "content": "a\r\nc\r\n", "sha": field(page, "sha"), "target": "here"}
+    ada.post(f"{AT}/_edit/main/dos.txt", data=typed | {"lines_end": field(page, "lines_end")})
+    assert read(world, "dos.txt") == b"a\r\nc\r\n"
+
+
+def test_a_new_branch_takes_the_change(world: World, git: Git, ada: httpx.Client) -> None:
+    """The branch it started from stays as it is; a name that cannot be keeps what was typed."""
+    page = ada.get(f"{AT}/_edit/feature/x/README.md").text
+    assert field(page, "new_branch") == "ada-patch-1"
+    typed = {"path": "README.md", "content": "# Other\n", "sha": field(page, "sha"), "target": "new"}
+    for name in ("bad name", "", "main"):
+        refused = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": name})
+        assert refused.status_code in {409, 422}, name
+        assert text_in(refused.text) == "# Other\n"
+        assert 'role="alert"' in refused.text
+    made = ada.post(f"{AT}/_edit/feature/x/README.md", data=typed | {"new_branch": "fix/it"})
+    assert made.headers["location"] == f"{AT}/src/branch/fix/it/README.md"
+    assert read(world, "README.md", "fix/it") == b"# Other\n"
+    assert read(world, "README.md", "feature/x") == b"# Notes\n"
+
+
+def test_whoever_was_slower_loses_nothing(world: World, git: Git, ada: httpx.Client) -> None:
+    """They see what changed, keep their text, and choose: a new branch, replacing, or starting over."""
+    page = ada.get(f"{AT}/_edit/main/README.md").text
+    mine = {"path": "README.md", "content": "# Mine <b>\n", "sha": field(page, "sha"), "message": "Mine"}
+    ada.post(f"{AT}/_edit/main/README.md", data=mine | {"content": "# Theirs\n", "message": "Faster"})
+
+    conflict = ada.post(f"{AT}/_edit/main/README.md", data=mine | {"target": "here"})
+    assert conflict.status_code == 409
+    for words in ("Somebody else changed", "Faster", "- # Notes", "+ # Theirs", "Start over"):
+        assert words in conflict.text
+    assert text_in(conflict.text) == "# Mine <b>\n"
+    assert read(world, "README.md") == b"# Theirs\n"
+    assert field(conflict.text, "message") == "Mine"
+
+    kept = mine | {"sha": field(conflict.text, "sha"), "new_branch": field(conflict.text, "new_branch")}
+    aside = ada.post(f"{AT}/_edit/main/README.md", data=kept | {"target": "new"})
+    assert aside.headers["location"] == f"{AT}/src/branch/ada-patch-1/README.md"
+    assert read(world, "README.md", "ada-patch-1") == b"# Mine <b>\n"
+    assert read(world, "README.md") == b"# Theirs\n"
+    over = ada.post(f"{AT}/_edit/main/README.md", data=kept | {"target": "here"})
+    assert over.status_code == 303
+    assert read(world, "README.md") == b"# Mine <b>\n"
+
+
+def test_a_file_that_went_away_can_be_made_again(world: World, git: Git, ada: httpx.Client) -> None:
+    """Somebody deleted it while it was being changed."""
+    page = ada.get(f"{AT}/_edit/main/README.md").text
+    mine = {"path": "README.md", "content": "# Mine\n", "sha": field(page, "sha"), "target": "here"}
+    ada.post(f"{AT}/_delete/main/README.md", data={"sha": mine["sha"]})
+    conflict = ada.post(f"{AT}/_edit/main/README.md", data=mine)
+    assert conflict.status_code == 409
+    assert "deleted or moved" in conflict.text
+    assert f'action="{AT}/_new/main"' in conflict.text
+    assert ada.post(f"{AT}/_new/main", data=mine | {"sha": ""}).status_code == 303
+    assert read(world, "README.md") == b"# Mine\n"
+
+
+def test_a_first_file_can_be_written_here(world: World) -> None:
+    """It makes the default branch of an empty repository."""
+    world.account("ada")
+    world.anonymous.post("/user/repos", json={"name": "Notes"}, auth=("ada", PASSWORD))
+    ada = visitor(world, "ada")
+    assert "first commit" in ada.get(f"{AT}/_new/main?path=README.md").text
+    made = ada.post(f"{AT}/_new/main", data={"path": "README.md", "content": "# Hello\n"})
+    assert made.headers["location"] == f"{AT}/src/branch/main/README.md"
+    assert "Hello</h2>" in ada.get(AT).text
+    assert ada.get(f"{AT}/_new/other").status_code == 404
+
+
+def test_what_cannot_be_is_refused_with_the_text_kept(world: World, git: Git, ada: httpx.Client) -> None:
+    """Paths no file can have, and those where one is."""
+    for path in ("README.md", "README.md/x", "../.git/config", ".git", "a\x01b", ""):
+        refused = ada.post(f"{AT}/_new/main", data={"path": path, "content": "kept <b>"})
+        assert refused.status_code == 422, path
+        assert text_in(refused.text) == "kept <b>"
+    with_nul = ada.post(f"{AT}/_new/main", data={"path": "x", "content": "a\0b"})
+    assert with_nul.status_code == 422
+
+
+def test_what_is_no_text_is_not_changed_in_a_form(
+    world: World, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large file, bytes, a pointer: each with another way; a directory or nothing is not there."""
+    (git.folder / "b.bin").write_bytes(b"\xff\0")
+    (git.folder / "pointer").write_text(POINTER)
+    commit_all(git, "more")
+    git("push", "-q", "origin", "main")
+    assert "not text" in ada.get(f"{AT}/_edit/main/b.bin").text
+    assert "outside of git" in ada.get(f"{AT}/_edit/main/pointer").text
+    for path in ("dir", "nothing", "main", ""):
+        assert ada.get(f"{AT}/_edit/main/{path}").status_code == 404
+    assert ada.get(f"{AT}/_edit/nowhere/README.md").status_code == 404
+    monkeypatch.setattr(edit_page, "LARGEST", 3)
+    assert "too large" in ada.get(f"{AT}/_edit/main/README.md").text
+
+
+def test_a_protected_branch_says_so_before_one_begins(world: World, git: Git) -> None:
+    """And the form begins with a new branch."""
+    world.account("writer")
+    world.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
+    world.admin.post("/repos/ada/Notes/branch_protections", json={"rule_name": "main", "enable_push": False})
+    writer = visitor(world, "writer")
+    for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
+        page = writer.get(f"{AT}/{form}").text
+        assert "is protected" in page, form
+        assert 'value="new" checked' in page
+    refused = writer.post(f"{AT}/_new/main", data={"path": "x", "content": "kept", "target": "here"})
+    assert refused.status_code == 403
+    assert text_in(refused.text) == "kept"
+    assert "is protected" not in writer.get(f"{AT}/_new/feature/x").text
+
+
+def test_only_writers_write(world: World, git: Git) -> None:
+    """A stranger is asked to log in and comes back, a reader is told no; what is private is not there."""
+    world.account("reader")
+    for form in ("_new/main", "_edit/main/README.md", "_delete/main/README.md", "_upload/main"):
+        asked = visitor(world).get(f"{AT}/{form}")
+        assert asked.status_code == 303
+        assert asked.headers["location"].startswith("/login?next=%2Fada%2FNotes%2F_")
+        assert visitor(world, "reader").get(f"{AT}/{form}").status_code == 403
+        assert visitor(world, "reader").post(f"{AT}/{form}", data={"path": "x"}).status_code == 403
+        assert visitor(world).post(f"{AT}/{form}", data={"path": "x"}).status_code == 303
+    world.admin.patch("/repos/ada/Notes", json={"private": True})
+    assert visitor(world).get(f"{AT}/_new/main").status_code == 404
+    assert visitor(world, "reader").post(f"{AT}/_new/main", data={"path": "x"}).status_code == 404
+    world.admin.patch("/repos/ada/Notes", json={"archived": True})
+    assert visitor(world, "ada").get(f"{AT}/_new/main").status_code == 423
+    before = git("rev-parse", "main")
+    assert world.admin.get("/repos/ada/Notes/branches/main").json()["commit"]["id"] == before

@@ -1,0 +1,65 @@
+"""The history of a branch or a path."""
+
+import pytest
+
+from holdfast.web.code import history_page
+from holdfast.web.code.people import summary_of
+from tests.hosting.client import Git
+from tests.hosting.world import World
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+
+
+def test_a_history_is_told_day_by_day(world: World, git: Git) -> None:
+    """Newest first, with the people who are known here."""
+    page = visitor(world).get(f"{AT}/commits/branch/main").text
+    assert page.index("2 January 2025") < page.index("6 May 2024")
+    assert page.index("second") < page.index("first")
+    assert 'href="/ada"' in page
+
+
+def test_a_path_has_a_history_of_its_own(world: World, git: Git) -> None:
+    """Only what touched it; a path nobody touched has none."""
+    site = visitor(world)
+    page = site.get(f"{AT}/commits/branch/main/README.md").text
+    assert ">first</a>" in page
+    assert ">second</a>" not in page
+    assert "No commit touched" in site.get(f"{AT}/commits/branch/main/nothing").text
+
+
+def test_pages_follow_each_other(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until there is nothing more."""
+    monkeypatch.setattr(history_page, "PER_PAGE", 1)
+    site = visitor(world)
+    first, second = (site.get(f"{AT}/commits/tag/v2.0", params={"page": n}).text for n in (1, 2))
+    assert "Older" in first
+    assert "Newer" not in first
+    assert "Newer" in second
+    assert "Older" not in second
+    assert "nothing this far back" in site.get(f"{AT}/commits/tag/v2.0?page=9999").text
+    for page in ("x", "-1", "0", "1e9", "٣"):
+        assert site.get(f"{AT}/commits/tag/v2.0", params={"page": page}).status_code == 200
+
+
+def test_people_who_hide_are_not_pointed_out(world: World, git: Git) -> None:
+    """A private account behind an address is shown as the commit says it."""
+    world.admin.patch("/admin/users/ada", json={"source_id": 0, "login_name": "ada", "visibility": "private"})
+    page = visitor(world).get(f"{AT}/commits/branch/main")
+    assert page.status_code in {200, 404}
+    assert page.status_code == 404 or 'class="avatar"' not in page.text
+
+
+@pytest.mark.parametrize(
+    ("message", "summary", "rest"),
+    [
+        ("Say\n\nwhy\n", "Say", "why"),
+        ("", "(no message)", ""),
+        ("\n\n", "(no message)", ""),
+        ("x" * 250, f"{'x' * 200}…", f"…{'x' * 50}"),
+        ("a\r\nb", "a", "b"),
+    ],
+)
+def test_a_message_has_a_summary(message: str, summary: str, rest: str) -> None:
+    """The first line, however long somebody made it."""
+    assert summary_of(message) == (summary, rest)

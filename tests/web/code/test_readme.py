@@ -1,0 +1,106 @@
+"""The text that introduces a directory."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.git import trees
+from holdfast.hosting.git.commits import build_tree
+from holdfast.hosting.git.repository import open_repository
+from holdfast.web.code.readme import Readme, readme_of
+from holdfast.web.code.spot import Spot
+from tests.hosting.git.oracle import new_repository
+
+
+def shown(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
+    """Show the introduction of a directory with these files."""
+    repo = open_repository(new_repository(tmp_path / "1.git"))
+    entries = trees.directory(repo, build_tree(repo, files))
+    return readme_of(Spot("/ada/notes", repo, "branch", "feature/x", "f" * 40), entries)
+
+
+def test_markdown_comes_before_other_texts(tmp_path: Path) -> None:
+    """In any case of its name; a directory without one has none."""
+    found = shown(tmp_path, {"README.txt": b"plain", "readme.MD": b"# Hello", "readme": b"bare"})
+    assert found is not None
+    assert (found.name, found.address) == ("readme.MD", "/ada/notes/src/branch/feature/x/readme.MD")
+    assert "Hello</h2>" in str(found.html)
+    assert shown(tmp_path / "other", {"read.me": b"no"}) is None
+
+
+def test_a_plain_text_is_not_taken_for_markup(tmp_path: Path) -> None:
+    """It is shown as it was written."""
+    found = shown(tmp_path, {"README": b"# <b>not a heading</b>"})
+    assert found is not None
+    assert found.html is None
+    assert found.text == "# <b>not a heading</b>"
+
+
+def test_relative_addresses_lead_into_the_same_tree(tmp_path: Path) -> None:
+    """Links to pages, images to bytes, large files included; nothing leads out of the tree."""
+    text = (
+        b"[a](docs/guide.md#x) [b](/top.txt) [c](../../../etc) ![d](img/a%20b.png) ![e](https://example.org/x.png)"
+    )
+    found = shown(tmp_path, {"README.md": text})
+    assert found is not None
+    html = str(found.html)
+    assert 'href="/ada/notes/src/branch/feature/x/docs/guide.md#x"' in html
+    assert 'href="/ada/notes/src/branch/feature/x/top.txt"' in html
+    assert 'href="/ada/notes/src/branch/feature/x/etc"' in html
+    assert 'src="/ada/notes/media/branch/feature/x/img/a%20b.png"' in html
+    assert 'src="https://example.org' not in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"<script>alert(1)</script>",
+        b"[x](javascript:alert(1))",
+        b"![x](data:image/svg+xml;base64,AAAA)",
+        b'<img src=x onerror="alert(1)">',
+        b'<a href="jAvAsCrIpT:alert(1)">x</a>',
+        b"<svg onload=alert(1)>",
+        b'<p style="position:fixed">x</p>',
+        b'<form action="/logout" method=post><button>x</button></form>',
+        b"<iframe src=/></iframe>",
+        b'<h1 id="main">x</h1>',
+        b"<base href=//evil>",
+    ],
+)
+def test_nothing_in_it_runs(tmp_path: Path, text: bytes) -> None:
+    """No script, no handler, no form, no style, and no id of ours is taken."""
+    found = shown(tmp_path, {"README.md": text})
+    assert found is not None
+    html = str(found.html).lower()
+    for word in (
+        "<script",
+        '="javascript:',
+        '="data:',
+        "onerror",
+        "onload",
+        "style=",
+        "<form",
+        "<iframe",
+        "<base",
+    ):
+        assert word not in html
+    assert 'id="main"' not in html
+
+
+@pytest.mark.parametrize("text", [b">" * 20_000, b"[" * 20_000, b"*a " * 20_000, b"<div>" * 20_000, b"- " * 9_000])
+def test_deep_nesting_ends(tmp_path: Path, text: bytes) -> None:
+    """Whatever is nested how deep, a page comes of it."""
+    found = shown(tmp_path, {"README.md": text})
+    assert found is not None
+    assert len(str(found.html)) < 600_000
+
+
+def test_footnotes_lead_there_and_back(tmp_path: Path) -> None:
+    """Under names of their own, so that they cannot be taken for anything else on the page."""
+    found = shown(tmp_path, {"README.md": b"High[^a] and low[^a].\n\n[^a]: as the <b>gauge</b> says\n"})
+    assert found is not None
+    html = str(found.html)
+    assert 'href="#text-fn1"' in html
+    assert 'id="text-fnref1"' in html
+    assert '<li id="text-fn1"' in html
+    assert 'href="#text-fnref1"' in html

@@ -1,0 +1,66 @@
+"""The lists of branches and tags."""
+
+import httpx
+import pytest
+
+from holdfast.web.code import refs_page
+from tests.hosting.client import Git
+from tests.hosting.world import World
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+
+
+def test_branches_and_tags_are_listed(world: World, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With their last commits, what tags say, a search by name, and pages."""
+    site = visitor(world)
+    page = site.get(f"{AT}/branches").text
+    assert "Default" in page
+    assert f'href="{AT}/src/branch/feature/x"' in page
+    assert f'href="{AT}/compare/main...feature/x"' in page
+    assert "New branch" not in page
+    tags = site.get(f"{AT}/tags").text
+    assert "the second" in tags
+    assert f'href="{AT}/src/tag/v1.0"' in tags
+    found = site.get(f"{AT}/branches?q=FEAT").text
+    assert f'href="{AT}/src/branch/feature/x"' in found
+    assert f'href="{AT}/src/branch/main"' not in found
+    assert "None has that" in site.get(f"{AT}/tags?q=zzz").text
+    monkeypatch.setattr(refs_page, "PER_PAGE", 1)
+    assert "Page 2 of 2" in site.get(f"{AT}/branches?page=2").text
+
+
+def test_a_writer_makes_and_deletes_branches(world: World, git: Git, ada: httpx.Client) -> None:
+    """With the words of the API when it cannot be."""
+    made = ada.post(f"{AT}/branches", data={"name": "fix/it", "start": "v1.0"})
+    assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/fix/it")
+    assert world.anonymous.get("/repos/ada/Notes/branches/fix/it").status_code == 200
+    for name, start in (("fix/it", "main"), ("bad name", "main"), ("other", "nowhere"), ("", "")):
+        refused = ada.post(f"{AT}/branches", data={"name": name, "start": start})
+        assert refused.status_code in {404, 409, 422}, name
+        assert "GitRefName" not in refused.text
+        assert 'role="alert"' in refused.text
+    gone = ada.post(f"{AT}/branches/delete", data={"name": "fix/it"})
+    assert (gone.status_code, gone.headers["location"]) == (303, f"{AT}/branches")
+    assert ada.post(f"{AT}/branches/delete", data={"name": "main"}).status_code == 403
+    assert ada.post(f"{AT}/branches/delete", data={"name": "nothing"}).status_code == 404
+
+
+def test_others_do_not(world: World, git: Git) -> None:
+    """A stranger is asked to log in, a reader is refused."""
+    world.account("reader")
+    answer = visitor(world).post(f"{AT}/branches", data={"name": "x"})
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/login")
+    assert visitor(world, "reader").post(f"{AT}/branches", data={"name": "x"}).status_code == 403
+    assert world.anonymous.get("/repos/ada/Notes/branches/x").status_code == 404
+
+
+def test_a_name_that_is_no_text_is_listed_by_its_commit(world: World, git: Git) -> None:
+    """Git allows it, and an address cannot hold it."""
+    folder = next((world.service.settings.data / "repositories").rglob("*.git"))
+    commit = git("rev-parse", "main")
+    (folder / "refs" / "heads" / "odd-\udcff").write_text(commit + "\n")
+    page = visitor(world).get(f"{AT}/branches").text
+    assert f'href="{AT}/src/commit/{commit}"' in page
+    assert visitor(world).get(AT).status_code == 200

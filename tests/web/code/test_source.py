@@ -1,0 +1,245 @@
+"""The pages of a repository, its directories and its files."""
+
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.hosting.api.files import LARGE, OID, commit_all
+from tests.hosting.client import Git
+from tests.hosting.linked import counting_queries
+from tests.hosting.world import PASSWORD, World
+from tests.web.code.hostile import BRANCH, EVIL, NAMES, make_hostile
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+PDF = b"%PDF-1.4\n"
+
+
+def links(page: str) -> list[str]:
+    """Return where a page's links lead."""
+    return [unescape(found) for found in re.findall(r'<a [^>]*?href="?([^" >]+)', page)]
+
+
+def test_the_first_page_shows_what_is_there(world: World, git: Git) -> None:
+    """Files with who touched them last, how to clone, the branches, and the introduction."""
+    page = visitor(world).get(AT)
+    assert page.status_code == 200
+    for words in (
+        "README.md",
+        "second",
+        "2 Jan 2025",
+        f"{world.service.url}/ada/Notes.git",
+        "<strong>2</strong> commits",
+        "<strong>2</strong> branches",
+        "<strong>2</strong> tags",
+        "feature/x",
+        "Notes</h2>",
+    ):
+        assert words in page.text, words
+    assert page.text.index(">dir<") < page.text.index(">README.md<"), "directories come first"
+    assert "Add file" not in page.text
+    assert len(page.content) < 200_000
+
+
+def test_every_link_of_a_page_leads_somewhere(world: World, git: Git, ada: httpx.Client) -> None:
+    """For its owner, who sees all buttons."""
+    seen: set[str] = set()
+    for page in (
+        AT,
+        f"{AT}/src/branch/main/dir/sub",
+        f"{AT}/src/branch/feature/x/README.md",
+        f"{AT}/src/tag/v2.0/README.md",
+    ):
+        seen |= {link for link in links(ada.get(page).text) if link.startswith(AT) and "/issues" not in link}
+    assert len(seen) > 30
+    for link in sorted(seen):
+        if not link.startswith(f"{AT}/settings"):
+            assert ada.get(link).status_code == 200, link
+
+
+def test_a_file_is_shown_with_its_lines(world: World, git: Git) -> None:
+    """Numbered, with colours, and with what can be done about it."""
+    (git.folder / "go.py").write_text("def go():\n    return '<here>'\n")
+    commit_all(git, "third")
+    git("push", "-q", "origin", "main")
+    page = visitor(world).get(f"{AT}/src/branch/main/go.py").text
+    assert "<span id=L2><a href=#L2 tabindex=-1>2</a>" in page
+    assert '<span class="k">def</span>' in page
+    assert "&lt;here&gt;" in page
+    for button in ("Raw", "Download", "Blame", "History", "Permalink"):
+        assert f">{button}</a>" in page
+    assert ">Edit</a>" not in page
+    lasting = git("rev-parse", "HEAD")
+    assert f'href="{AT}/src/commit/{lasting}/go.py"' in page
+    # Markdown is shown rendered, with a switch to how it was written.
+    site = visitor(world)
+    assert "Notes</h2>" in site.get(f"{AT}/src/branch/main/README.md").text
+    source = site.get(f"{AT}/src/branch/main/README.md?view=source").text
+    assert '<span class="h"># Notes</span>' in source
+    assert 'aria-current="true">Source' in source
+
+
+SHOWN = {
+    "p.png": (PNG, f'<img src="{AT}/raw/branch/main/p.png"'),
+    "p.svg": (b"<svg onload='alert(1)'></svg>", f'<img src="{AT}/raw/branch/main/p.svg"'),
+    "p.pdf": (PDF, f'<iframe class="paper" src="{AT}/raw/branch/main/p.pdf"'),
+    "p.ogg": (b"OggS\0" + b"\0" * 40, f'src="{AT}/raw/branch/main/p.ogg"'),
+    "p.bin": (b"\0\1\2", "is not text"),
+    "p.txt": (b"a\n" * 1_500_000, "too long to be shown"),
+    "p.min.js": (b"x" * 30_000, "cut here"),
+    "empty": (b"", "This file is empty"),
+}
+
+
+def test_what_is_not_text_is_shown_as_what_it_is(world: World, git: Git) -> None:
+    """Pictures, sound and PDF in the page; the rest is offered for download; nothing runs here."""
+    for name, (content, _) in SHOWN.items():
+        (git.folder / name).write_bytes(content)
+    commit_all(git, "third")
+    git("push", "-q", "origin", "main")
+    site = visitor(world)
+    for name, (_, words) in SHOWN.items():
+        page = site.get(f"{AT}/src/branch/main/{name}")
+        assert page.status_code == 200
+        assert words in page.text
+        assert len(page.content) < 200_000
+        policy = page.headers["content-security-policy"]
+        assert ("frame-src 'self'" in policy) == (name == "p.pdf")
+        assert "onload" not in page.text
+        raw = site.get(f"{AT}/raw/branch/main/{name}")
+        assert name == "p.ogg" or "default-src 'none'" in raw.headers["content-security-policy"]
+    # A link is not followed, and a submodule leads nowhere.
+    assert "dir/sub" in site.get(f"{AT}/src/branch/main/link").text
+    assert site.get(f"{AT}/src/tag/v2.0/lib").status_code == 404
+
+
+def test_a_large_file_is_shown_through_its_pointer_and_nothing_as_nothing(world: World, git: Git) -> None:
+    """Or is said to be missing, when only the pointer was pushed."""
+    site = visitor(world)
+    missing = site.get(f"{AT}/src/branch/main/large.bin").text
+    assert "never sent here" in missing
+    world.open("/ada/Notes.git/info/lfs", "ada").put(f"/objects/{OID}/{len(LARGE)}", content=LARGE)
+    there = site.get(f"{AT}/src/branch/main/large.bin").text
+    assert f'href="{AT}/media/branch/main/large.bin"' in there
+    assert "Git LFS" in there
+    # A path another branch lacks is explained, with the way to what is there.
+    page = site.get(f"{AT}/src/branch/feature/x/run")
+    assert page.status_code == 404
+    assert "Nothing here" in page.text
+    assert f'href="{AT}/src/branch/feature/x"' in page.text
+
+
+def test_a_long_text_is_shown_in_pages(world: World, git: Git) -> None:
+    """None of which is larger than promised, and which hold every line."""
+    (git.folder / "long.py").write_text("".join(f"value_{number} = {number}\n" for number in range(9_000)))
+    commit_all(git, "third")
+    git("push", "-q", "origin", "main")
+    site, at, seen = visitor(world), f"{AT}/src/branch/main/long.py", 0
+    page = site.get(at)
+    for _ in range(20):
+        assert len(page.content) < 200_000
+        seen += page.text.count("<span id=L")
+        after = re.search(r'href="(\?view=source&amp;line=\d+)">The lines after', page.text)
+        if after is None:
+            break
+        page = site.get(at + unescape(after[1]))
+    assert seen == 9_000
+
+
+def test_an_empty_repository_says_how_to_begin(world: World) -> None:
+    """To whoever may push; others learn that there is nothing yet."""
+    world.account("ada")
+    world.anonymous.post("/user/repos", json={"name": "new"}, auth=("ada", PASSWORD))
+    page = visitor(world, "ada").get("/ada/new").text
+    assert f"git clone {world.service.url}/ada/new.git" in page
+    assert 'href="/ada/new/_new/main?path=README.md"' in page
+    stranger = visitor(world).get("/ada/new").text
+    assert "has not put anything into it" in stranger
+    assert "_new" not in stranger
+
+
+def test_only_writers_see_how_to_write(world: World, git: Git) -> None:
+    """And nobody does in an archived repository."""
+    world.account("reader")
+    world.account("writer")
+    world.admin.put("/repos/ada/Notes/collaborators/writer", json={"permission": "write"})
+    page = f"{AT}/src/branch/main/README.md"
+    assert ">Edit</a>" in visitor(world, "writer").get(page).text
+    assert ">Edit</a>" not in visitor(world, "reader").get(page).text
+    assert ">Edit</a>" not in visitor(world, "writer").get(f"{AT}/src/tag/v1.0/README.md").text
+    world.admin.patch("/repos/ada/Notes", json={"archived": True})
+    assert ">Edit</a>" not in visitor(world, "writer").get(page).text
+
+
+def test_whoever_may_not_see_the_code_is_led_to_the_issues(world: World) -> None:
+    """Or finds nothing at all."""
+    world.account("clerk")
+    world.account("stranger")
+    world.admin.post("/orgs", json={"username": "tidewater"})
+    world.admin.post("/orgs/tidewater/repos", json={"name": "plans", "private": True})
+    team = {"name": "clerks", "permission": "read", "units_map": {"repo.issues": "read"}}
+    made = world.admin.post("/orgs/tidewater/teams", json=team).json()
+    world.admin.put(f"/teams/{made['id']}/members/clerk")
+    world.admin.put(f"/teams/{made['id']}/repos/tidewater/plans")
+    answer = visitor(world, "clerk").get("/tidewater/plans")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/tidewater/plans/issues")
+    assert visitor(world, "clerk").get("/tidewater/plans/branches").status_code == 403
+    assert visitor(world, "stranger").get("/tidewater/plans").status_code == 404
+    assert visitor(world).get("/tidewater/plans").status_code == 404
+
+
+def test_names_and_texts_stay_what_they_are(world: World, tmp_path: Path) -> None:
+    """Whatever a repository calls its files, branches and people: no markup of theirs, and every link works."""
+    git = make_hostile(world, tmp_path)
+    site, root = visitor(world, "ada"), "/ada/hostile"
+    commit = git("rev-parse", "HEAD")
+    branch = quote(BRANCH)
+    pages = [
+        root,
+        f"{root}/src/branch/{branch}",
+        f"{root}/src/branch/main/%3Ci%3Edir%0A",
+        f"{root}/src/tag/t%22%3Cb%3E",
+        f"{root}/commits/branch/{branch}",
+        f"{root}/commit/{commit}",
+        f"{root}/compare/main...{branch}",
+        f"{root}/branches",
+        f"{root}/tags",
+        *(f"{root}/{page}/branch/main/{quote(name)}" for page in ("src", "blame", "commits") for name in NAMES),
+        *(f"{root}/_delete/main/{quote(name)}" for name in NAMES[:4]),
+        *(f"{root}/_edit/main/{quote(name)}" for name in NAMES[:4]),
+    ]
+    seen: set[str] = set()
+    for address in pages:
+        answer = site.get(address)
+        assert answer.status_code == 200, address
+        assert EVIL not in answer.text
+        assert "<b>" not in answer.text
+        assert "<img>" not in answer.text
+        assert 'href="javascript' not in answer.text
+        assert len(answer.content) < 200_000
+        seen |= {link for link in links(answer.text) if link.startswith((f"{root}/src", f"{root}/raw"))}
+    for link in sorted(seen):
+        assert site.get(link).status_code == 200, link
+
+
+def test_a_page_asks_the_database_a_few_times(
+    world: World, git: Git, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many files there are."""
+    for number in range(60):
+        (git.folder / f"file-{number}").write_text("x")
+    commit_all(git, "many")
+    git("push", "-q", "origin", "main")
+    for address in (
+        *(AT, f"{AT}/src/branch/main/run", f"{AT}/commits/branch/main", f"{AT}/blame/branch/main/run"),
+        *(f"{AT}/branches", f"{AT}/tags", f"{AT}/compare/v1.0...main", f"{AT}/_edit/main/README.md", "/"),
+        *("/-/explore?q=n", "/-/search?q=n"),
+    ):
+        with counting_queries(world.database, monkeypatch) as asked:
+            assert ada.get(address).status_code == 200
+        assert len(asked) <= 15, (address, len(asked))

@@ -1,0 +1,55 @@
+"""Bringing files from one's own machine."""
+
+import httpx
+
+from holdfast.web.code.upload_page import plain_name
+from tests.hosting.client import Git
+from tests.hosting.world import World
+from tests.web.guests import visitor
+
+AT = "/ada/Notes"
+
+
+def test_several_files_come_in_one_commit(world: World, git: Git, ada: httpx.Client) -> None:
+    """New ones and new versions, byte for byte, under the names they have without the sender's folders."""
+    assert 'value="dir"' in ada.get(f"{AT}/_upload/main/dir").text
+    sent = [
+        ("files", ("C:\\Users\\ada\\a b.txt", b"one\r\n")),
+        ("files", ("b.bin", bytes(range(256)) * 8000)),
+        ("files", ("sub/100% näme?.txt", b"new")),
+    ]
+    made = ada.post(f"{AT}/_upload/main/dir", data={"folder": "dir", "target": "here"}, files=sent)
+    assert (made.status_code, made.headers["location"]) == (303, f"{AT}/src/branch/main/dir")
+    site = world.open("")
+    assert site.get(f"{AT}/raw/branch/main/dir/a b.txt").content == b"one\r\n"
+    assert site.get(f"{AT}/raw/branch/main/dir/b.bin").content == bytes(range(256)) * 8000
+    assert site.get(f"{AT}/raw/branch/main/dir/100%25%20n%C3%A4me%3F.txt").content == b"new"
+    commits = world.anonymous.get("/repos/ada/Notes/commits").json()
+    assert len(commits) == 3
+    assert commits[0]["commit"]["message"] == "Upload 3 files\n"
+
+
+def test_what_cannot_be_uploaded_is_refused(world: World, git: Git, ada: httpx.Client) -> None:
+    """Nothing, too much, or to where no file can be; and the same name twice."""
+    nothing = ada.post(f"{AT}/_upload/main", data={"folder": "x"}, files=[("files", ("", b""))])
+    assert nothing.status_code == 422
+    assert "Choose at least one file" in nothing.text
+    many = [("files", (f"{number}.txt", b"x")) for number in range(201)]
+    assert "At most 200" in ada.post(f"{AT}/_upload/main", files=many).text
+    for folder, name in ((".git", "config"), ("README.md", "x"), ("", ".git"), ("", "..")):
+        refused = ada.post(f"{AT}/_upload/main", data={"folder": folder}, files=[("files", (name, b"x"))])
+        assert refused.status_code == 422, (folder, name)
+        assert 'role="alert"' in refused.text
+    twice = [("files", ("a.txt", b"1")), ("files", ("a.txt", b"2"))]
+    assert ada.post(f"{AT}/_upload/main", files=twice).status_code == 422
+    assert len(world.anonymous.get("/repos/ada/Notes/commits").json()) == 2
+    torn = ada.post(
+        f"{AT}/_upload/main", content=b"--x\r\nbroken", headers={"Content-Type": "multipart/form-data; boundary=x"}
+    )
+    assert torn.status_code == 422
+    assert visitor(world).post(f"{AT}/_upload/main", files=many[:1]).status_code == 303
+
+
+def test_names_are_taken_without_their_folders() -> None:
+    """Some programs send where the file lay."""
+    assert [plain_name(name) for name in ("a", "x/a", "C:\\x\\a", "/", "")] == ["a", "a", "a", "", ""]

@@ -1,0 +1,59 @@
+"""A harbour with people in it: who owns it, who may write, who may only read, and who is not known."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from holdfast.hosting.store import issues, sessions
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issues import Issue, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from tests.conftest import Service
+from tests.hosting.places import WRITE, let_in, make_people, make_repository
+from tests.hosting.world import World, open_world
+
+__all__ = ["AT", "Harbour"]
+
+AT = "/ada/ship"
+
+
+@dataclass(frozen=True)
+class Harbour:
+    """Ada's public repository and her private one, and everybody who comes by."""
+
+    world: World
+    people: dict[str, Account]
+    ship: Repository
+    secret: Repository
+
+    def browser(self, name: str | None = None) -> httpx.Client:
+        """Open a browser that somebody is logged in with."""
+        made = self.world.open("", Accept="text/html")
+        if name is not None:
+            session = sessions.start_session(self.world.database, self.people[name], days=1)
+            made.cookies.set(sessions.COOKIE, session.reveal())
+        return made
+
+    def issue(self, title: str, body: str = "", *, secret: bool = False, author: str = "ada") -> Issue:
+        """Open an issue."""
+        place = self.secret if secret else self.ship
+        wanted = NewIssue(title=title, body=body)
+        return issues.open_issue(self.world.database, place, self.people[author], wanted)
+
+
+@pytest.fixture
+def world(service: Service) -> Iterator[World]:
+    """Run a service."""
+    yield from open_world(service)
+
+
+@pytest.fixture
+def harbour(world: World) -> Harbour:
+    """Make the people and the places."""
+    names = ("ada", "bob", "eve")
+    people = dict(zip(names, make_people(world.database, *names), strict=True))
+    ship = make_repository(world.database, people["ada"])
+    let_in(world.database, ship, people["bob"], WRITE)
+    return Harbour(world, people, ship, make_repository(world.database, people["ada"], "secret", is_private=True))

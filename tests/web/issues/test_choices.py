@@ -1,0 +1,26 @@
+"""What forms offer, and what they send back."""
+
+from holdfast.hosting.store.labels import add_label, change_label
+from holdfast.web.issues.choices import as_ids, end_of_day
+from tests.web.issues.conftest import AT, Harbour
+
+
+def test_numbers_are_read_and_everything_else_is_left_out() -> None:
+    """Also what only looks like one."""
+    assert as_ids(["3", "", "x", "-1", "٣", "9" * 40, "007"]) == [3, 7]
+
+
+def test_a_day_ends_with_its_last_second() -> None:
+    """In UTC."""
+    assert end_of_day(" 2027-02-03 ") == "2027-02-03T23:59:59Z"
+
+
+def test_writers_can_choose_labels_people_and_milestones(harbour: Harbour) -> None:
+    """But not labels that are archived, nor people who may not write."""
+    database, ship = harbour.world.database, harbour.ship
+    add_label(database, ship, "bug", "ff0000")
+    old = add_label(database, ship, "outdated", "00ff00")
+    change_label(database, ship, old.id, archived_at=1)
+    text = harbour.browser("bob").get(f"{AT}/issues/new").text
+    assert ("bug" in text, "outdated" in text) == (True, False)
+    assert ('value="ada"' in text, 'value="bob"' in text, 'value="eve"' in text) == (True, True, False)

@@ -1,0 +1,139 @@
+"""Changes to an issue in a browser."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from holdfast.hosting.store import issues
+from holdfast.hosting.store.issue_parts import issue_parts
+from holdfast.hosting.store.labels import add_label
+from holdfast.hosting.store.milestones import add_milestone
+from tests.hosting.linked import relate
+from tests.web.issues.conftest import AT, Harbour
+
+ONE = f"{AT}/issues/1"
+
+
+def test_a_writer_changes_everything(harbour: Harbour) -> None:
+    """And each change shows, and can be taken back."""
+    database, ship = harbour.world.database, harbour.ship
+    gauge = harbour.issue("Gauge", author="eve")
+    bug = add_label(database, ship, "bug", "ff0000")
+    season = add_milestone(database, ship, harbour.people["ada"], "Season")
+    bob = harbour.browser("bob")
+
+    def sent(part: str, **data: str | list[str]) -> None:
+        # As browsers do, also for a form with nothing in it.
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = bob.post(f"{ONE}/{part}", content=urlencode(data, doseq=True), headers=kind)
+        assert (answer.status_code, answer.headers.get("location")) == (303, ONE), answer.text
+
+    sent("labels", label=[str(bug.id)])
+    sent("assignees", assignee=["bob"], more="ada")
+    sent("milestone", milestone=str(season.id))
+    sent("deadline", due_date="2027-02-03")
+    sent("lock", locked="true", reason="too warm")
+    now = issues.find_issue(database, ship, 1)
+    parts = issue_parts(database, [now], ship)
+    assert [label.name for label in parts.labels[gauge.id]] == ["bug"]
+    assert [who.name for who in parts.assignees[gauge.id]] == ["ada", "bob"]
+    assert (now.milestone_id, now.due_at, now.is_locked) == (season.id, 1_801_699_199, True)
+    sent("labels")
+    sent("assignees")
+    sent("milestone", milestone="")
+    sent("deadline", due_date="")
+    sent("lock")
+    now = issues.find_issue(database, ship, 1)
+    parts = issue_parts(database, [now], ship)
+    assert (parts.labels, parts.assignees) == ({}, {})
+    assert (now.milestone_id, now.due_at, now.is_locked) == (None, 0, False)
+    sent("assign-me")
+    sent("state", state="closed")
+    assert issues.find_issue(database, ship, 1).is_closed
+    sent("state", state="open")
+    refused = bob.post(f"{ONE}/assignees", data={"more": "eve"})
+    assert refused.status_code in {404, 422}
+    wrong = bob.post(f"{ONE}/deadline", data={"due_date": "3 February"})
+    assert wrong.status_code == 422
+    assert 'role="alert"' in wrong.text
+
+
+@pytest.mark.parametrize("part", ["labels", "assignees", "assign-me", "milestone", "deadline", "lock", "delete"])
+def test_others_change_none_of_that(harbour: Harbour, part: str) -> None:
+    """Also the author of an issue who may not write."""
+    harbour.issue("Gauge", author="eve")
+    harbour.issue("Private matter", secret=True)
+    data = {"milestone": "0", "locked": "true"}
+    eve = harbour.browser("eve")
+    assert eve.post(f"{ONE}/{part}", data=data).status_code == 403
+    assert eve.post(f"/ada/secret/issues/1/{part}", data=data).status_code == 404
+    assert eve.post(f"{AT}/issues/77/{part}", data=data).status_code in {403, 404}
+    assert harbour.browser().post(f"{ONE}/{part}", data=data).headers["location"] == "/login?next=%2F"
+    now = issues.find_issue(harbour.world.database, harbour.ship, 1)
+    assert not now.is_locked
+
+
+def test_closing_what_is_blocked_is_refused_and_explained(harbour: Harbour) -> None:
+    """With links to what has to be closed first; a comment that came along is kept."""
+    gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
+    hidden = harbour.issue("Private matter", secret=True)
+    relate(harbour.world.database, [(gauge.id, one.id) for one in (lantern, rope, hidden)])
+    harbour.browser("ada").post(f"{AT}/issues/3/state", data={"state": "closed"})
+    bob = harbour.browser("bob")
+    for answer in (
+        bob.post(f"{ONE}/state", data={"state": "closed"}),
+        bob.post(f"{ONE}/comments", data={"body": "Done, I think", "then": "close"}),
+    ):
+        assert answer.status_code == 412
+        alert = answer.text.partition('role="alert"')[2].partition("</div>")[0]
+        assert "cannot be closed while" in alert
+        assert f'href="{AT}/issues/2"' in alert
+        assert "Rope" not in alert
+    assert "Done, I think</textarea>" in answer.text
+    now = issues.find_issue(harbour.world.database, harbour.ship, 1)
+    assert (now.is_closed, now.comment_count) == (False, 0)
+
+
+def test_the_author_edits_the_words(harbour: Harbour) -> None:
+    """With a preview, and nothing lost when it is refused."""
+    harbour.issue("Gauge", "old", author="eve")
+    eve = harbour.browser("eve")
+    assert "old</textarea>" in eve.get(f"{ONE}/edit").text
+    preview = eve.post(f"{ONE}/edit", data={"title": "T", "body": "*new*", "version": "0", "then": "preview"})
+    assert "<em>new</em>" in preview.text
+    refused = eve.post(f"{ONE}/edit", data={"title": "", "body": "*new*"})
+    assert refused.status_code == 422
+    assert "*new*</textarea>" in refused.text
+    answer = eve.post(f"{ONE}/edit", data={"title": "Gauge, stuck", "body": "*new*"})
+    assert answer.headers["location"] == ONE
+    text = eve.get(ONE).text
+    assert "Gauge, stuck" in text
+    assert "<em>new</em>" in text
+    harbour.issue("Lantern")
+    assert eve.get(f"{AT}/issues/2/edit").status_code == 403
+    assert eve.post(f"{AT}/issues/2/edit", data={"title": "Mine"}).status_code == 403
+    assert harbour.browser().get(f"{ONE}/edit").status_code == 303
+    assert eve.post(f"{AT}/issues/3/edit", data={"title": "Mine"}).status_code == 404
+
+
+def test_two_people_do_not_write_over_each_other(harbour: Harbour) -> None:
+    """Who comes second sees the other's words and decides."""
+    harbour.issue("Gauge", "first")
+    ada, bob = harbour.browser("ada"), harbour.browser("bob")
+    version = ada.get(f"{ONE}/edit").text.partition('name="version" value="')[2].partition('"')[0]
+    ada.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Ada's", "version": version})
+    clash = bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Bob's", "version": version})
+    assert clash.status_code == 409
+    assert "Ada&#39;s" in clash.text
+    assert "Bob&#39;s</textarea>" in clash.text
+    newer = clash.text.partition('name="version" value="')[2].partition('"')[0]
+    assert bob.post(f"{ONE}/edit", data={"title": "Gauge", "body": "Both", "version": newer}).status_code == 303
+
+
+def test_who_administers_deletes(harbour: Harbour) -> None:
+    """For good."""
+    harbour.issue("Gauge")
+    assert harbour.browser("bob").post(f"{ONE}/delete").status_code == 403
+    answer = harbour.browser("ada").post(f"{ONE}/delete")
+    assert answer.headers["location"] == f"{AT}/issues"
+    assert harbour.browser("ada").get(ONE).status_code == 404

@@ -1,0 +1,89 @@
+"""The page that draws dependencies."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.hosting.linked import counting_queries, open_many, relate
+from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.test_listing import HOSTILE
+
+ONE = f"{AT}/issues/1/dependencies"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawing(text: str) -> ET.Element:
+    """Return the drawing of a page, which has to be well-formed."""
+    found = re.search(r"<svg width.*?</svg>", text.partition('class="graph')[2], re.DOTALL)
+    assert found is not None
+    return ET.fromstring(found[0].replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+
+
+def test_the_graph_is_drawn_and_told(harbour: Harbour) -> None:
+    """Nodes are links with their state in words and shape; one that cannot be seen is only that."""
+    gauge, lantern, hostile = (harbour.issue(title) for title in ("Gauge", "Lantern", HOSTILE))
+    secret = harbour.issue("Private matter", secret=True)
+    harbour.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
+    relate(harbour.world.database, [(gauge.id, lantern.id), (gauge.id, secret.id), (hostile.id, gauge.id)])
+    text = harbour.browser("eve").get(ONE).text
+    assert "Private matter" not in text
+    made = drawing(text)
+    assert made.find(f"{SVG}title") is not None
+    assert made.find(f"{SVG}desc") is not None
+    assert [link.get("href") for link in made.iter(f"{SVG}a")] == [f"{AT}/issues/{number}" for number in (1, 2, 3)]
+    kinds = sorted(str(node.get("class")) for node in made.iter(f"{SVG}g") if "node" in str(node.get("class")))
+    assert kinds == ["node done", "node open", "node open here", "node unseen"]
+    words = [written.text for written in made.iter(f"{SVG}text")]
+    assert {"#1 · Open", "#2 · Closed", "Hidden", "An issue you cannot see"} <= set(words)
+    assert "<script>alert" not in text
+    table = text.partition("The same as a table")[2]
+    assert table.count("<tr>") == 5
+    assert "a hidden one" in table
+    assert "Private matter" in harbour.browser("ada").get(ONE).text
+
+
+def test_a_hundred_issues_fit_on_a_page(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are drawn, by few queries, and no box lies on another."""
+    database = harbour.world.database
+    made = open_many(database, harbour.ship, harbour.people["ada"], 100)
+    relate(database, [(made[number].id, made[(number - 1) // 2].id) for number in range(1, 100)])
+    browser = harbour.browser("ada")
+    with counting_queries(database, monkeypatch) as asked:
+        answer = browser.get(ONE)
+    assert len(asked) <= 15
+    assert len(answer.content) < 200_000
+    places = [
+        tuple(map(int, re.findall(r"\d+", str(node.get("transform")))))
+        for node in drawing(answer.text).iter(f"{SVG}g")
+        if "node" in str(node.get("class"))
+    ]
+    assert len(places) == 100
+    for one, place in enumerate(places):
+        for x, y in places[:one]:
+            assert abs(place[0] - x) >= 230 or abs(place[1] - y) >= 52
+    near = browser.get(f"{ONE}?depth=2")
+    assert len(list(drawing(near.text).iter(f"{SVG}a"))) == 7
+    assert browser.get(f"{ONE}?depth=x").status_code == 200
+
+
+def test_of_a_very_large_graph_a_part_is_drawn(harbour: Harbour) -> None:
+    """And the page says so, and stays small."""
+    database = harbour.world.database
+    made = open_many(database, harbour.ship, harbour.people["ada"], 150)
+    relate(database, [(made[0].id, one.id) for one in made[1:]])
+    relate(database, [(one.id, other.id) for one in made[1:40] for other in made[60:100]])
+    answer = harbour.browser().get(ONE)
+    assert "Only the nearest 120 issues are drawn; 30 are farther away." in answer.text
+    assert len(answer.content) < 200_000
+    drawing(answer.text)
+
+
+def test_an_issue_alone_has_no_drawing(harbour: Harbour) -> None:
+    """But a way to change that, and one that cannot be seen has no page."""
+    harbour.issue("Gauge")
+    harbour.issue("Private matter", secret=True)
+    browser = harbour.browser("eve")
+    assert "It waits for nothing, and nothing waits for it." in browser.get(ONE).text
+    assert browser.get("/ada/secret/issues/1/dependencies").status_code == 404
+    assert browser.get(f"{AT}/issues/7/dependencies").status_code == 404

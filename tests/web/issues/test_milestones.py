@@ -1,0 +1,54 @@
+"""Milestones in a browser."""
+
+from holdfast.hosting.store import issues, milestones
+from holdfast.hosting.store.issues import NewIssue
+from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.test_listing import HOSTILE
+
+STEPS = f"{AT}/milestones"
+
+
+def test_writers_make_change_close_and_delete_milestones(harbour: Harbour) -> None:
+    """Others see how far they have come."""
+    database, ship = harbour.world.database, harbour.ship
+    bob, eve = harbour.browser("bob"), harbour.browser("eve")
+    sent = {"title": HOSTILE, "description": "the **first**", "due_on": "2027-02-03"}
+    assert bob.post(STEPS, data=sent).headers["location"] == STEPS
+    (made,), _ = milestones.milestones_of(database, ship, is_closed=False, name="", skip=0, limit=9)
+    for closed in (True, True, False):
+        new = NewIssue(title="x", milestone_id=made.id, is_closed=closed)
+        issues.open_issue(database, ship, harbour.people["ada"], new)
+    seen = eve.get(STEPS).text
+    assert "<script>alert" not in seen
+    assert "<strong>first</strong>" in seen
+    assert "3 Feb 2027" in seen
+    assert "66% · 1 open · 2 closed" in seen
+    assert "New milestone" not in seen
+    at = f"{STEPS}/{made.id}"
+    assert bob.post(at, data={"title": "Season", "description": "", "due_on": ""}).status_code == 303
+    now = milestones.find_milestone(database, ship, made.id)
+    assert (now.title, now.description, now.due_at) == ("Season", "", 0)
+    bob.post(at, data={"state": "closed"})
+    assert "Season" not in eve.get(STEPS).text
+    assert "Season" in eve.get(f"{STEPS}?state=closed").text
+    bob.post(at, data={"state": "open"})
+    for path in (STEPS, at, f"{at}/delete"):
+        assert eve.post(path, data={"title": "x"}).status_code == 403
+        assert harbour.browser().post(path, data={"title": "x"}).status_code == 303
+    assert bob.post(f"{at}/delete").headers["location"] == STEPS
+    assert bob.post(f"{at}/delete").status_code == 404
+    assert bob.post(at, data={"title": "x"}).status_code == 404
+    assert eve.get("/ada/secret/milestones").status_code == 404
+
+
+def test_what_is_refused_stays_in_its_form(harbour: Harbour) -> None:
+    """For a new milestone and for one that is there."""
+    bob = harbour.browser("bob")
+    made = milestones.add_milestone(harbour.world.database, harbour.ship, harbour.people["ada"], "Season")
+    for path in (STEPS, f"{STEPS}/{made.id}"):
+        answer = bob.post(path, data={"title": " ", "description": "kept"})
+        assert answer.status_code == 422
+        assert "Title: is needed." in answer.text
+        assert "kept</textarea>" in answer.text
+        assert bob.post(path, data={"title": "x", "due_on": "soon"}).status_code == 422
+    assert bob.get(f"{STEPS}?state=lost&page=99").status_code == 200

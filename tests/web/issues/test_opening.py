@@ -1,0 +1,65 @@
+"""Opening an issue in a browser."""
+
+from holdfast.hosting.store import issues
+from holdfast.hosting.store.issue_parts import issue_parts
+from holdfast.hosting.store.labels import add_label
+from holdfast.hosting.store.milestones import add_milestone
+from tests.web.issues.conftest import AT, Harbour
+
+NEW = f"{AT}/issues/new"
+
+
+def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> None:
+    """What only writers see is left out for others, whatever they send."""
+    database, ship = harbour.world.database, harbour.ship
+    bug = add_label(database, ship, "bug", "ff0000")
+    season = add_milestone(database, ship, harbour.people["ada"], "Season")
+    sent = {
+        "title": "Gauge",
+        "body": "It is stuck.",
+        "label": [str(bug.id)],
+        "assignee": ["bob"],
+        "milestone": str(season.id),
+        "due_date": "2027-02-03",
+    }
+    for number, name in enumerate(("eve", "bob"), 1):
+        browser = harbour.browser(name)
+        form = browser.get(NEW).text
+        assert ("Assigned to" in form) == (name == "bob")
+        answer = browser.post(NEW, data=sent)
+        assert answer.headers["location"] == f"{AT}/issues/{number}"
+        assert "It is there." in browser.get(answer.headers["location"]).text
+        made = issues.find_issue(database, ship, number)
+        parts = issue_parts(database, [made], ship)
+        writes = name == "bob"
+        assert (made.title, made.body, made.author_id) == ("Gauge", "It is stuck.", harbour.people[name].id)
+        assert bool(made.milestone_id and made.due_at and parts.labels and parts.assignees) == writes
+
+
+def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
+    """When it is refused, and when it is looked at first."""
+    browser = harbour.browser("bob")
+    refused = browser.post(NEW, data={"title": " ", "body": "Long <text>"})
+    assert refused.status_code == 422
+    assert "Title: is needed." in refused.text
+    assert "Long &lt;text&gt;</textarea>" in refused.text
+    for wrong in ({"due_date": "soon"}, {"milestone": "77"}, {"label": "77"}, {"assignee": "eve"}):
+        answer = browser.post(NEW, data={"title": "Kept", **wrong})
+        assert answer.status_code in {404, 422}
+        assert 'value="Kept"' in answer.text
+    shown = browser.post(NEW, data={"title": "Kept", "body": "**bold** <script>x</script>", "then": "preview"})
+    assert "<strong>bold</strong>" in shown.text
+    assert "<script>x" not in shown.text
+    assert 'value="Kept"' in shown.text
+    assert 'value="from a link"' in browser.get(f"{NEW}?title=from+a+link").text
+    assert harbour.world.admin.get("/repos/ada/ship/issues?state=all").json() == []
+
+
+def test_who_may_not_read_may_not_open(harbour: Harbour) -> None:
+    """Nobody known is asked to log in first, and a private repository is not there."""
+    assert harbour.browser().get(NEW).headers["location"].startswith("/login?next=")
+    assert harbour.browser().post(NEW, data={"title": "x"}).status_code == 303
+    assert harbour.browser("eve").post("/ada/secret/issues/new", data={"title": "x"}).status_code == 404
+    elsewhere = {"Origin": "https://elsewhere.example"}
+    assert harbour.browser("eve").post(NEW, data={"title": "x"}, headers=elsewhere).status_code == 403
+    assert harbour.world.admin.get("/repos/ada/ship/issues?state=all").json() == []

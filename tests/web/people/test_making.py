@@ -1,0 +1,51 @@
+"""Making repositories and organizations in a browser."""
+
+from tests.web.visitors import Guild
+
+
+def test_a_repository_is_made_for_oneself_and_for_an_organization(guild: Guild) -> None:
+    """With a README, or empty; the owners offered are those one may make repositories for."""
+    ada = guild.visit("ada")
+    assert "<option>guild</option>" in ada.get("/-/new").text
+    assert "guild" not in guild.visit("eve").get("/-/new").text
+    form = {"owner": "ada", "name": "notes", "description": "Mine", "visibility": "private", "auto_init": "on"}
+    made = ada.post("/-/new", data={**form, "default_branch": "trunk"})
+    assert (made.status_code, made.headers["location"]) == (303, "/ada/notes")
+    shape = guild.api.get("/repos/ada/notes").json()
+    assert (shape["private"], shape["empty"], shape["default_branch"]) == (True, False, "trunk")
+    assert ada.post("/-/new", data={"owner": "guild", "name": "bare"}).headers["location"] == "/guild/bare"
+    assert guild.api.get("/repos/guild/bare").json()["empty"] is True
+    assert "<option selected>guild</option>" in guild.visit("admin").get("/-/new?owner=guild").text
+
+
+def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
+    """A name that is taken, none, a branch git would not take, and somebody else's place."""
+    ada = guild.visit("ada")
+    for form, status in (
+        ({"owner": "guild", "name": "ship"}, 409),
+        ({"name": ""}, 422),
+        ({"name": "a b"}, 422),
+        ({"name": "x", "default_branch": "a..b"}, 422),
+        ({"owner": "eve", "name": "x"}, 404),
+    ):
+        answer = ada.post("/-/new", data={"description": "typed", **form})
+        assert answer.status_code == status
+        assert 'value="typed"' in answer.text
+        assert 'role="alert"' in answer.text
+    assert guild.visit("eve").post("/-/new", data={"owner": "guild", "name": "x"}).status_code == 403
+    assert guild.visit(None).get("/-/new").headers["location"].startswith("/login")
+
+
+def test_an_organization_is_made_by_those_who_may(guild: Guild) -> None:
+    """Others are told whom to ask."""
+    eve = guild.visit("eve")
+    form = {"username": "league", "full_name": "The League", "visibility": "limited"}
+    assert eve.post("/-/new-organization", data=form).headers["location"] == "/league"
+    assert guild.world.admin.get("/orgs/league").json()["visibility"] == "limited"
+    taken = eve.post("/-/new-organization", data=form)
+    assert taken.status_code == 422
+    assert "The League" in taken.text
+    guild.world.admin.patch("/admin/users/ben", json={"allow_create_organization": False})
+    ben = guild.visit("ben")
+    assert "You may not make organizations" in ben.get("/-/new-organization").text
+    assert ben.post("/-/new-organization", data={**form, "username": "other"}).status_code == 403

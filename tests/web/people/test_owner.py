@@ -1,0 +1,80 @@
+"""The pages of people and organizations."""
+
+import pytest
+
+from holdfast.hosting.store import accounts
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+
+def test_people_see_the_repositories_they_may(guild: Guild) -> None:
+    """The private one is there for those who were let in."""
+    guild.api.post("/orgs/guild/repos", json={"name": "charts", "description": EVIL})
+    for name, sees in (("eve", False), ("ben", True), ("ada", True), ("admin", True), (None, False)):
+        text = guild.visit(name).get("/guild").text
+        assert ("/guild/ship" in text) is sees
+        assert "/guild/charts" in text
+        assert "<script>" not in text
+    found = guild.visit("ada").get("/guild", params={"q": "CHAR", "sort": "name"}).text
+    assert "/guild/ship" not in found
+    assert "/guild/charts" in found
+    assert "No repository here is like that" in guild.visit("ada").get("/guild?q=%25").text
+
+
+def test_people_and_teams_are_for_those_who_belong(guild: Guild) -> None:
+    """Strangers see members who want to be seen, and no teams; members say whether they do."""
+    ada, eve = guild.visit("ada"), guild.visit("eve")
+    assert "show=teams" in ada.get("/guild").text
+    assert "Owners" in ada.get("/guild?show=teams").text
+    assert "show=teams" not in eve.get("/guild").text
+    assert "Owners" not in eve.get("/guild?show=teams").text
+    assert 'href="/ada"' not in eve.get("/guild?show=people").text
+    assert ada.post("/-/orgs/guild/membership", data={"publicly": "on"}).headers["location"] == "/guild"
+    assert 'href="/ada"' in eve.get("/guild?show=people").text
+    assert "Let only members know" in ada.get("/guild?show=people").text
+    assert eve.post("/-/orgs/guild/membership", data={"publicly": "on"}).status_code == 403
+
+
+def test_a_person_shows_what_they_want(guild: Guild) -> None:
+    """An address only to those who are logged in and may see it; one's own page can be edited."""
+    database = guild.world.database
+    eve = accounts.find_user(database, "eve")
+    accounts.change_account(database, eve, full_name=EVIL, website="javascript:alert(1)", description="Tides")
+    text = guild.visit("ada").get("/EVE").text
+    assert "&lt;script&gt;" in text
+    assert "javascript:" not in text
+    assert "mailto:eve@example.org" in text
+    assert "mailto:" not in guild.visit(None).get("/eve").text
+    assert "Edit your profile" in guild.visit("eve").get("/eve").text
+    accounts.change_account(database, eve, hides_email=True)
+    assert "mailto:" not in guild.visit("ada").get("/eve").text
+
+
+def test_what_one_may_not_know_of_is_not_there(guild: Guild) -> None:
+    """A private organization, a hidden person, nobody at all; an old name leads on."""
+    guild.api.patch("/orgs/guild", json={"visibility": "private"})
+    assert guild.visit("eve").get("/guild").status_code == 404
+    assert guild.visit("ada").get("/guild").status_code == 200
+    assert guild.visit("eve").get("/nobody-here").status_code == 404
+    assert guild.visit("eve").get("/%00").status_code == 404
+    guild.api.post("/orgs/guild/rename", json={"new_name": "league"})
+    assert guild.visit("ada").get("/guild").headers["location"].endswith("/league")
+    assert guild.visit("eve").get("/guild").status_code == 404
+
+
+def test_questions_do_not_grow(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With repositories, people or teams."""
+    ada = guild.visit("ada")
+    counts = []
+    for _ in range(2):
+        for path in ("/guild", "/guild?show=people", "/guild?show=teams"):
+            with counting_queries(guild.world.database, monkeypatch) as asked:
+                assert ada.get(path).status_code == 200
+            counts.append(len(asked))
+        for number in range(5 if len(counts) == 3 else 0):
+            guild.api.post("/orgs/guild/repos", json={"name": f"r{number}"})
+            team = guild.api.post("/orgs/guild/teams", json={"name": f"t{number}"}).json()["id"]
+            guild.world.account(f"member{number}")
+            guild.api.put(f"/teams/{team}/members/member{number}")
+    assert counts[:3] == counts[3:]
+    assert max(counts) <= 15

@@ -1,0 +1,93 @@
+"""One's own account in a browser."""
+
+from holdfast.hosting.store import accounts, sessions, tokens
+from holdfast.secret import Secret
+from tests.hosting.world import PASSWORD
+from tests.web.visitors import EVIL, Guild
+
+PAGE = "/-/account"
+NEW = "another-password"
+
+
+def form(**changed: str) -> dict[str, str]:
+    """Return the form that changes a password."""
+    return {"old": PASSWORD, "new": NEW, "again": NEW, **changed}
+
+
+def test_a_profile_is_changed(guild: Guild) -> None:
+    """What is wrong is said above what was typed, and hostile words are text."""
+    eve = guild.visit("eve")
+    typed = {"full_name": EVIL, "email": "eve@elsewhere.example", "visibility": "limited", "hide_email": "on"}
+    assert eve.post(PAGE, data=typed).headers["location"] == PAGE
+    after = accounts.find_user(guild.world.database, "eve")
+    assert (after.full_name, after.email, after.visibility) == (EVIL, "eve@elsewhere.example", "limited")
+    assert after.hides_email
+    assert "<script>" not in eve.get(PAGE).text
+    for wrong, said in (
+        ({"email": "ada@example.org"}, "already exists"),
+        ({"email": ""}, "Email: is needed."),
+        ({"email": "nobody"}, "not an e-mail address"),
+        ({"website": "javascript:alert(1)"}, "Website: must begin with"),
+        ({"visibility": "secret"}, "Visibility"),
+        ({"full_name": "x" * 500}, "Full name: is too long."),
+    ):
+        answer = eve.post(PAGE, data={**typed, "location": "typed", **wrong})
+        assert answer.status_code in {409, 422}
+        assert said in answer.text
+        assert "typed" in answer.text
+    assert accounts.find_user(guild.world.database, "eve").email == "eve@elsewhere.example"
+    assert guild.visit(None).get(PAGE).headers["location"] == "/login?next=%2F-%2Faccount"
+
+
+def test_a_new_password_needs_the_old_one_and_ends_other_sessions(guild: Guild) -> None:
+    """The browser that asks stays logged in."""
+    here, there = guild.visit("eve"), guild.visit("eve")
+    for wrong, said in (
+        ({"old": "a-wrong-password"}, "That is not your password."),
+        ({"again": "something else"}, "not typed twice"),
+        ({"new": PASSWORD, "again": PASSWORD}, "must be another one"),
+        ({"new": "short", "again": "short"}, "at least 8 characters"),
+        ({"new": "x" * 2000, "again": "x" * 2000}, "too long"),
+    ):
+        answer = here.post(f"{PAGE}/password", data=form(**wrong))
+        assert answer.status_code in {403, 422}
+        assert said in answer.text
+        assert PASSWORD not in answer.text
+    assert there.get(PAGE).status_code == 200
+    assert here.post(f"{PAGE}/password", data=form()).status_code == 303
+    assert here.get(PAGE).status_code == 200
+    assert there.get(PAGE).status_code == 303
+    assert accounts.check_password(guild.world.database, "eve", Secret(NEW)) is not None
+
+
+def test_whoever_must_change_their_password_does_that_first(guild: Guild) -> None:
+    """Every page leads there, and afterwards none does."""
+    accounts.set_password(guild.world.database, "eve", Secret(PASSWORD), must_change=True)
+    eve = guild.visit("eve")
+    for path in ("/", PAGE, "/guild", "/-/account/tokens"):
+        answer = eve.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/-/account/password")
+    assert "Choose a password of your own" in eve.get("/-/account/password").text
+    assert eve.post(PAGE, data={"full_name": "x"}).headers["location"] == "/-/account/password"
+    assert eve.post(f"{PAGE}/password", data=form()).headers["location"] == "/"
+    assert eve.get(PAGE).status_code == 200
+
+
+def test_a_closed_account_gets_nowhere(guild: Guild) -> None:
+    """Not even to the page that changes a password."""
+    eve = guild.visit("eve")
+    account = accounts.find_user(guild.world.database, "eve")
+    accounts.change_account(guild.world.database, account, may_not_log_in=True, must_change_password=True)
+    assert eve.get("/-/account/password").status_code == 403
+
+
+def test_a_token_does_not_look_after_secrets(guild: Guild) -> None:
+    """Nor does an administrator in somebody's place."""
+    eve = accounts.find_user(guild.world.database, "eve")
+    _, value = tokens.create_token(guild.world.database, eve, "all", ("all",))
+    token = {"Authorization": f"token {value.reveal()}"}
+    admin = guild.visit("admin")
+    for path in ("password", "tokens", "sessions"):
+        assert guild.visit(None).get(f"{PAGE}/{path}", headers=token).status_code == 403
+        assert admin.get(f"{PAGE}/{path}", headers={"Sudo": "eve"}).status_code == 403
+    assert sessions.sessions_of(guild.world.database, eve) == []

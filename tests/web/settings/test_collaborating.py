@@ -1,0 +1,51 @@
+"""Collaborators in a browser."""
+
+import pytest
+
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+PAGE = "/guild/ship/settings/collaborators"
+
+
+def test_people_are_let_in_changed_and_sent_out(guild: Guild) -> None:
+    """With what they may do."""
+    dora = guild.visit("dora")
+    assert dora.post(PAGE, data={"name": " Eve ", "mode": "read"}).headers["location"] == PAGE
+    assert guild.visit("eve").get(f"{PAGE}").status_code == 403  # she reads it now
+    dora.post(PAGE, data={"name": "eve", "mode": "admin"})
+    assert guild.visit("eve").get(PAGE).status_code == 200
+    assert dora.post(f"{PAGE}/remove", data={"name": "eve"}).status_code == 303
+    assert guild.visit("eve").get(PAGE).status_code == 404
+
+
+def test_what_is_wrong_is_said(guild: Guild) -> None:
+    """Nobody of that name, no name at all, a mode that there is not."""
+    dora = guild.visit("dora")
+    for form, said in (
+        ({"name": EVIL, "mode": "read"}, "User does not exist: &lt;script&gt;"),
+        ({"name": "", "mode": "read"}, "Name: is needed."),
+        ({"name": "eve", "mode": "owner"}, "must be read, write or admin"),
+        ({"name": "guild", "mode": "read"}, "User does not exist: guild"),
+    ):
+        answer = dora.post(PAGE, data=form)
+        assert answer.status_code == 422
+        assert said in answer.text
+        assert "<script>" not in answer.text
+    assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 422
+
+
+def test_questions_do_not_grow_with_people(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are."""
+    dora = guild.visit("dora")
+    counts = []
+    for _ in range(2):
+        with counting_queries(guild.world.database, monkeypatch) as asked:
+            assert dora.get(PAGE).status_code == 200
+        counts.append(len(asked))
+        for number in range(4):
+            guild.world.account(f"new{number}-{len(counts)}")
+            guild.api.put(
+                f"/repos/guild/ship/collaborators/new{number}-{len(counts)}", json={"permission": "read"}
+            )
+    assert counts[0] == counts[1] <= 15

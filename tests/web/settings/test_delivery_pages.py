@@ -1,0 +1,137 @@
+"""The history of webhooks in a browser."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markupsafe import escape
+
+from holdfast.web.settings.delivery_pages import LARGEST_SHOWN, shown_body
+from tests.hosting.api.hooked import made, tried, with_answer
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+API = "/repos/guild/ship/hooks"
+HOOK = "/guild/ship/settings/hooks/1/deliveries"
+
+
+@pytest.fixture
+def delivered(guild: Guild) -> list[int]:
+    """Let a webhook be told three things; one arrived, one failed, one waits."""
+    made(guild.api, API, active=True)
+    numbers = tried(guild.api, API, 1, 3)
+    with_answer(guild.world.database, numbers[0])
+    with_answer(
+        guild.world.database, numbers[1], state="failed", status=500, answer=EVIL.encode(), error="it answered 500"
+    )
+    return numbers
+
+
+def test_the_history_is_filtered(guild: Guild, delivered: list[int]) -> None:
+    """By state, event and time; nonsense is said."""
+    who = guild.visit("ada")
+    everything = who.get(HOOK).text
+    assert everything.count(f'href="{HOOK}/') == 3
+    failed = who.get(HOOK, params={"status": "failed"}).text
+    assert f"{HOOK}/{delivered[1]}" in failed
+    assert f"{HOOK}/{delivered[0]}" not in failed
+    assert "No delivery is like that" in who.get(HOOK, params={"event": "issues"}).text
+    assert "No delivery is like that" in who.get(HOOK, params={"since": "2100-01-01T00:00"}).text
+    assert who.get(HOOK, params={"before": "2100-01-01T00:00", "event": "push"}).text.count(f'href="{HOOK}/') == 3
+    for wrong in ({"status": "lost"}, {"event": "nonsense"}, {"since": "yesterday"}):
+        answer = who.get(HOOK, params=wrong)
+        assert answer.status_code == 422
+        assert 'role="alert"' in answer.text
+
+
+def test_one_delivery_shows_what_was_sent_and_answered(guild: Guild, delivered: list[int]) -> None:
+    """What authorizes is masked, and what came back is text."""
+    who = guild.visit("ada")
+    page = who.get(f"{HOOK}/{delivered[1]}").text
+    assert "X-Gitea-Event" in page
+    assert "hunter2" not in page
+    assert "********" in page
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in page
+    assert f"/api/v1/repos/guild/ship/hooks/1/deliveries/{delivered[1]}" in page
+    waiting = who.get(f"{HOOK}/{delivered[2]}").text
+    assert "Nothing has been sent yet" in waiting
+    assert "Cancel it" in waiting
+    assert who.get(f"{HOOK}/99999").status_code == 404
+    assert who.get(f"{HOOK}/nonsense").status_code == 404
+
+
+def test_deliveries_are_made_again_and_cancelled(guild: Guild, delivered: list[int]) -> None:
+    """One by one, or those of a time."""
+    who = guild.visit("ada")
+    again = who.post(f"{HOOK}/{delivered[0]}/redeliver")
+    assert again.status_code == 303
+    assert "again of" in who.get(again.headers["location"]).text
+    assert who.post(f"{HOOK}/{delivered[2]}/cancel").status_code == 303
+    twice = who.post(f"{HOOK}/{delivered[2]}/cancel")
+    assert twice.status_code == 409
+    assert "Only a delivery that waits can be cancelled." in twice.text
+
+    wanted = {"since": "2020-01-01T00:00", "status": "failed"}
+    assert who.post(HOOK, data=wanted).headers["location"] == HOOK
+    nothing = who.post(HOOK, data=wanted)
+    assert nothing.status_code == 409  # it waits already
+    assert "2020-01-01T00:00" in nothing.text
+    assert who.post(HOOK, data={"since": ""}).status_code == 422
+
+
+def test_nobody_else_does_so(guild: Guild, delivered: list[int]) -> None:
+    """Whoever may only write sees neither the history nor a delivery."""
+    cleo = guild.visit("cleo")
+    assert cleo.get(HOOK).status_code == 403
+    assert cleo.get(f"{HOOK}/{delivered[0]}").status_code == 403
+    assert cleo.post(f"{HOOK}/{delivered[0]}/redeliver").status_code == 403
+    assert guild.visit("eve").get(f"{HOOK}/{delivered[0]}").status_code == 404
+
+
+def test_a_large_exchange_stays_a_small_page(guild: Guild, delivered: list[int]) -> None:
+    """However much of it has to be escaped; and questions stay few."""
+    answer = ('"' * 65_536).encode()
+    headers = json.dumps({f"X-{number}": "<" * 3000 for number in range(10)})
+    with_answer(guild.world.database, delivered[0], answer=answer, body='"' * 300_000, answer_headers=headers)
+    who = guild.visit("ada")
+    page = who.get(f"{HOOK}/{delivered[0]}")
+    assert len(page.content) < 200_000
+    assert "Cut here" in page.text
+    assert len(who.get(HOOK).content) < 200_000
+
+
+def test_questions_are_bounded(guild: Guild, delivered: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the list and of one."""
+    who = guild.visit("ada")
+    for path in (HOOK, f"{HOOK}/{delivered[0]}"):
+        with counting_queries(guild.world.database, monkeypatch) as asked:
+            assert who.get(path).status_code == 200
+        assert len(asked) <= 15
+
+
+@settings(max_examples=20)
+@given(st.text(max_size=200) | st.builds(str.__mul__, st.sampled_from('"&<>\U0001f600'), st.integers(1, 60_000)))
+def test_what_is_shown_fits_whatever_it_is(text: str) -> None:
+    """It is the beginning of what was there, or the same written over several lines."""
+    shown = shown_body(text)
+    assert len(str(escape(shown.text)).encode("utf-8", "replace")) <= LARGEST_SHOWN
+    assert shown.size == len(text.encode("utf-8", "replace"))
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ('{"a":[1]}', '{\n  "a": [\n    1\n  ]\n}'),
+        ("payload=%7B%22a%22%3A1%7D", '{\n  "a": 1\n}'),
+        ("thank you", "thank you"),
+        ('"\\ud800"', '"?"'),
+        ("[" * 100_000, None),
+        ("", ""),
+    ],
+)
+def test_json_is_written_for_people(body: str, shown: str | None) -> None:
+    """Also out of a form; what is none is left as it is, and nothing breaks on nesting."""
+    text = shown_body(body).text
+    assert text == shown if shown is not None else text.startswith("[[[")

@@ -1,0 +1,28 @@
+"""The frames around settings."""
+
+from tests.web.visitors import Guild
+
+
+def test_sections_say_where_one_is(guild: Guild) -> None:
+    """Of a repository, an organization, an account and the service."""
+    ada, admin = guild.visit("ada"), guild.visit("admin")
+    for who, path, name in (
+        (ada, "/guild/ship/settings/branches", "Branches"),
+        (ada, "/-/orgs/guild/settings/members", "Members"),
+        (ada, "/-/account/tokens", "Tokens"),
+        (admin, "/-/admin/users", "Users"),
+    ):
+        text = who.get(path).text
+        assert f'<a href="{path}" aria-current="page">{name}</a>' in text
+        assert text.count("<h1") == 1
+
+
+def test_what_is_refused_says_when_to_try_again(guild: Guild) -> None:
+    """Also on a page."""
+    ada = guild.visit("ada")
+    form = {"old": "wrong", "new": "a-new-password", "again": "a-new-password"}
+    answers = [ada.post("/-/account/password", data=form) for _ in range(11)]
+    assert answers[0].status_code == 403
+    assert answers[-1].status_code == 429
+    assert int(answers[-1].headers["retry-after"]) > 0
+    assert "Too many wrong passwords" in answers[-1].text

@@ -1,0 +1,74 @@
+"""A repository's general settings in a browser."""
+
+from typing import Any
+
+import pytest
+
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+PAGE = "/guild/ship/settings"
+FORM = {
+    "description": "Tides",
+    "website": "https://tides.example",
+    "default_branch": "main",
+    "visibility": "private",
+    "has_code": "on",
+    "has_issues": "on",
+    "has_dependencies": "on",
+}
+
+
+def shown(guild: Guild) -> dict[str, Any]:
+    """Return the repository as the API has it."""
+    return dict(guild.api.get("/repos/guild/ship").json())
+
+
+def test_settings_are_shown_and_changed(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not ticked is off; the rest of what clients set stays."""
+    ada = guild.visit("ada")
+    guild.api.patch("/repos/guild/ship", json={"default_merge_style": "rebase"})
+    assert ada.post(PAGE, data={**FORM, "visibility": "public"}).headers["location"] == PAGE
+    after = shown(guild)
+    assert (after["description"], after["website"], after["private"]) == ("Tides", "https://tides.example", False)
+    assert (after["has_issues"], after["has_pull_requests"]) == (True, False)
+    assert after["default_merge_style"] == "rebase"
+    ada.post(PAGE, data={**FORM, "has_dependencies": "", "description": EVIL})
+    assert shown(guild)["internal_tracker"]["enable_issue_dependencies"] is False
+    with counting_queries(guild.world.database, monkeypatch) as asked:
+        text = ada.get(PAGE).text
+    assert len(asked) <= 15
+    assert "<script>" not in text
+    assert "Your changes are saved." in text
+
+
+def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
+    """And nothing is changed."""
+    ada = guild.visit("ada")
+    for wrong, said in (
+        ({"website": "javascript:alert(1)"}, "must begin with https://"),
+        ({"default_branch": "nowhere"}, "Branch does not exist"),
+        ({"description": "x" * 3000}, "Description: is too long"),
+    ):
+        answer = ada.post(PAGE, data={**FORM, "description": "typed", **wrong})
+        assert answer.status_code == 422
+        assert said.lower() in answer.text.lower()
+    assert shown(guild)["description"] == ""
+
+
+def test_who_may_change_them(guild: Guild) -> None:
+    """Whoever looks after it; only its owners decide who sees it."""
+    assert guild.statuses(PAGE) == {
+        "-": 404,
+        "eve": 404,
+        "ben": 403,
+        "cleo": 403,
+        "dora": 200,
+        "ada": 200,
+        "admin": 200,
+    }
+    dora = guild.visit("dora")
+    assert "Only an owner can change this." in dora.get(PAGE).text
+    assert dora.post(PAGE, data={**FORM, "visibility": "public"}).status_code == 303
+    assert shown(guild)["private"] is True
+    assert guild.visit("cleo").post(PAGE, data=FORM).status_code == 403

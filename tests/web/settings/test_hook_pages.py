@@ -1,0 +1,177 @@
+"""Webhooks in a browser, wherever they are at home."""
+
+import pytest
+
+from holdfast.hosting.store.hooks import HOOK, Hook
+from holdfast.hosting.store.tables import hooks
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+PLACES = {
+    "/guild/ship/settings/hooks": "ada",
+    "/-/orgs/guild/settings/hooks": "ada",
+    "/-/account/hooks": "ada",
+    "/-/admin/hooks": "admin",
+}
+FORM = {"type": "gitea", "url": "https://ci.example/h", "events": ["push", "issues"], "active": "on", "name": "CI"}
+
+
+def kept(guild: Guild, number: int = 1) -> Hook:
+    """Return a webhook as the database has it."""
+    with guild.world.database.read() as connection:
+        return Hook(*connection.execute(hooks.select().with_only_columns(*HOOK).where(hooks.c.id == number)).one())
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_a_webhook_is_made_changed_tried_and_removed(guild: Guild, path: str) -> None:
+    """With the same pages in every home; the secret is nowhere in them."""
+    who = guild.visit(PLACES[path])
+    assert "There are no webhooks" in who.get(path).text
+    assert "Telegram" in who.get(f"{path}/new").text
+    form = who.get(f"{path}/new", params={"type": "gitea"})
+    assert "Secret" in form.text
+    assert "Channel" not in form.text
+    made = who.post(f"{path}/new", data={**FORM, "secret": "hunter2", "authorization": "Bearer hunter3"})
+    assert (made.status_code, made.headers["location"]) == (303, f"{path}/1")
+    assert kept(guild).events == "push,issues"
+
+    shown = who.get(f"{path}/1").text
+    assert "hunter" not in shown
+    assert shown.count("One is set") == 2
+    changed = {**FORM, "url": "https://ci.example/other", "events": ["push", "create"], "branch_filter": "main"}
+    assert who.post(f"{path}/1", data=changed).status_code == 303
+    after = kept(guild)
+    assert (after.url, after.events, after.branch_filter) == ("https://ci.example/other", "create,push", "main")
+    assert after.secret  # what was left empty is kept
+    assert who.post(f"{path}/1", data={**changed, "drop_secret": "on", "drop_authorization": "on"}).is_redirect
+    assert (kept(guild).secret, kept(guild).authorization) == ("", "")
+
+    repository = {"ref": ""} if path == "/guild/ship/settings/hooks" else {"repository": "guild/ship"}
+    tried = who.post(f"{path}/1/test", data=repository)
+    if path == "/-/account/hooks":
+        assert tried.status_code == 404  # it is told of Ada's own repositories, and she has none
+        assert "Repository does not exist" in tried.text
+    else:
+        assert tried.headers["location"] == f"{path}/1/deliveries"
+        assert "Waiting" in who.get(path).text
+    assert who.post(f"{path}/1/delete").headers["location"] == path
+    assert who.get(f"{path}/1").status_code == 404
+
+
+def test_only_those_who_look_after_the_home_see_them(guild: Guild) -> None:
+    """A stranger is not told that there is a repository; whoever is not logged in may do so first."""
+    hidden, low = 404, 403
+    assert guild.statuses("/guild/ship/settings/hooks") == {
+        "-": hidden,
+        "eve": hidden,
+        "ben": low,
+        "cleo": low,
+        "dora": 200,
+        "ada": 200,
+        "admin": 200,
+    }
+    assert guild.statuses("/-/orgs/guild/settings/hooks")["dora"] == low
+    for path in ("/-/account/hooks", "/-/admin/hooks", "/-/orgs/guild/settings/hooks"):
+        answer = guild.visit(None).get(path)
+        assert answer.headers["location"].startswith("/login?next=")
+    assert guild.statuses("/-/admin/hooks")["ada"] == low
+    assert guild.visit("cleo").post("/guild/ship/settings/hooks/new", data=FORM).status_code == low
+
+
+WRONG: tuple[tuple[dict[str, object], str], ...] = (
+    ({"url": "ftp://ci.example"}, "Invalid url"),
+    ({"url": ""}, "Invalid url"),
+    ({"events": []}, "Choose at least one event"),
+    ({"events": ["nonsense"]}, "Choose at least one event"),
+    ({"branch_filter": "[a"}, "Branch filter"),
+    ({"authorization": "a\nb"}, "Authorization header"),
+    ({"type": "slack", "channel": " "}, "slack channel"),
+)
+
+
+def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
+    """And nothing is made; secrets have to be typed again."""
+    who = guild.visit("ada")
+    for wrong, said in WRONG:
+        form = {**FORM, "name": "kept", "secret": "hunter2", **wrong}
+        answer = who.post("/guild/ship/settings/hooks/new", data=form)
+        assert 400 <= answer.status_code < 500
+        assert said in answer.text
+        assert 'value="kept"' in answer.text
+        assert "hunter2" not in answer.text
+    assert guild.api.get("/repos/guild/ship/hooks").json() == []
+
+
+def test_slack_has_its_own_fields(guild: Guild) -> None:
+    """And keeps them when something else changes."""
+    who = guild.visit("ada")
+    form = {**FORM, "type": "slack", "channel": "#harbour", "color": "#123456"}
+    assert who.post("/guild/ship/settings/hooks/new", data=form).status_code == 303
+    shown = who.get("/guild/ship/settings/hooks/1").text
+    assert "#harbour" in shown
+    assert "Sent as" not in shown
+
+
+def test_events_that_the_form_does_not_offer_stay(guild: Guild) -> None:
+    """Whoever asked for them over the API keeps them."""
+    body = {
+        "type": "gitea",
+        "events": ["push", "wiki"],
+        "config": {"url": "https://a.example", "content_type": "form"},
+    }
+    assert guild.api.post("/repos/guild/ship/hooks", json=body).status_code == 201
+    who = guild.visit("ada")
+    assert "wiki" in who.get("/guild/ship/settings/hooks/1").text
+    assert who.post("/guild/ship/settings/hooks/1", data={**FORM, "content_type": "form"}).status_code == 303
+    assert kept(guild).events == "push,issues,wiki"
+
+
+def test_a_paused_webhook_says_why_and_goes_on(guild: Guild) -> None:
+    """In the list, on its own page, and for the administrator."""
+    guild.visit("ada").post("/guild/ship/settings/hooks/new", data=FORM)
+    with guild.world.database.write() as connection:
+        connection.execute(hooks.update().values(paused_at=1_700_000_000, pause_reason="nobody answered"))
+    who = guild.visit("ada")
+    for page in ("/guild/ship/settings/hooks", "/guild/ship/settings/hooks/1"):
+        assert "nobody answered" in who.get(page).text
+        assert "Paused" in who.get(page).text
+    queue = guild.visit("admin").get("/-/admin/deliveries").text
+    assert "nobody answered" in queue
+    assert "/guild/ship/settings/hooks/1" in queue
+    assert who.post("/guild/ship/settings/hooks/1/resume").status_code == 303
+    assert kept(guild).paused_at == 0
+
+
+def test_hostile_names_and_addresses_are_text(guild: Guild) -> None:
+    """Wherever they are shown."""
+    form = {**FORM, "name": EVIL, "url": f"https://ci.example/{'x' * 1500}?<b>", "branch_filter": "<i>*"}
+    who = guild.visit("ada")
+    assert who.post("/guild/ship/settings/hooks/new", data=form).status_code == 303
+    for page in ("", "/1", "/1/deliveries"):
+        text = who.get(f"/guild/ship/settings/hooks{page}").text
+        assert "&lt;script&gt;" in text
+        assert not any(tag in text for tag in ("<script>", "<b>", "<i>"))
+
+
+def test_the_list_asks_as_much_for_many_as_for_one(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And few questions at all."""
+    who = guild.visit("ada")
+    asked = []
+    for _ in range(2):
+        with counting_queries(guild.world.database, monkeypatch) as queries:
+            assert who.get("/guild/ship/settings/hooks").status_code == 200
+        asked.append(len(queries))
+        for _ in range(8):
+            who.post("/guild/ship/settings/hooks/new", data=FORM)
+            guild.api.post("/repos/guild/ship/hooks/1/tests")
+    assert asked[1] <= asked[0] + 3  # what the last deliveries were is asked where there are hooks
+    assert asked[1] <= 15
+
+
+def test_what_is_no_webhook_is_not_found(guild: Guild) -> None:
+    """An address that is no hook's is not found, and a type nobody knows asks again."""
+    who = guild.visit("ada")
+    assert who.get("/guild/ship/settings/hooks/99").status_code == 404
+    assert who.get("/guild/ship/settings/hooks/nonsense").status_code == 404
+    assert "Where should it send to?" in who.get("/guild/ship/settings/hooks/new?type=pigeon").text
+    assert who.post("/guild/ship/settings/hooks/new", data={**FORM, "type": "pigeon"}).status_code == 422

@@ -1,0 +1,80 @@
+"""An organization's settings in a browser."""
+
+import pytest
+
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import EVIL, Guild
+
+PAGE = "/-/orgs/guild/settings"
+
+
+def test_owners_change_the_profile(guild: Guild) -> None:
+    """What is wrong is said; hostile words are text."""
+    ada = guild.visit("ada")
+    form = {"full_name": EVIL, "description": "Tides", "website": "https://g.example", "visibility": "limited"}
+    assert ada.post(PAGE, data=form).headers["location"] == PAGE
+    after = guild.api.get("/orgs/guild").json()
+    assert (after["full_name"], after["visibility"]) == (EVIL, "limited")
+    assert "<script>" not in ada.get(PAGE).text
+    for wrong in ({"website": "javascript:alert(1)"}, {"email": "nobody"}, {"visibility": "secret"}):
+        answer = ada.post(PAGE, data={**form, "full_name": "typed", **wrong})
+        assert answer.status_code == 422
+        assert "typed" in answer.text
+
+
+def test_members_come_and_go(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through teams; the last owner stays."""
+    ada = guild.visit("ada")
+    team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read"}).json()["id"]
+    assert ada.post(f"{PAGE}/members", data={"name": "eve", "team": str(team)}).status_code == 303
+    with counting_queries(guild.world.database, monkeypatch) as asked:
+        text = ada.get(f"{PAGE}/members").text
+    assert len(asked) <= 15
+    assert "crew" in text
+    assert "only members know" in text
+    for form, status in (
+        ({"name": "", "team": str(team)}, 422),
+        ({"name": "nobody-here", "team": str(team)}, 404),
+        ({"name": "eve", "team": "999"}, 404),
+    ):
+        answer = ada.post(f"{PAGE}/members", data=form)
+        assert answer.status_code == status
+        assert 'role="alert"' in answer.text
+    stays = ada.post(f"{PAGE}/members/remove", data={"name": "ada"})
+    assert stays.status_code == 403
+    assert "last owner" in stays.text
+    assert ada.post(f"{PAGE}/members/remove", data={"name": "eve"}).status_code == 303
+    assert "/eve" not in ada.get(f"{PAGE}/members").text
+
+
+def test_renaming_and_deleting_ask_for_the_name(guild: Guild) -> None:
+    """And one that owns something stays."""
+    ada = guild.visit("ada")
+    assert ada.post(f"{PAGE}/danger/delete", data={"confirm": "no"}).status_code == 422
+    owns = ada.post(f"{PAGE}/danger/delete", data={"confirm": "guild"})
+    assert owns.status_code == 409
+    assert "still owns a repository" in owns.text
+    taken = ada.post(f"{PAGE}/danger/rename", data={"confirm": "guild", "new_name": "eve"})
+    assert taken.status_code == 422
+    moved = ada.post(f"{PAGE}/danger/rename", data={"confirm": "guild", "new_name": "league"})
+    assert moved.headers["location"] == "/-/orgs/league/settings"
+    assert ada.get(PAGE).status_code == 307  # the old name leads there
+    guild.api.delete("/repos/league/ship")
+    assert ada.post("/-/orgs/league/settings/danger/delete", data={"confirm": "league"}).headers["location"] == "/"
+
+
+def test_only_owners_see_any_of_it(guild: Guild) -> None:
+    """Members do not; to strangers of a private one it is not there."""
+    for path in ("", "/members", "/teams", "/teams/new", "/danger"):
+        assert guild.statuses(PAGE + path) == {
+            "-": 303,
+            "eve": 403,
+            "ben": 403,
+            "cleo": 403,
+            "dora": 403,
+            "ada": 200,
+            "admin": 200,
+        }
+    guild.api.patch("/orgs/guild", json={"visibility": "private"})
+    assert guild.visit("eve").get(PAGE).status_code == 404
+    assert guild.visit("eve").post(f"{PAGE}/danger/delete", data={"confirm": "guild"}).status_code == 404

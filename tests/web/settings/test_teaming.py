@@ -1,0 +1,82 @@
+"""Teams in a browser."""
+
+import pytest
+
+from tests.hosting.linked import counting_queries
+from tests.web.visitors import Guild
+
+PAGE = "/-/orgs/guild/settings/teams"
+PARTS = {"permission": "units", "code": "read", "issues": "write"}
+
+
+def test_a_team_is_made_filled_changed_and_deleted(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what each part of a repository is to its people."""
+    ada = guild.visit("ada")
+    made = ada.post(f"{PAGE}/new", data={"name": "crew", "description": "On board", **PARTS})
+    page = made.headers["location"]
+    number = page.rpartition("/")[2]
+    shape = guild.api.get(f"/teams/{number}").json()
+    assert (shape["units_map"]["repo.code"], shape["units_map"]["repo.issues"]) == ("read", "write")
+    assert shape["units_map"]["repo.wiki"] == "none"
+    assert shape["includes_all_repositories"] is False
+
+    assert ada.post(f"{page}/members", data={"name": "eve"}).status_code == 303
+    assert ada.post(f"{page}/repositories", data={"name": "ship"}).status_code == 303
+    with counting_queries(guild.world.database, monkeypatch) as asked:
+        text = ada.get(page).text
+    assert len(asked) <= 15
+    assert "/eve" in text
+    assert "/guild/ship" in text
+    assert "1 person" in ada.get(PAGE).text
+
+    for permission in ("read", "write", "admin"):
+        changed = ada.post(page, data={"name": "crew", "permission": permission, "can_create_org_repo": "on"})
+        assert changed.status_code == 303
+        shape = guild.api.get(f"/teams/{number}").json()
+        assert shape["permission"] == permission
+        assert f'value="{permission}" checked' in ada.get(page).text
+    assert ada.post(f"{page}/repositories/remove", data={"name": "ship"}).status_code == 303
+    assert ada.post(f"{page}/members/remove", data={"name": "eve"}).status_code == 303
+    assert ada.post(f"{page}/delete", data={"confirm": "crowd"}).status_code == 422
+    assert ada.post(f"{page}/delete", data={"confirm": "crew"}).headers["location"] == PAGE
+    assert ada.get(page).status_code == 404
+
+
+def test_what_is_wrong_is_said(guild: Guild) -> None:
+    """A name that is taken or none, no parts at all, somebody and something that is not there."""
+    ada = guild.visit("ada")
+    for form, said in (
+        ({"name": "owners", **PARTS}, "Team already exists"),
+        ({"name": "a b", **PARTS}, "a team name must be"),
+        ({"name": "crew", "permission": "units"}, "at least one part"),
+        ({"name": "crew", "permission": "emperor"}, "Choose what the team may do"),
+    ):
+        answer = ada.post(f"{PAGE}/new", data={**form, "description": "typed"})
+        assert answer.status_code == 422
+        assert said in answer.text
+        assert "typed" in answer.text
+    owners = guild.api.get("/orgs/guild/teams").json()[0]["id"]
+    page = f"{PAGE}/{owners}"
+    assert ada.post(f"{page}/members", data={"name": "nobody-here"}).status_code == 404
+    assert ada.post(f"{page}/members", data={"name": " "}).status_code == 422
+    assert "last owner" in ada.post(f"{page}/members/remove", data={"name": "ada"}).text
+    assert ada.post(page, data={"description": "Who own it", "name": "x"}).status_code == 303
+    assert guild.api.get(f"/teams/{owners}").json()["description"] == "Who own it"
+    assert ada.post(f"{page}/delete", data={"confirm": "Owners"}).status_code == 403
+
+
+def test_who_is_in_a_team_sees_it_and_changes_nothing(guild: Guild) -> None:
+    """Others do not, and a team is found below its own organization only."""
+    ada = guild.visit("ada")
+    page = ada.post(f"{PAGE}/new", data={"name": "crew", **PARTS}).headers["location"]
+    ada.post(f"{page}/members", data={"name": "eve"})
+    eve = guild.visit("eve")
+    shown = eve.get(page)
+    assert shown.status_code == 200
+    assert "Settings of the team" not in shown.text
+    assert eve.post(page, data={"name": "mine", "permission": "admin"}).status_code == 403
+    assert eve.post(f"{page}/members", data={"name": "ben"}).status_code == 403
+    assert guild.visit("ben").get(page).status_code == 404
+    guild.api.post("/orgs", json={"username": "league"})
+    assert ada.get(page.replace("guild", "league")).status_code == 404
+    assert ada.post(page.replace("guild", "league"), data={"name": "x", **PARTS}).status_code == 404

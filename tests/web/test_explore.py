@@ -1,0 +1,36 @@
+"""The list of repositories."""
+
+import pytest
+
+from holdfast.web import explore
+from tests.hosting.conftest import world
+from tests.hosting.world import World
+from tests.web.guests import visitor
+
+__all__ = ["world"]
+
+
+def test_everybody_sees_what_they_may_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, owner or description; in pages; one's own apart."""
+    ada = world.user("ada")
+    world.account("bob")
+    ada.post("/user/repos", json={"name": "tides", "description": "Water <b> 100%"})
+    ada.post("/user/repos", json={"name": "secret", "private": True})
+    world.admin.post("/user/repos", json={"name": "lanterns"})
+    stranger, her, him = visitor(world), visitor(world, "ada"), visitor(world, "bob")
+    for who, seen in ((stranger, [True, False, True]), (him, [True, False, True]), (her, [True, True, True])):
+        page = who.get("/-/explore").text
+        assert [name in page for name in ("tides", "secret", "lanterns")] == seen
+    assert "lanterns" not in her.get("/-/explore?mine=1").text
+    assert "Water &lt;b&gt; 100%" in stranger.get("/-/explore").text
+    for words, found in (
+        *(("TIDE", True), ("ada", True), ("da/ide", True), ("water", True), ("%", True), ("100%", True)),
+        *(("zzz", False), ("_", False), ("'; DROP", False), ("a/b/c", False)),
+    ):
+        answer = stranger.get("/-/explore", params={"q": words})
+        assert answer.status_code == 200
+        assert ('href="/ada/tides"' in answer.text) == found, words
+    monkeypatch.setattr(explore, "PER_PAGE", 1)
+    assert "Page 2 of 2" in stranger.get("/-/explore?page=2").text
+    assert "nothing on this page" in stranger.get("/-/explore?page=9").text
+    assert 'href="/-/explore?q=a&amp;page=2"' in stranger.get("/-/explore?q=a").text

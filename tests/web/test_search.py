@@ -1,0 +1,59 @@
+"""Searching repositories, issues and the names of files."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.web import search
+from tests.hosting.api.files import make_files
+from tests.hosting.conftest import world
+from tests.hosting.world import PASSWORD, World
+from tests.web.guests import visitor
+
+__all__ = ["world"]
+
+
+def test_all_kinds_are_found_with_their_counts(world: World, tmp_path: Path) -> None:
+    """Each under its tab; the first that has something is shown."""
+    make_files(world, tmp_path)
+    asked = {"title": "Notes <b>sink</b>"}
+    world.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
+    site = visitor(world)
+    page = site.get("/-/search?q=notes").text
+    assert 'href="/ada/Notes"' in page
+    assert "Notes &lt;b&gt;sink" in site.get("/-/search?q=sink").text
+    assert 'href="/ada/Notes/issues/1"' in site.get("/-/search?q=notes&tab=issues").text
+    files = site.get("/-/search?q=FILE sub").text
+    assert 'href="/ada/Notes/src/branch/main/dir/sub/file.txt"' in files
+    assert 'href="/ada/Notes/src/branch/main/dir/100%25%20n%C3%A4me%3F.txt"' in site.get("/-/search?q=näme").text
+    assert site.get("/-/search").status_code == 200
+    for words in ("zzz", "<script>", "%", "' OR 1=1 --", "x" * 5000, "\u202e", "#1"):
+        answer = site.get("/-/search", params={"q": words, "tab": "files", "page": "3"})
+        assert answer.status_code == 200
+        assert "<script>" not in answer.text
+
+
+def test_nothing_private_is_found(world: World, tmp_path: Path) -> None:
+    """Neither the repository, nor its issues, nor its files; not even their number."""
+    make_files(world, tmp_path, private=True)
+    world.account("stranger")
+    asked = {"title": "sinking"}
+    world.anonymous.post("/repos/ada/Notes/issues", json=asked, auth=("ada", PASSWORD))
+    for who, found in ((None, False), ("stranger", False), ("ada", True)):
+        site = visitor(world, who)
+        for words in ("notes", "sinking", "large.bin"):
+            page = site.get("/-/search", params={"q": words}).text
+            assert ("/ada/Notes" in page) == found, (who, words)
+            assert found or page.count('<span class="pill">0</span>') == 3
+
+
+def test_a_search_ends(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When there is too much to look through, what was found is shown and the rest admitted."""
+    make_files(world, tmp_path)
+    site = visitor(world)
+    monkeypatch.setattr(search, "FILES_SHOWN", 1)
+    page = site.get("/-/search?q=e&tab=files").text
+    assert "Not every file was looked at" in page
+    assert "1+" in page
+    monkeypatch.setattr(search, "SECONDS", -1.0)
+    assert "Not every file was looked at" in site.get("/-/search?q=e&tab=files").text

@@ -1,0 +1,55 @@
+"""People who look at pages, each with a browser that is logged in, and a place to look at."""
+
+from dataclasses import dataclass
+
+import httpx
+
+from holdfast.hosting.store import accounts, sessions
+from tests.hosting.world import World
+
+__all__ = ["EVIL", "Guild", "guild_in"]
+
+# What a page must never hold as it is.
+EVIL = "<script>alert(1)</script>\"'&"
+
+
+@dataclass(frozen=True)
+class Guild:
+    """Ada's organization with a repository: Ben reads it, Cleo writes, Dora looks after it, Eve does neither."""
+
+    world: World
+    api: httpx.Client
+    """Ada's, for what comes before."""
+
+    def visit(self, name: str | None) -> httpx.Client:
+        """Open somebody's browser, or one nobody is logged in with."""
+        client = self.world.open("", Accept="text/html")
+        if name is not None:
+            user = accounts.find_user(self.world.database, name)
+            token = sessions.start_session(self.world.database, user, days=1)
+            client.cookies.set(sessions.COOKIE, token.reveal())
+        return client
+
+    def statuses(self, path: str) -> dict[str, int]:
+        """Return what everybody gets who looks at a page; `-` is nobody in particular."""
+        names = ("-", "eve", "ben", "cleo", "dora", "ada", "admin")
+        return {
+            name: self.visit(None if name == "-" else name)
+            .get(path)
+            .status_code  # each with a browser of their own
+            for name in names
+        }
+
+
+def guild_in(world: World) -> Guild:
+    """Let Ada found the guild, with a private repository."""
+    for name in ("ada", "ben", "cleo", "dora", "eve"):
+        world.account(name)
+    ada = world.holding(accounts.find_user(world.database, "ada"))
+    assert ada.post("/orgs", json={"username": "guild"}).status_code == 201
+    ship = {"name": "ship", "auto_init": True, "private": True}
+    assert ada.post("/orgs/guild/repos", json=ship).status_code == 201
+    for name, mode in (("ben", "read"), ("cleo", "write"), ("dora", "admin")):
+        answer = ada.put(f"/repos/guild/ship/collaborators/{name}", json={"permission": mode})
+        assert answer.status_code == 204
+    return Guild(world, ada)
