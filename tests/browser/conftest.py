@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect, sync_playwright
 
 from holdfast import logs
 from holdfast.hosting.data import connect, prepare
@@ -62,9 +62,14 @@ def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Itera
         if message.type in {"error", "warning"} and not is_refusal:
             complaints.append(message.text)
 
+    def refused(failed: Request) -> None:
+        # Whoever goes on before a picture has come stops asking for it.
+        if failed.failure != "net::ERR_ABORTED":
+            complaints.append(f"{failed.url} failed: {failed.failure}")
+
     page.on("console", listen)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda failed: complaints.append(f"{failed.url} failed"))
+    page.on("requestfailed", refused)
     yield page
     assert complaints == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -72,14 +77,15 @@ def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Itera
 
 
 @pytest.fixture
-def keep(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Keep a screenshot for people to look at, under artefacts/screens."""
+def keep(request: pytest.FixtureRequest, accessible: Callable[[Page], None]) -> Callable[[Page, str], None]:
+    """Keep a screenshot for people to look at, under artefacts/screens, of a page that keeps nobody out."""
     folder = ROOT / "artefacts" / "screens"
     folder.mkdir(parents=True, exist_ok=True)
     variant = request.node.name.partition("[")[2].rstrip("]")
 
     def screenshot(page: Page, name: str) -> None:
         page.screenshot(path=folder / f"{name}-{variant}.png", full_page=True)
+        accessible(page)
 
     return screenshot
 

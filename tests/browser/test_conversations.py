@@ -81,7 +81,7 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     page.get_by_label("Words to look for").fill("bread")
     page.keyboard.press("Enter")
     expect(page.locator("mark").first).to_be_visible()
-    keep(page, "search")
+    keep(page, "chats-search")
     page.locator(".rooms a").first.click()
     expect(page.locator(".m:target")).to_be_in_viewport()
     for path in ("people", "statistics", "about"):

@@ -11,7 +11,7 @@ from tests.conftest import ADMIN_PASSWORD, Service
 
 
 def test_a_person_logs_in_sees_what_is_there_and_logs_out(
-    site: Service, page: Page, keep: Callable[[Page, str], None], accessible: Callable[[Page], None]
+    site: Service, page: Page, keep: Callable[[Page, str], None]
 ) -> None:
     """By keyboard where that is quicker, in both sizes and schemes."""
     folder = site.settings.data / "backups"
@@ -35,12 +35,10 @@ def test_a_person_logs_in_sees_what_is_there_and_logs_out(
     page.goto(site.url)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     keep(page, "home")
-    accessible(page)
     page.get_by_role("main").get_by_role("link", name="Log in").click()
     page.get_by_label("Name").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
     keep(page, "login")
-    accessible(page)
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("heading", name="tidewater/a-repository-with")).to_be_visible()
@@ -49,7 +47,6 @@ def test_a_person_logs_in_sees_what_is_there_and_logs_out(
     expect(page.get_by_text("2,468")).to_be_visible()
     expect(page.get_by_text("ends in the middle of a record")).to_be_visible()
     keep(page, "shelf")
-    accessible(page)
 
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Log out").click()

@@ -55,34 +55,55 @@ def delivering(tmp_path: Path) -> Iterator[Service]:
     database.close()
 
 
+def leave_for(page: Page, address: str) -> None:
+    """Go somewhere once the page has all its pictures: one that is left unloaded counts as a failure."""
+    page.wait_for_load_state("networkidle")
+    page.goto(address)
+
+
 def found_tidewater(delivering: Service, page: Page) -> None:
     """Log in, and make an organization."""
     page.goto(f"{delivering.url}/login?next=/-/new-organization")
     page.get_by_label("Name").fill("admin")
     page.get_by_label("Password").fill(ADMIN_PASSWORD)
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="New organization")).to_be_visible()
     page.get_by_label("Name", exact=True).fill("tidewater")
     page.get_by_label("Full name").fill("Tidewater Harbour")
     page.get_by_role("button", name="Make the organization").click()
     expect(page.get_by_role("heading", level=1, name="Tidewater Harbour")).to_be_visible()
 
 
+def make_token(delivering: Service, page: Page) -> None:
+    """Make an access token, with the password typed once more."""
+    leave_for(page, f"{delivering.url}/-/account/tokens")
+    page.get_by_label("Name").fill("builds")
+    page.get_by_label("Your password").fill(ADMIN_PASSWORD)
+    page.get_by_role("button", name="Make the token").click()
+    expect(page.get_by_role("status")).to_contain_text("it is not shown again")
+
+
 @pytest.mark.parametrize(("scheme", "page"), [("light", "desktop"), ("dark", "phone")], indirect=True)
 def test_a_person_makes_an_organization_a_webhook_and_a_token(
-    delivering: Service, receiver: str, page: Page, keep: Callable[[Page, str], None]
+    delivering: Service,
+    receiver: str,
+    page: Page,
+    keep: Callable[[Page, str], None],
+    accessible: Callable[[Page], None],
 ) -> None:
     """And sees what was sent and answered."""
     found_tidewater(delivering, page)
     page.get_by_role("link", name="Make the first one").click()
     expect(page.get_by_label("Owner")).to_have_value("tidewater")
     keep(page, "new-repository")
-    with httpx.Client(base_url=f"{delivering.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
-        made = api.post("/orgs/tidewater/repos", json={"name": "tides", "auto_init": True})
-        assert made.status_code == 201
-    page.goto(f"{delivering.url}/tidewater")
+    page.get_by_label("Name").fill("tides")
+    page.get_by_role("button", name="Make the repository").click()
+    expect(page.get_by_role("link", name="README.md").first).to_be_visible()
+    leave_for(page, f"{delivering.url}/tidewater")
     keep(page, "organization")
+    accessible(page)
 
-    page.goto(f"{delivering.url}/tidewater/tides/settings")
+    leave_for(page, f"{delivering.url}/tidewater/tides/settings")
     page.get_by_label("Description").fill("What the gauge says")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("Your changes are saved.")
@@ -96,29 +117,29 @@ def test_a_person_makes_an_organization_a_webhook_and_a_token(
     page.get_by_role("button", name="Make the webhook").click()
     expect(page.get_by_text("One is set")).to_be_visible()
     keep(page, "webhook")
+    accessible(page)
     page.get_by_role("button", name="Send a test").click()
+    page.wait_for_url("**/deliveries")
 
     with httpx.Client(base_url=f"{delivering.url}/api/v1", auth=("admin", ADMIN_PASSWORD)) as api:
         path = "/repos/tidewater/tides/hooks/1/deliveries"
         wait_for(lambda: api.get(path).json()[0]["response_status"] == 500, seconds=60)
-    page.reload()
+    leave_for(page, page.url)
     expect(page.get_by_text("Tried")).to_be_visible()
     keep(page, "deliveries")
     page.locator(".history a").click()
     expect(page.get_by_role("region", name="Response", exact=True)).to_contain_text("<script>alert(1)</script>")
     expect(page.get_by_role("region", name="Request", exact=True)).to_contain_text('"refs/heads/main"')
     keep(page, "delivery")
+    accessible(page)
     page.get_by_role("button", name="Cancel it").click()
     expect(page.get_by_role("status")).to_contain_text("It is cancelled")
     page.get_by_role("button", name="Send again").click()
     expect(page.get_by_role("status")).to_contain_text("It will be sent again.")
 
-    page.goto(f"{delivering.url}/-/account/tokens")
-    page.get_by_label("Name").fill("builds")
-    page.get_by_label("Your password").fill(ADMIN_PASSWORD)
-    page.get_by_role("button", name="Make the token").click()
-    expect(page.get_by_role("status")).to_contain_text("it is not shown again")
+    make_token(delivering, page)
     keep(page, "token")
-    page.goto(f"{delivering.url}/-/admin")
+    accessible(page)
+    leave_for(page, f"{delivering.url}/-/admin")
     expect(page.get_by_text("Not well")).to_have_count(0)
     keep(page, "health")
