@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from holdfast import logs
 from holdfast.hosting.data import connect, prepare
@@ -21,13 +30,15 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Containers have little shared memory, and a picture of a long page needs much.
+    "--disable-dev-shm-usage",
 ]
 # A busy machine is no failure.
 expect.set_options(timeout=30_000)
 # What counts as a failure, by the names axe has for the levels of the guidelines.
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 RUN_AXE = """async levels => {
-    const run = {runOnly: {type: "tag", values: levels}, resultTypes: ["violations"]};
+    const run = {runOnly: {type: "tag", values: levels}, resultTypes: ["violations"], preload: false};
     return (await axe.run(document, run)).violations;
 }"""
 
@@ -84,7 +95,12 @@ def keep(request: pytest.FixtureRequest, accessible: Callable[[Page], None]) -> 
     variant = request.node.name.partition("[")[2].rstrip("]")
 
     def screenshot(page: Page, name: str) -> None:
-        page.screenshot(path=folder / f"{name}-{variant}.png", full_page=True)
+        path = folder / f"{name}-{variant}.png"
+        try:
+            page.screenshot(path=path, full_page=True)
+        except Error:
+            # The browser cannot draw a page that long at once when memory is short; what is in view, it can.
+            page.screenshot(path=path)
         accessible(page)
 
     return screenshot
