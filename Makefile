@@ -78,7 +78,7 @@ test: $(VENV)/.dev clients ## set everything up and run the tests, with coverage
 	done
 	@printf 'coverage of everything: '; $(BIN)/coverage report --format=total | sed 's/$$/%/'
 
-test-postgres: $(VENV)/.dev clients ## run what the API's tests ask of SQLite once more on PostgreSQL
+test-postgres: $(VENV)/.dev clients ## run what was asked of SQLite once more on PostgreSQL
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
 test-long: $(VENV)/.dev ## run the tests that take minutes each

@@ -35,8 +35,8 @@ from tests.stage import Stage
 
 ROOT = Path(__file__).parent.parent
 ADMIN_PASSWORD = "correct-horse-battery"
-# The folders whose tests meet the database only through what the store's own tests hold to both.
-AGAIN = {"api", "events", "clients", "web", "doctor"}
+# What meets the database itself is held to both kinds every time; all else meets it through that.
+STORE = "store"
 
 # Time is measured by benchmarks; a property that is slow on a busy machine is still true.
 hypothesis.settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,10 +48,10 @@ for name in ("httpx", "httpcore"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what the API's tests do a second time on PostgreSQL; the store's own tests always run on both."""
+    """Mark what is done a second time on PostgreSQL; the store's own tests always run on both."""
     for item in items:
         given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        if given.get("settings") == "postgres" and AGAIN & set(item.path.parts):
+        if given.get("settings") == "postgres" and STORE not in item.path.parts:
             item.add_marker(pytest.mark.postgres)
 
 

@@ -36,7 +36,7 @@ from tests.backup.streams import (
 
 FORMS = dict(file_forms(small()))
 # JSON5 is read by a slow parser, and is tried less often.
-FLIPS = {name: {"json5": 20, "array": 100}.get(name, 300) for name in FORMS}
+FLIPS = {name: {"json5": 10, "array": 50}.get(name, 300) for name in FORMS}
 
 
 class Nowhere(io.RawIOBase):
@@ -92,7 +92,7 @@ def test_a_file_may_be_cut_anywhere(name: str) -> None:
     """What is left is refused, or is a shorter stream cut between two records, or lines cut between two lines."""
     data = FORMS[name]
     whole = read_everything(data)
-    step = {"json5": 311, "zip": 3, "array": 311, "lines": 7}.get(name, 1)
+    step = {"json5": 611, "zip": 3, "array": 611, "lines": 7}.get(name, 1)
     ends = set(range(0, len(data), step))
     if name == "lines":
         # Between two lines, and just beside, everything is tried.

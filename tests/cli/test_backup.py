@@ -83,6 +83,7 @@ def test_info_reads_standard_input_and_prints_json(spawn: Run) -> None:
     assert answer["bytes"] == len(STREAM)
 
 
+@pytest.mark.long
 def test_every_form_is_read_from_standard_input(spawn: Run, key_file: str) -> None:
     """As far as it is one file."""
     for name, data in file_forms(small()):

@@ -80,7 +80,7 @@ def seen(html: str) -> Seen:
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(text=TEXTS)
 @example("a\n\n\nb")
 @example("\n")
