@@ -35,7 +35,7 @@ def test_every_form_is_recognised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "pyproject.toml", "src/holdfast/web/static/mark.svg", "docs/images/home.png"]
+    "name", ["README.md", "pyproject.toml", "src/holdfast/web/static/mark.svg", "docs/images/repository.png"]
 )
 def test_other_files_are_not_offered(name: str) -> None:
     """Texts, pictures and programs."""
