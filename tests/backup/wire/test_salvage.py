@@ -115,8 +115,8 @@ def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_whatever_happens_to_a_stream_most_of_it_is_read(seed: int) -> None:
     """A few bytes changed, taken out or put in: all other frames are found.
 
-    The damages are the same every time. Of 13,637 such copies three lost more, where a damaged length happened to end
-    just before another record.
+    The damages are the same every time. Of 13,637 such copies three lost more, where a damaged length happened to
+    end just before another record.
     """
     rng = random.Random(seed)
     data = bytearray(stream_of(RECORDS))
