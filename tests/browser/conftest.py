@@ -119,10 +119,19 @@ def axe() -> str:
 def accessible(axe: str) -> Callable[[Page], None]:
     """Hold a page to the Web Content Accessibility Guidelines, levels A and AA, as it is shown now."""
 
-    def check(page: Page) -> None:
+    def look(page: Page) -> list[dict[str, Any]]:
         # The page's policy lets no other script run, so the browser's debugger brings this one.
         page.evaluate(axe)
         found: list[dict[str, Any]] = page.evaluate(RUN_AXE, LEVELS)
+        return found
+
+    def check(page: Page) -> None:
+        try:
+            found = look(page)
+        except Error:
+            # The browser was still on its way from one page to the next.
+            page.wait_for_load_state()
+            found = look(page)
         told = [
             f"{violation['id']}: {violation['help']}\n    {node['html']}\n    {node['failureSummary']}"
             for violation in found

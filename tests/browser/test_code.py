@@ -1,6 +1,7 @@
 """A repository in the browser: looking around, changing a file, and meeting somebody who was faster."""
 
 import base64
+import re
 from collections.abc import Callable
 
 import httpx
@@ -73,6 +74,7 @@ def look_around(site: Service, page: Page, keep: Keep, accessible: Check) -> Non
     expect(page.locator("table.blame tr")).to_have_count(len(CODE.splitlines()) + 1)
     keep(page, "blame")
     page.get_by_role("link", name="History").click()
+    expect(page).to_have_url(re.compile(r"/commits/"))
     keep(page, "history")
     page.get_by_role("link", name="Fall", exact=True).click()
     expect(page.locator("tr.add").first).to_contain_text("falling")
