@@ -4,6 +4,8 @@ import io
 import random
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup
 from holdfast.backup.wire import salvage
@@ -111,13 +113,14 @@ def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
         read(stream_of(RECORDS[:10]) + b"\xff" * 40_000)
 
 
-@pytest.mark.parametrize("seed", range(60))
+# A wrong length that ends just where a record does: one long record, and all in it lost.
+@example(seed=4119)
+@example(seed=13450)
+@example(seed=13636)
+@settings(max_examples=60)
+@given(seed=st.integers(0, 1 << 32))
 def test_whatever_happens_to_a_stream_most_of_it_is_read(seed: int) -> None:
-    """A few bytes changed, taken out or put in: all other frames are found.
-
-    The damages are the same every time. Of 13,637 such copies three lost more, where a damaged length happened to
-    end just before another record.
-    """
+    """A few bytes changed, taken out or put in: no byte goes missing, and all other frames are found."""
     rng = random.Random(seed)
     data = bytearray(stream_of(RECORDS))
     first = len(record(RECORDS[0]))

@@ -2,10 +2,11 @@
 
 A stream has no marks to find one's way back by: once a length is wrong, everything behind it is read from wrong
 places. So records are only believed in a row. One that cannot be taken apart, or holds nothing that looks like a
-record, is kept if those behind it do: then only its content is damaged. Otherwise, and where a length makes no
-sense, all bytes are passed over up to the next place from which on `IN_A_ROW` records follow each other, or fewer
-that end with the stream. What stands last in a record ends where that ends, and the records behind it would vouch
-for it: so the first of them must have what no part of a record has, its ids and its content.
+record, is kept if those behind it do and none begins inside of it: then only its content is damaged. Otherwise,
+and where a length makes no sense, all bytes are passed over up to the next place from which on `IN_A_ROW`
+records follow each other, or fewer that end with the stream. What stands last in a record ends where that ends,
+and the records behind it would vouch for it: so the first of them must have what no part of a record has, its
+ids and its content.
 """
 
 import re
@@ -79,7 +80,7 @@ class SalvagedStream(FrameStream):
         spans, rest, needed, fault = frames.split(self._buffer, 0, self._cap)
         begin = count = 0
         for start, end in spans:
-            if not is_record(self._buffer[start:end]) and not self._follows(end):
+            if not is_record(self._buffer[start:end]) and not (self._follows(end) and self._is_one(start, end)):
                 return begin, count, True
             begin, count = end, count + 1
         if fault or self._ended_in(rest):
@@ -114,6 +115,14 @@ class SalvagedStream(FrameStream):
         if size > LONGEST_PROOF or not self._have(start + size) or not self._follows(at):
             return False
         return stands_alone(schema.Frame.FromString(self._buffer[start : start + size]))
+
+    def _is_one(self, start: int, end: int) -> bool:
+        """Tell whether no other record begins inside of one: a wrong length may end just where a record does."""
+        for match in CANDIDATE.finditer(self._buffer, start, end):
+            place = match.start()
+            if is_plain(self._buffer[place : place + HEAD]) and self._begins(place):
+                return False
+        return True
 
     def _pass_over(self) -> bytes:
         """Drop all bytes up to the next place to go on from, and return them."""
