@@ -36,7 +36,7 @@ $(RUNTIME): $(LOCKS)
 	touch $@
 
 # One compiled extension per core module, beside its source: a stale one would hide an edit, so edits rebuild.
-$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard $(CORE_SOURCES:.py=.pxd))
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard src/holdfast/backup/wire/*.pxd)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 

@@ -28,6 +28,8 @@ CORE = [
     "holdfast.backup.wire.records",
     "holdfast.backup.wire.bodies",
     "holdfast.backup.wire.items",
+    "holdfast.backup.wire.hooks",
+    "holdfast.backup.wire.fields",
     "holdfast.backup.wire.check",
     "holdfast.backup.wire.entries",
     "holdfast.backup.wire.parts",

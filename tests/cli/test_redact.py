@@ -35,7 +35,13 @@ def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) 
             *("--key-file", str(tmp_path / "keys"), "--json"),
         )
         assert (ran.status, ran.err) == (0, "")
-        assert json.loads(ran.out) == {"frames": len(small()) - 1, "damaged": 0, "problem": ""}
+        assert json.loads(ran.out) == {
+            "frames": len(small()) - 1,
+            "damaged": 0,
+            "problem": "",
+            "gaps": 0,
+            "faults": [],
+        }
         copies.add((tmp_path / "copy").read_bytes())
     assert len(copies) == 1
     assert run("backup", "info", str(tmp_path / "copy")).status == 0
@@ -57,8 +63,22 @@ def test_damage_is_copied_and_said(run: Run, tmp_path: Path) -> None:
     source.write_bytes(stream_of([*small(), b"\x0a\x03\x22\x01\xff"]) + b"\x20abc")
     ran = run("backup", "redact", str(source), str(tmp_path / "copy"))
     assert ran.status == 0
-    assert "1 frames are damaged, and so are their copies" in ran.err
-    assert "the file ends in the middle of a record" in ran.err
+    assert ran.err.splitlines() == [
+        "note: 1 frame is damaged, and so is its copy",
+        "note: nothing can be read in 1 place, and nothing is copied from there",
+    ]
+
+
+def test_a_damaged_container_is_copied_as_far_as_it_can_be_read(run: Run, tmp_path: Path) -> None:
+    """The copy cannot have the same fault, which is said."""
+    (tmp_path / "keys").write_text(KEY_FILE)
+    (tmp_path / "sealed").write_bytes(container_of(small())[:-1] + b"?")
+    target = tmp_path / "copy"
+    ran = run("backup", "redact", str(tmp_path / "sealed"), str(target), "--key-file", str(tmp_path / "keys"))
+    assert ran.status == 0
+    assert "its MAC does not match" in ran.err
+    assert "the copy is a plain stream, and does not have that fault" in ran.err
+    assert f"{len(small()) - 1} frames" in ran.out
 
 
 def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None:

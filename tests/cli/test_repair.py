@@ -8,7 +8,7 @@ import pytest
 from holdfast.cli.exits import Exit
 from tests.backup.repairing.test_mending import broken
 from tests.backup.rules.world import World
-from tests.backup.streams import KEY_FILE, container_of, small, stream_of
+from tests.backup.streams import KEY_FILE, container_of, sample, small, stream_of
 from tests.cli.conftest import Run
 
 
@@ -113,3 +113,29 @@ def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> 
     lost = f"The bytes from {len(before):,} to {len(before) + 11:,}, in which no record can be read, are left out."
     assert ran.out.splitlines()[0] == f"frame {len(records) - 5}: stream.whole: {lost}"
     assert fixed.read_bytes() == stream_of(records)
+
+
+def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) -> None:
+    """The plan says what is wrong and how much is kept; only what is lost needs --drop."""
+    (tmp_path / "keys").write_text(KEY_FILE)
+    keys = ("--key-file", str(tmp_path / "keys"))
+    source, fixed, back = (tmp_path / name for name in ("sealed.encrypted", "fixed.encrypted", "back"))
+    source.write_bytes(container_of(sample(300))[:9000])
+    plan = run("backup", "repair", str(source), "--plan", *keys)
+    assert (plan.status, plan.err) == (Exit.NO, "")
+    assert plan.out.startswith(
+        "whole backup: container.length: The backup is written anew from what is left of it: "
+    )
+    assert (
+        "container.compression: The compressed data are damaged or end too early. Stays; --drop would" in plan.out
+    )
+    refused = run("backup", "repair", str(source), str(fixed), *keys)
+    assert (refused.status, refused.out) == (Exit.UNREADABLE, "")
+    assert "with --drop what follows is left out, and what can be read before it is kept" in refused.err
+    done = run("backup", "repair", str(source), str(fixed), "--drop", *keys)
+    assert (done.status, done.err) == (0, "")
+    assert f"{fixed}.original: the damaged original, kept to be put back when it is undone" in done.out
+    assert run("backup", "validate", str(fixed), *keys).status == 0
+    undone = run("backup", "repair", str(fixed), str(back), "--undo", f"{fixed}.changes.json", *keys)
+    assert undone.out == f"{back}: 2 changes undone; the file is what it was, to the byte\n"
+    assert back.read_bytes() == source.read_bytes()

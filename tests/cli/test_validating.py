@@ -103,8 +103,27 @@ def test_json_is_one_finding_a_line(run: Run, broken: Path) -> None:
             "importer",
             "repair",
             "drop",
+            "consequence",
         )
     }
+
+
+def test_a_gap_does_not_drown_what_else_is_wrong(run: Run, tmp_path: Path) -> None:
+    """A few of what it may have caused are listed, and all with --max 0; the last line counts them."""
+    path = tmp_path / "a.binproto"
+    records = sample(300)
+    path.write_bytes(stream_of(records[:4]) + b"\xff" * 12 + stream_of([*records[6:], records[-1] + b"\x22\x00"]))
+    ran = run("backup", "validate", str(path))
+    assert ran.status == Exit.NO
+    listed = [line for line in ran.out.splitlines() if line.startswith("error ")]
+    assert sum("It may be among what could not be read." in line for line in listed) == 5
+    assert "12 bytes from byte" in listed[0]
+    assert "[chat-item.direction.set]" in ran.out
+    assert "--max 0 lists them all" in ran.out
+    assert " of them maybe only because of what could not be read)" in ran.out.splitlines()[-1]
+    every = run("backup", "validate", str(path), "--max", "0").out
+    assert every.count("It may be among what could not be read.") > 5
+    assert "--max 0" not in every
 
 
 def test_purpose_and_edition_are_options(run: Run, tmp_path: Path) -> None:

@@ -17,20 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.message import Message
-
 from holdfast.backup.rules import Finding, Severity, Validator
 from holdfast.backup.sample import sample_records
-from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import FrameStream
 from holdfast.backup.wire.varint import encode_varint
+from tests.compat.structured import Records, Smith
 
 __all__ = ["Verdict", "ask", "differences", "judge", "mutations"]
 
 SCRIPT = Path(__file__).with_name("reference_verdicts.mjs")
 SHOWN = 40
-Records = tuple[bytes, ...]
 # What the specification asks for and the reference does not.
 OURS_ALONE = {"account.first"}
 # What the reference looks at when there are no more frames; here it is found where it stands.
@@ -90,93 +86,14 @@ def read(path: Path) -> Records:
         return (stream.header, *(frame.raw for frame in stream))
 
 
-def fields_of(message: Message) -> Iterator[tuple[Message, FieldDescriptor]]:
-    """Yield every field of the message and of those inside it, set or not."""
-    descriptor: Descriptor = message.DESCRIPTOR  # type: ignore[assignment]  # the stubs know two classes for one
-    yield from ((message, field) for field in descriptor.fields)
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            for child in value if field.is_repeated else [value]:
-                yield from fields_of(child)
-
-
-def odd_value(rng: random.Random, field: FieldDescriptor, value: object) -> object:
-    """Make up a value that may break a rule."""
-    if field.type == FieldDescriptor.TYPE_STRING:
-        return rng.choice(["", "x", "a" * 201, "é" * 101, "0", "1.5", ".", "name.01", "Name.0", "x" * 2100])
-    if field.type == FieldDescriptor.TYPE_BYTES:
-        old = value if isinstance(value, bytes) else b""
-        return rng.choice([b"", old[:-1], old + b"\x01", bytes(16), bytes(17), b"\x01" * 17, bytes(32), bytes(33)])
-    if field.type == FieldDescriptor.TYPE_BOOL:
-        return not value
-    if field.type == FieldDescriptor.TYPE_ENUM:
-        assert field.enum_type is not None
-        return rng.choice([0, 99, *field.enum_type.values_by_number])
-    if field.type == FieldDescriptor.TYPE_FLOAT:
-        return rng.choice([0.0, 0.5, 1.0])
-    if field.type in (FieldDescriptor.TYPE_FIXED32, FieldDescriptor.TYPE_UINT32):
-        return rng.choice([0, 1, 2, 5, 60, 2399, 2400, 0xFF112233, 0x7F112233, (1 << 32) - 1])
-    numbers = [0, 1, 2, 3, 7, 60_000, 90_000_000, 200, 201, 202, 1_715_636_551_000, 8_640_000_000_000_001]
-    return rng.choice([*numbers, (1 << 63) - 1, (1 << 64) - 1])
-
-
-def mutate(rng: random.Random, records: Records) -> Records:
-    """Change one thing in a stream."""
-    made = list(records)
-    at = rng.randrange(len(made))
-    whim = rng.random()
-    if whim < 0.04 and at:
-        del made[at]
-        return tuple(made)
-    if whim < 0.08 and at:
-        made.insert(rng.randrange(1, len(made) + 1), made[at])
-        return tuple(made)
-    if whim < 0.11 and at:
-        made.insert(rng.randrange(1, len(made)), made.pop(at))
-        return tuple(made)
-    message: Message = (Frame if at else BackupInfo).FromString(made[at])
-    places = list(fields_of(message))
-    if not places:
-        return tuple(made)
-    # Fields that are there are the more interesting ones.
-    there = [place for place in places if place[1] in dict(place[0].ListFields())]
-    owner, field = rng.choice(there if there and rng.random() < 0.7 else places)
-    change(rng, owner, field)
-    made[at] = message.SerializeToString()
-    return tuple(made)
-
-
-def change(rng: random.Random, owner: Message, field: FieldDescriptor) -> None:
-    """Change one field."""
-    value = getattr(owner, field.name)
-    if field.is_repeated:
-        if len(value) and rng.random() < 0.5:
-            if rng.random() < 0.5:
-                del value[rng.randrange(len(value))]
-            else:
-                value.append(value[rng.randrange(len(value))])
-        elif field.message_type is not None:
-            value.add()
-        else:
-            value.append(odd_value(rng, field, None))
-    elif rng.random() < 0.3:
-        owner.ClearField(field.name)
-    elif field.message_type is not None:
-        value.SetInParent()
-        if rng.random() < 0.3:
-            value.Clear()
-            value.SetInParent()
-    else:
-        setattr(owner, field.name, odd_value(rng, field, value))
-
-
 def mutations(rng: random.Random, originals: Sequence[Records], count: int) -> list[Records]:
     """Change streams, most of them in one place and some in more."""
+    smith = Smith(rng, originals)
     made = []
     for _ in range(count):
-        records = mutate(rng, rng.choice(originals))
+        records = smith.change(rng.choice(originals))
         while rng.random() < 0.15:
-            records = mutate(rng, records)
+            records = smith.change(records)
         made.append(records)
     return made
 

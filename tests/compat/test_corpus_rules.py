@@ -1,14 +1,18 @@
 """Backups that other programs wrote are valid, and those they broke are not."""
 
+import random
 from pathlib import Path
 
 import pytest
 
 from holdfast import backup
 from holdfast.backup.rules import Edition, Severity, Validation
+from tests.backup.rules.planting import plant, told
+from tests.backup.rules.world import findings
 from tests.backup.wire.core import installed, interpreted
 from tests.backup.wire.whole_streams import damaged, judged
 from tests.compat.corpus import chat_backups
+from tests.compat.reference import read
 
 BROKEN = {
     "chat-pinned-order-conflict": "chat.pinned-order.unique",
@@ -43,3 +47,16 @@ def test_compiled_and_interpreted_judge_the_corpus_alike() -> None:
         data = path.read_bytes()
         for one in (data, damaged(data, number, 3)) if number % 5 == 0 else (data,):
             assert judged(compiled, one) == judged(plain, one), path.stem
+
+
+def test_faults_planted_into_the_corpus_are_all_found() -> None:
+    """Up to ten in each file, in frames of their own: those are found there, and nothing else is."""
+    count = 0
+    for number, path in enumerate(chat_backups("valid", "*.binproto")[::6]):
+        records = list(read(path))
+        planted = plant(random.Random(number), records, min(10, len(records) // 2), edition="current", tries=300)
+        for one in planted:
+            records[one.frame] = one.raw
+        assert told(findings(records, edition="current")) == [line for one in planted for line in one.told]
+        count += len(planted)
+    assert count > 60

@@ -51,7 +51,7 @@ ELSEWHERE = {
     Path("backup/container/faults.py"): "backup/rules/test_containers.py",
     **{
         Path(f"backup/wire/{name}.py"): "backup/wire/test_check.py"
-        for name in ("bodies", "ground", "items", "kinds", "numbers", "records", "values")
+        for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "numbers", "records", "values")
     },
     Path("backup/wire/checks.py"): "backup/rules/test_book.py",
     Path("cli/opened.py"): "cli/test_backup.py",
@@ -94,7 +94,6 @@ ELSEWHERE = {
     Path("web/repository_list.py"): "web/test_explore.py",
     Path("backup/sample"): "backup/sample/test_coverage.py",
     Path("cli/demo"): "cli/demo/test_filling.py",
-    Path("backup/wire/cursor.py"): "backup/wire/test_hostile.py",
     Path("backup/wire/faults.py"): "backup/wire/test_frames.py",
     Path("backup/wire/names.py"): "backup/wire/test_tables.py",
     Path("backup/wire/render.py"): "backup/wire/test_tojson.py",

@@ -12,6 +12,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
 from holdfast.backup.container.media import Media
+from holdfast.backup.container.metadata import ForwardSecrecy
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, UnreadableBackup
 from holdfast.backup.media import kept
@@ -56,11 +57,12 @@ def convert(
     *,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
+    forward_secrecy: ForwardSecrecy | None = None,
 ) -> Conversion:
     """Write a backup in another form. Frames are not judged: what is wrong with them is still there afterwards.
 
     `keys` are those to encrypt with, `names` is the spelling of JSON names. A folder also gets the attachments,
-    where the source has them.
+    where the source has them, an encrypted container `forward_secrecy`, if its keys have the token that is in it.
     """
     store = KeyMaterial() if keys is None else keys
     copied: list[str] = []
@@ -69,7 +71,9 @@ def convert(
         To.STREAM: lambda: writer.write_stream(target, source.header, unchecked=True),
         To.JSONL: lambda: writer.write_lines(target, source.header, names=names, unchecked=True),
         To.JSON: lambda: writer.write_array(target, source.header, names=names, unchecked=True),
-        To.CONTAINER: lambda: writer.write_container(target, source.header, store, unchecked=True),
+        To.CONTAINER: lambda: writer.write_container(
+            target, source.header, store, forward_secrecy=forward_secrecy, unchecked=True
+        ),
         To.FOLDER: lambda: writer.write_snapshot(folder_of(target), source.header, store, copied, unchecked=True),
     }
     frames = 0

@@ -169,12 +169,13 @@ class Opener:
     on_edited: Callable[[int], None] | None
     on_fault: OnFault | None
     on_gap: OnGap | None
+    keep_gaps: bool
 
     def read(self, plain: BinaryIO) -> Records:
         """Read a plain stream from where it begins."""
         if self.on_gap is None:
             return FrameStream(plain, limits=self.limits, progress=self.progress)
-        return SalvagedStream(plain, self.on_gap, limits=self.limits, progress=self.progress)
+        return SalvagedStream(plain, self.on_gap, keep=self.keep_gaps, limits=self.limits, progress=self.progress)
 
     def folder(self, path: Path) -> Backup:
         """Open a folder."""
@@ -235,7 +236,12 @@ class Opener:
             media = ExportMedia(export)
 
             def start() -> Records:
-                return JsonRecords(line_items(export.open_lines(), self.limits), "lines", on_edited=self.on_edited)
+                return JsonRecords(
+                    line_items(export.open_lines(), self.limits),
+                    "lines",
+                    on_edited=self.on_edited,
+                    on_gap=self.on_gap,
+                )
 
         elif form is Form.GZIP:
             start = self.gzipped(source)
@@ -261,7 +267,9 @@ class Opener:
 
         def start() -> Records:
             rewind(source)
-            return JsonRecords(line_items(source, self.limits), "lines", on_edited=self.on_edited)
+            return JsonRecords(
+                line_items(source, self.limits), "lines", on_edited=self.on_edited, on_gap=self.on_gap
+            )
 
         return start
 
@@ -332,6 +340,7 @@ def open(  # noqa: A001  # backup.open() is what people look for
     on_edited: Callable[[int], None] | None = None,
     on_fault: OnFault | None = None,
     on_gap: OnGap | None = None,
+    keep_gaps: bool = False,
 ) -> Backup:
     """Open a backup: a path to a file or folder, or an open binary file, standard input among them.
 
@@ -341,11 +350,12 @@ def open(  # noqa: A001  # backup.open() is what people look for
     the bytes of the plain stream read so far, `on_edited` with the number of a JSON record that was edited
     although it carries its original bytes. With `on_fault` what is wrong with encryption, compression or the
     folder is told there instead of raised, and what can still be read is, unproven; each reading tells it anew.
-    With `on_gap` the frames go on behind places of the stream that cannot be read, of which it is told.
+    With `on_gap` the frames go on behind places of the stream that cannot be read, of which it is told before what
+    follows them; with `keep_gaps` also the bytes that stand there.
     """
     keys = read_keys(key) if isinstance(key, str) else key
     opener = Opener(
-        keys, limits or Limits(), gunzip_limits or GunzipLimits(), progress, on_edited, on_fault, on_gap
+        keys, limits or Limits(), gunzip_limits or GunzipLimits(), progress, on_edited, on_fault, on_gap, keep_gaps
     )
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):

@@ -13,6 +13,7 @@ class Part(StrEnum):
     MAC = "mac"
     PADDING = "padding"
     COMPRESSION = "compression"
+    CHECKSUM = "checksum"
     MAIN = "main"
     METADATA = "metadata"
     METADATA_MISSING = "metadata missing"

@@ -8,8 +8,8 @@ import typer
 
 from holdfast.backup import KeyMaterial, Redaction, redact
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.opened import SourceArgument, opened
-from holdfast.cli.output import JsonOption, console, print_json, print_note
+from holdfast.cli.opened import SourceArgument, given, size_of
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note
 
 __all__ = ["redact_backup"]
 
@@ -31,11 +31,22 @@ def redact_backup(
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
 
     def work(keys: KeyMaterial | None) -> Redaction:
-        return opened(source, keys, lambda found: redact(found, where, seed=seed))
+        with byte_progress(source.name, size_of(source)) as progress:
+            return redact(given(source), where, keys, seed=seed, progress=progress)
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if done.damaged:
-        print_note(f"note: {done.damaged:,} frames are damaged, and so are their copies")
+        what = (
+            "frame is damaged, and so is its copy"
+            if done.damaged == 1
+            else "frames are damaged, as are their copies"
+        )
+        print_note(f"note: {done.damaged:,} {what}")
+    if done.gaps:
+        places = "place" if done.gaps == 1 else "places"
+        print_note(f"note: nothing can be read in {done.gaps:,} {places}, and nothing is copied from there")
+    for fault in done.faults:
+        print_note(f"note: {fault}; the copy is a plain stream, and does not have that fault")
     if done.problem:
         print_note(f"note: {done.problem}; the copy ends there too")
     if json:

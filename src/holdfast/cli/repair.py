@@ -9,7 +9,7 @@ import typer
 
 from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.convert import To, form_of
-from holdfast.backup.repairing.log import log_beside
+from holdfast.backup.repairing.log import log_beside, read_log
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.opened import SourceArgument
@@ -61,7 +61,7 @@ def repair_backup(
     if undo is not None and (plan or drop):
         raise typer.BadParameter("--undo goes with neither --plan nor --drop", param_hint="--undo")
     where = Path() if target is None else target
-    form = to or form_of(where) or To.STREAM
+    form = to or form_of(where)
     wanted = Wanted(profile, edition, purpose, drop)
 
     def work(keys: KeyMaterial | None) -> Repair | int:
@@ -74,7 +74,8 @@ def repair_backup(
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if isinstance(done, int):
-        console().print(f"{where}: {counted(done, 'change')} undone; the stream is what it was, to the byte")
+        what = "stream" if undo is None or read_log(undo).kept is None else "file"
+        console().print(f"{where}: {counted(done, 'change')} undone; the {what} is what it was, to the byte")
         return
     if json:
         print_json(done)
@@ -83,6 +84,8 @@ def repair_backup(
         if not plan:
             log_path = log_beside(where) if log is None else log
             console().print(f"{where}: written; {log_path} has what it takes to undo it")
+            if done.kept is not None:
+                console().print(f"{done.kept}: the damaged original, kept to be put back when it is undone")
     if not done.passes:
         raise typer.Exit(Exit.NO)
 
@@ -90,10 +93,10 @@ def repair_backup(
 def show(done: Repair) -> None:
     """Print what is mended and what is not, the most frequent first where there is too much for a screen."""
     out = console()
-    lines = [f"frame {step.frame}: {step.rule}{at(step.path)}: {step.words}" for step in done.steps]
+    lines = [f"{place(step.frame)}: {step.rule}{at(step.path)}: {step.words}" for step in done.steps]
     print_some(lines, Counter(step.rule for step in done.steps))
     left = [
-        f"frame {'-' if one.frame is None else one.frame}: {one.rule}{at(one.path)}: {one.problem} "
+        f"{place(one.frame)}: {one.rule}{at(one.path)}: {one.problem} "
         + ("Stays; --drop would leave it out." if one.needs_drop else "Cannot be mended.")
         for one in done.unmended
     ]
@@ -107,6 +110,11 @@ def show(done: Repair) -> None:
 def counted(number: int, what: str) -> str:
     """Count things."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def place(frame: int | None) -> str:
+    """Name a frame, or what is meant where there is none."""
+    return "whole backup" if frame is None else "header" if frame == 0 else f"frame {frame}"
 
 
 def at(path: str) -> str:

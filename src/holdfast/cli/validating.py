@@ -22,6 +22,8 @@ __all__ = ["FindingLine", "RuleLine", "list_rules", "validate_backup"]
 
 # A screenful of findings is read; the rest is better counted.
 SHOWN: Final = 50
+# Of those that may only come of others a few will do.
+CONSEQUENCES_SHOWN: Final = 5
 # Few rules look at more fields than this; those that do look at all dates, or at all ids of group updates.
 FIELDS_SHOWN: Final = 8
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
@@ -42,6 +44,7 @@ class FindingLine(msgspec.Struct, frozen=True):
     importer: str
     repair: str | None
     drop: str | None
+    consequence: bool
 
 
 class RuleLine(msgspec.Struct, frozen=True):
@@ -75,6 +78,7 @@ def finding_line(finding: Finding) -> FindingLine:
         rule.importer,
         first_repair(rule.id, loses=False),
         first_repair(rule.id, loses=True),
+        finding.consequence,
     )
 
 
@@ -106,6 +110,8 @@ class Report:
         self._json = as_json
         self._out = console()
         self.chosen = 0
+        self._consequences = 0
+        self._hidden = 0
 
     def add(self, finding: Finding) -> None:
         """Count a finding and, where it is asked for and not one too many, print it."""
@@ -115,7 +121,13 @@ class Report:
             return
         self.by_rule[finding.rule] += 1
         self.chosen += 1
-        if self._most and self.chosen > self._most:
+        self._consequences += finding.consequence
+        if finding.consequence:
+            one_too_many = self._consequences > min(self._most, CONSEQUENCES_SHOWN)
+        else:
+            one_too_many = self.chosen - self._consequences > self._most
+        if self._most and one_too_many:
+            self._hidden += 1
             return
         if self._json:
             sys.stdout.write(msgspec.json.encode(finding_line(finding)).decode() + "\n")
@@ -126,9 +138,8 @@ class Report:
         """Print what was found of each rule, and the one line that answers the question."""
         if self._json:
             return
-        hidden = self.chosen - self._most if self._most else 0
-        if hidden > 0:
-            self._out.print(f"... and {hidden:,} more; --max 0 lists them all")
+        if self._hidden:
+            self._out.print(f"... and {self._hidden:,} more; --max 0 lists them all")
         if self.chosen:
             self._out.print()
             self._out.print(grouped(self.by_rule, validation))
@@ -147,6 +158,7 @@ def as_text(finding: Finding) -> Text:
         f" {place}",
         f" {finding.path}" if finding.path else "",
         f": {rule.wrong.removesuffix('.')}{detail}.",
+        " It may be among what could not be read." if finding.consequence else "",
         (f" [{rule.id}]", "dim"),
     )
 
@@ -176,6 +188,8 @@ def verdict(name: str, validation: Validation) -> Text:
     held = {Edition.SPEC: "the specification", Edition.CURRENT: "today's format", None: "the format"}
     answer = ("valid", "bold green") if validation.valid else ("not valid", "bold red")
     found = ", ".join(named) or "no findings"
+    if validation.consequences:
+        found += f" ({validation.consequences:,} of them maybe only because of what could not be read)"
     rest = f": {found} in {validation.frames:,} frames, held to {held[validation.edition]} ({validation.profile})"
     return Text.assemble(f"{name} is ", answer, rest)
 

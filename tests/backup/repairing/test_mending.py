@@ -3,6 +3,7 @@
 import os
 import random
 import stat
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,15 +14,34 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup import Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.convert import To
-from holdfast.backup.errors import DamagedBackup, LogRefused, UnwritableBackup
+from holdfast.backup.errors import (
+    BackupError,
+    DamagedBackup,
+    LogRefused,
+    UnreadableBackup,
+    UnwritableBackup,
+    WrongKey,
+)
 from holdfast.backup.repairing.log import log_beside, read_log
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.rules.world import World
-from tests.backup.streams import KEYS, container_of, folder_of, record, sample, small, stream_of
+from tests.backup.streams import (
+    KEYS,
+    MODERN_KEYS,
+    container_of,
+    folder_of,
+    lines_of,
+    record,
+    sample,
+    small,
+    stream_of,
+)
 from tests.backup.wire.mutations import mutate
 from tests.backup.wire.random_frames import random_frame
+
+SEALED = container_of(sample(100))
 
 
 def frames_of(path: Path) -> list[bytes]:
@@ -148,8 +168,10 @@ def test_a_stream_is_read_past_what_cannot_be_read(tmp_path: Path) -> None:
     records = World().records()
     before, after = stream_of(records[:-2]), stream_of(records[-2:])
     source.write_bytes(before + b"\xff" * 12 + after + b"\x80\x80")
-    (left,) = plan_repair(source).unmended
-    assert (left.rule, left.frame, left.needs_drop) == ("stream.whole", len(records) - 2, True)
+    assert [(one.rule, one.frame, one.needs_drop) for one in plan_repair(source).unmended] == [
+        ("stream.whole", len(records) - 2, True),
+        ("stream.whole", len(records), True),
+    ]
     with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
         repair(source, target)
     done = repair(source, target, wanted=Wanted(drop=True))
@@ -197,6 +219,123 @@ def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None
         assert "stream.whole" not in {finding.rule.id for finding in validate(target)}
         undo_repair(target, log_beside(target), back)
         assert back.read_bytes() == data
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    """Change one byte."""
+    return data[:at] + bytes([data[at] ^ 0x40]) + data[at:][1:]
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, modern: bool) -> None:  # noqa: FBT001
+    """Everything it holds is kept, the original beside the log, and undoing gives that file, byte for byte."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    data = container_of(broken(), modern=modern)
+    source.write_bytes(flipped(data, len(data) - 1))
+    planned = plan_repair(source, MODERN_KEYS, wanted=Wanted(drop=True))
+    assert planned.steps[0].rule == "container.mac"
+    assert planned.passes
+    done = repair(source, target, MODERN_KEYS, wanted=Wanted(drop=True), to=None, keys=MODERN_KEYS)
+    assert done == replace(planned, kept=str(tmp_path / "target.original"))
+    assert [f for f in validate(target, MODERN_KEYS) if f.severity is Severity.ERROR] == []
+    assert target.read_bytes().startswith(b"SBACKUP\x01") == modern
+    assert stat.S_IMODE((tmp_path / "target.original").stat().st_mode) == 0o600
+    assert (
+        undo_repair(target, log_beside(target), back, MODERN_KEYS) == len(read_log(log_beside(target)).changes) + 1
+    )
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_what_follows_damaged_compression_is_only_left_out_when_asked_to(tmp_path: Path) -> None:
+    """The plan says so, and how much is kept."""
+    source, target, back = (tmp_path / name for name in ("source", "target", "back"))
+    source.write_bytes(container_of(sample(300))[:9000])
+    (step,) = plan_repair(source, KEYS).steps
+    (left,) = plan_repair(source, KEYS).unmended
+    assert (step.rule, left.rule, left.needs_drop) == ("container.length", "container.compression", True)
+    with pytest.raises(DamagedBackup, match="with --drop what follows is left out"):
+        repair(source, target, KEYS, to=None, keys=KEYS)
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+    done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+    assert done.passes
+    kept = frames_of(target)
+    assert kept == list(sample(300)[1 : len(kept) + 1])
+    assert f"{len(kept)} frames before it are kept" in done.steps[-1].words
+    assert undo_repair(target, log_beside(target), back, KEYS) == 2
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_a_container_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    """With the reason, and not as something else; a key that does not fit is still that."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(flipped(container_of(small()), 40))
+    with pytest.raises(DamagedBackup, match=r"compressed data .* nothing of it can be read"):
+        repair(source, target, KEYS)
+    source.write_bytes(flipped(container_of(small()), 1))
+    with pytest.raises(WrongKey):
+        repair(source, target, KEYS)
+    source.write_bytes(b"%PDF-1.4" + bytes(range(201)))
+    with pytest.raises(UnreadableBackup, match="not a chat backup"):
+        repair(source, target, KEYS)
+    assert not target.exists()
+
+
+def test_a_folder_is_repaired_without_what_it_lacks(tmp_path: Path) -> None:
+    """Its list of keys is damaged, and so is its main file; who has the account's id needs only the latter."""
+    snapshot = folder_of(broken(), tmp_path)
+    (snapshot / "metadata").write_bytes(b"damaged")
+    main = flipped((snapshot / "main").read_bytes(), (snapshot / "main").stat().st_size - 1)
+    (snapshot / "main").write_bytes(main)
+    target, back = tmp_path / "fixed.encrypted", tmp_path / "back"
+    done = repair(snapshot, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+    assert {step.rule for step in done.steps} >= {"folder.metadata.readable", "container.mac"}
+    assert done.passes
+    undo_repair(target, log_beside(target), back, KEYS)
+    assert back.read_bytes() == main
+
+
+def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> None:
+    """Only when asked to; the file is kept, since nothing else has such a line."""
+    source, target, back = (tmp_path / name for name in ("source.jsonl", "target.jsonl", "back.jsonl"))
+    lines = lines_of(World().records()).splitlines(keepends=True)
+    lines[30:30] = [b"secret\n", b"\xff\n"]
+    source.write_bytes(b"".join(lines))
+    with pytest.raises(DamagedBackup, match=r"with --drop what cannot be read is left out.*line 31"):
+        repair(source, target, to=None)
+    done = repair(source, target, wanted=Wanted(drop=True), to=None)
+    assert [(step.rule, step.frame, step.words.partition(",")[0]) for step in done.steps] == [
+        ("stream.whole", 30, "Line 31 of the file"),
+        ("stream.whole", 30, "Line 32 of the file"),
+    ]
+    assert done.passes
+    assert frames_of(target) == World().records()[1:]
+    undo_repair(target, log_beside(target), back)
+    assert back.read_bytes() == source.read_bytes()
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 1 << 32))
+def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> None:
+    """Or nothing is written, where nothing of it can be read."""
+    rng = random.Random(seed)
+    data = bytearray(SEALED)
+    for _ in range(rng.choice((1, 2))):
+        at = rng.randrange(len(data))
+        data[at : at + rng.choice((0, 1, 16, 40))] = rng.randbytes(rng.choice((0, 1, 16)))
+    if rng.random() < 0.3:
+        del data[rng.randrange(len(data)) :]
+    with TemporaryDirectory() as folder:
+        source, target, back = (Path(folder, name) for name in ("source", "target", "back"))
+        source.write_bytes(data)
+        try:
+            done = repair(source, target, KEYS, wanted=Wanted(drop=True), to=None, keys=KEYS)
+        except BackupError:
+            assert [path.name for path in Path(folder).iterdir()] == ["source"]
+            return
+        errors = [one for one in validate(target, KEYS, edition=done.edition) if one.severity is Severity.ERROR]
+        assert done.passes == (errors == [])
+        undo_repair(target, log_beside(target), back, KEYS)
+        assert done.kept is None or back.read_bytes() == data
 
 
 def test_neither_the_backup_nor_anything_half_done_is_left_behind(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from holdfast.backup import Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.repairing.log import log_beside
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.book import RULES, rule_named
-from holdfast.backup.rules.repairs import REPAIRS, How
+from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.repairs import LEFT_OUT, REPAIRS, WRITTEN_ANEW, How, first_repair
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire import tables
 from tests.backup.rules.breakers import BREAKERS, HOW
@@ -28,6 +29,16 @@ def test_every_repair_is_of_a_rule_that_can_be_an_error() -> None:
     """What is only worth a note is left alone."""
     assert set(REPAIRS) <= {rule.id for rule in RULES}
     assert all(rule_named(name).strict is Severity.ERROR for name in REPAIRS)
+
+
+def test_what_is_wrong_with_the_file_is_mended_by_writing_it() -> None:
+    """All that opening can tell of, and what a stream breaks off with; only what is lost has to be asked for."""
+    assert {*RULE_OF.values(), "stream.whole"} == WRITTEN_ANEW | LEFT_OUT
+    for name in WRITTEN_ANEW:
+        assert (first_repair(name, loses=False), first_repair(name, loses=True)) == (How.REWRITE, None)
+    for name in LEFT_OUT:
+        assert (first_repair(name, loses=False), first_repair(name, loses=True)) == (None, How.DROP_BYTES)
+    assert not REPAIRS.keys() & (WRITTEN_ANEW | LEFT_OUT)
 
 
 def test_repairs_name_fields_of_the_schema() -> None:

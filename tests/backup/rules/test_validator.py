@@ -3,7 +3,9 @@
 import gzip
 import io
 import random
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -12,12 +14,15 @@ from hypothesis import strategies as st
 from holdfast import backup
 from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.rules import Edition, Finding, Profile, Severity, Validation, Validator, validate, validator
-from holdfast.backup.rules.validator import Held
+from holdfast.backup.rules.validator import Held, validating
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire.varint import encode_varint
-from tests.backup.rules.breakers import BREAKERS, both, drop, put
+from tests.backup.rules import planting
+from tests.backup.rules.breakers import BREAKERS, HOW, both, drop, put
+from tests.backup.rules.planting import plant
+from tests.backup.rules.test_book import kept
 from tests.backup.rules.world import World, findings
-from tests.backup.streams import KEYS, container_of, lines_of, stream_of
+from tests.backup.streams import KEYS, array_of, container_of, lines_of, stream_of
 from tests.backup.wire.mutations import mutate
 
 
@@ -57,6 +62,80 @@ def test_ten_faults_are_ten_findings() -> None:
     frames = [finding.frame or 0 for finding in found]
     assert frames == sorted(frames)
     assert told(whole(stream_of(world.records()))) == told(found)
+
+
+@pytest.mark.parametrize("edition", ["spec", "current"])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 1 << 32))
+def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: str) -> None:
+    """In ten frames of a made-up history: what is said of them together is what is said of each alone."""
+    rng = random.Random(seed)
+    records = list(sample_records(60, 1 + seed % 5, edition=edition))  # type: ignore[arg-type]
+    planted = plant(rng, records, 10, edition=edition)
+    assert len(planted) == 10
+    for one in planted:
+        records[one.frame] = one.raw
+    found = whole(stream_of(records), edition=edition)
+    assert planting.told(found) == [line for one in planted for line in one.told]
+    assert {(one.rule, one.frame) for one in planted} <= {(one.rule.id, one.frame) for one in found}
+
+
+@pytest.mark.parametrize("how", [{}, {"edition": "spec"}, {"purpose": "takeout"}, {"profile": "import"}], ids=str)
+def test_every_rule_is_found_among_nine_others(how: dict[str, str]) -> None:
+    """The whole list, ten rules at a time that have nothing to do with each other."""
+    alone = {name: single(name, how) for name in BREAKERS if HOW.get(name, how) == how or not HOW.get(name)}
+    alone = {name: one for name, one in alone.items() if any(rule == name for rule, _frame, _path in one.found)}
+    # Without a user everything about the user is something else, and thousands of findings are no one fault.
+    for name in ("self.present", "frame.crowded"):
+        del alone[name]
+    waiting = set(alone)
+    rng = random.Random(1)
+    while waiting:
+        group: list[str] = []
+        for name in [*rng.sample(sorted(waiting), len(waiting)), *rng.sample(sorted(alone), len(alone))]:
+            if len(group) < 10 and not any(alone[name].marks & alone[other].marks for other in group):
+                group.append(name)
+        assert len(group) == 10
+        world = kept(how)
+        for name in group:
+            BREAKERS[name](world)
+        assert Counter(by_name(world, how)) == Counter(line for name in group for line in alone[name].found)
+        waiting -= set(group)
+
+
+class Alone(NamedTuple):
+    """What one broken rule alone makes a checker say, and all that has to do with it."""
+
+    found: list[tuple[str, str, str]]
+    marks: set[object]
+
+
+def by_name(world: World, how: dict[str, str]) -> list[tuple[str, str, str]]:
+    """List findings by the name of their frame, since frames may be put in or taken out before it."""
+    names = ["header", *world.frames, "damaged"]
+    return [
+        (one.rule.id, "whole" if one.frame is None else names[one.frame], one.path)
+        for one in findings(world.records(), **how)
+    ]
+
+
+def single(name: str, how: dict[str, str]) -> Alone:
+    """Break one rule; what it changes, adds and is found in are its marks."""
+    before, world = kept(how), kept(how)
+    try:
+        BREAKERS[name](world)
+    except (KeyError, IndexError):
+        return Alone([], set())
+    found = by_name(world, how)
+    changed = {
+        frame for frame in {*before.frames, *world.frames} if before.frames.get(frame) != world.frames.get(frame)
+    }
+    added = [world.frames[frame] for frame in changed - set(before.frames)]
+    ids = {frame.recipient.id for frame in added if frame.HasField("recipient")}
+    ids |= {frame.chat.id for frame in added if frame.HasField("chat")}
+    # What is written again breaks all that the first does.
+    firsts = {frame.removesuffix(" again") for frame in changed}
+    return Alone(found, {*changed, *firsts, *ids, *(frame for _rule, frame, _path in found if frame != "whole")})
 
 
 def broken_stream(count: int, seed: int = 5) -> bytes:
@@ -159,9 +238,66 @@ def test_a_stream_that_is_cut_off_is_judged_up_to_there() -> None:
     found = whole(data[:-3])
     assert [finding.rule.id for finding in found] == ["contact.profile-key.length", "stream.whole"]
     assert found[-1].frame == len(world.frames)
+    last = len(stream_of(world.records()[:-1]))
+    assert found[-1].offset == last
+    assert found[-1].detail == f"{len(data) - 3 - last:,} bytes from byte {last:,} on passed over"
     packed = gzip.compress(stream_of(sample_records(12_000, 1)), 1)
     (damage,) = whole(packed[: len(packed) * 9 // 10])
     assert damage.rule.id == "container.compression"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_follows_a_senseless_length_is_judged(threads: int) -> None:
+    """The gap is one finding; what may only be missing because of it is marked, and nothing else is."""
+    world = World()
+    put("ben.recipient.contact.profileKey", b"x")(world)
+    put("call.chatItem.updateMessage.individualCall.state", 0)(world)
+    records = world.records()
+    at = world.number("ada")
+    before = stream_of(records[:at])
+    data = before + b"\xff" * 12 + records[at] + stream_of(records[at + 1 :])
+    found = whole(data, threads=threads)
+    gap, key, *rest = found
+    lost = len(records[at]) + 12
+    assert (gap.rule.id, gap.frame, gap.offset) == ("stream.whole", at, len(before))
+    assert gap.detail == f"{lost:,} bytes from byte {len(before):,} on passed over"
+    assert (key.rule.id, key.frame) == ("contact.profile-key.length", at)
+    assert {one.rule.id for one in rest if one.consequence} >= {"chat.recipient.known", "chat-item.author.known"}
+    assert {one.rule.id for one in found if not one.consequence} == {
+        "stream.whole",
+        "contact.profile-key.length",
+        "individual-call.state.known",
+    }
+    frames = [one.frame for one in found if one.frame is not None]
+    assert frames == sorted(frames)
+    with validating(io.BytesIO(data)) as validation:
+        assert list(validation) == found
+        assert (validation.frames, validation.consequences) == (len(records) - 2, len(found) - 3)
+
+
+def test_an_account_that_could_not_be_read_is_missing_for_that() -> None:
+    """It is listed all the same, and so is the user."""
+    records = World().records()
+    found = whole(stream_of(records[:1]) + b"\xff" * 12 + stream_of([b"?" * 300, *records[4:]]))
+    missing = {one.rule.id: one.consequence for one in found if one.frame is None}
+    assert missing == {"account.present": True, "self.present": True}
+
+
+def test_json_lines_are_judged_past_what_cannot_be_read() -> None:
+    """The line is named, and nothing that stands on it; of an array what stands before it is judged."""
+    world = World()
+    put("voice.chatItem.authorId", 999)(world)
+    lines = lines_of(world.records()).splitlines(keepends=True)
+    at = world.number("voice")
+    lines[at : at + 1] = [b'{"chatItem": {"secret\n', b"\xff\n", lines[at]]
+    one, two, author = whole(b"".join(lines))
+    assert (one.rule.id, one.frame, one.offset, one.path) == ("stream.whole", at, None, "")
+    assert (one.detail, two.detail) == (f"line {at + 1} of the file", f"line {at + 2} of the file")
+    assert (author.rule.id, author.frame) == ("chat-item.author.known", at)
+    records = array_of(world.records()).splitlines(keepends=True)
+    records[at + 1] = b'{"nothing": 1},\n'
+    *_rest, last = whole(b"".join(records))
+    assert (last.rule.id, last.frame, last.detail) == ("stream.whole", at + 1, f"record {at + 1} of the array")
 
 
 def test_what_is_no_backup_is_refused() -> None:

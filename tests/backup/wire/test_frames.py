@@ -85,3 +85,24 @@ def test_every_fault_has_words() -> None:
     """A fault can be named to a person."""
     numbers = [value for name, value in vars(faults).items() if name.isupper() and isinstance(value, int)]
     assert sorted(numbers) == sorted(faults.FAULTS) == list(range(1, 10))
+
+
+def test_plain_records_are_counted_up_to_one_that_is_not(core: Core) -> None:
+    """One whose length is said twice, around it and in it, is plain; the place of the last of them is told."""
+    plain = stream(delimited(4, b"abc"), delimited(1, b""), delimited(8, b"x" * 200))
+    assert core.frames.measure_plain(plain, 0, CAP) == (3, 9, len(plain), 0, 0, 0)
+    assert core.frames.measure_plain(plain[:-1], 0, CAP) == (2, 6, 9, len(plain), 0, 0)
+    assert core.frames.measure_plain(plain + b"\xff" * 10, 0, CAP) == (3, 9, len(plain), 0, faults.LONG_VARINT, 0)
+    for odd in (
+        b"",
+        b"\x22",
+        b"\x22\x05a",
+        delimited(4, b"a") + b"a",
+        delimited(9, b"a"),
+        number(4, 1),
+        b"\x22\xff",
+    ):
+        data = plain + stream(odd, delimited(2, b""))
+        end = len(plain) + 1 + len(odd)
+        assert core.frames.measure_plain(data, 0, CAP) == (3, 9, len(plain), 0, 0, end)
+        assert core.frames.measure_plain(data, end, CAP) == (1, end, len(data), 0, 0, 0)

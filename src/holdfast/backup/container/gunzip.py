@@ -3,7 +3,7 @@
 `zlib-ng` does the work where it is installed, `zlib` where not; they read each other's output.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO, Final, Self
@@ -30,6 +30,8 @@ FEED: Final = 1 << 18
 # What is fed at once while looking for the byte from which on data are damaged.
 SIP: Final = 1 << 12
 STREAM: Final = "compressed stream"
+# What is said when all data were opened, and are not what was compressed.
+CHECKSUMS: Final = frozenset({"incorrect data check", "incorrect length check"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +85,13 @@ def _inflated(source: BinaryIO, limits: GunzipLimits, on_fault: OnFault | None) 
         try:
             content = inflater.decompress(data, CHUNK)
         except DeflateError as fault:
-            problem = f"the compressed data is damaged at or after this byte: {str(fault).rpartition(': ')[2]}"
-            damage = DamagedContainer(problem, part=Part.COMPRESSION, offset=begin, stream=STREAM)
+            reason = str(fault).rpartition(": ")[2]
+            problem = f"the compressed data is damaged at or after this byte: {reason}"
+            part = Part.CHECKSUM if reason in CHECKSUMS else Part.COMPRESSION
             if before is None:
-                raise damage from None
-            yield from _up_to_damage(before, data)
-            tell(damage, on_fault)
+                raise DamagedContainer(problem, part=part, offset=begin, stream=STREAM) from None
+            good = yield from _up_to_damage(before, data)
+            tell(DamagedContainer(problem, part=part, offset=begin + good, stream=STREAM), on_fault)
             return
         ended = inflater.eof
         # With nothing left to feed, what the inflater still holds comes out in further rounds.
@@ -103,8 +106,11 @@ def _inflated(source: BinaryIO, limits: GunzipLimits, on_fault: OnFault | None) 
         yield content
 
 
-def _up_to_damage(inflater: "deflate._Decompress", data: bytes) -> Iterator[bytes]:
-    """Yield what comes out before the data break: they are fed in small sips, and the last one byte by byte."""
+def _up_to_damage(inflater: "deflate._Decompress", data: bytes) -> Generator[bytes, None, int]:
+    """Yield what comes out before the data break: they are fed in small sips, and the last one byte by byte.
+
+    Return how many bytes were good.
+    """
     for start in range(0, len(data), SIP):
         sip = data[start : start + SIP]
         before = inflater.copy()  # type: ignore[attr-defined]  # not in the stubs
@@ -115,7 +121,8 @@ def _up_to_damage(inflater: "deflate._Decompress", data: bytes) -> Iterator[byte
                 try:
                     yield before.decompress(sip[at : at + 1])
                 except DeflateError:
-                    return
+                    return start + at
+    return len(data)
 
 
 def _drain(source: BinaryIO) -> None:

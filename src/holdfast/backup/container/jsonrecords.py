@@ -19,6 +19,7 @@ from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.errors import DamagedBackup, UnfitJson, UnreadableBackup
 from holdfast.backup.wire import Block, Limits, frame_from_json, header_from_json
 from holdfast.backup.wire.fromjson import unique
+from holdfast.backup.wire.salvage import Gap, OnGap
 from holdfast.backup.wire.varint import encode_varint
 
 __all__ = ["JsonRecords", "array_items", "line_items"]
@@ -47,40 +48,65 @@ def damaged(problem: str, number: int, where: Where) -> DamagedBackup:
 class JsonRecords:
     """The records of a JSON source: the header at once, the frames in blocks while they are read.
 
-    `items` yields each record with its number: the line it stands on, or its place in the array. `on_edited` is
-    called with the number of a record that somebody edited although it carries its original bytes.
+    `items` yields each record with its number: the line it stands on, or its place in the array; or what is wrong
+    with one that can be passed over. `on_edited` is called with the number of a record that somebody edited
+    although it carries its original bytes. With `on_gap` it goes on behind what is wrong, and tells of it there.
     """
 
     def __init__(
-        self, items: Iterator[Item], where: Where, *, on_edited: Callable[[int], None] | None = None
+        self,
+        items: Iterator[Item | DamagedBackup],
+        where: Where,
+        *,
+        on_edited: Callable[[int], None] | None = None,
+        on_gap: OnGap | None = None,
     ) -> None:
         self._items = items
         self._where = where
         self._on_edited = on_edited
+        self._on_gap = on_gap
         first = next(items, None)
         if first is None:
             raise UnreadableBackup("the file holds no record: the first one must be the header")
+        if isinstance(first, DamagedBackup):
+            raise first
         self.header = self._encode(header_from_json, *first)
         self.offset = len(encode_varint(len(self.header))) + len(self.header)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the frames as blocks of a frame stream."""
+        """Yield the frames as blocks of a frame stream; what is wrong with one is told behind those before it."""
         parts: list[bytes] = []
         size = count = 0
         index = 1
-        for number, item in self._items:
-            raw = self._encode(frame_from_json, number, item)
-            parts += (encode_varint(len(raw)), raw)
-            size += len(parts[-2]) + len(raw)
-            count += 1
-            if size >= BLOCK:
+        for found in self._frames():
+            if isinstance(found, bytes):
+                parts += (encode_varint(len(found)), found)
+                size += len(parts[-2]) + len(found)
+                count += 1
+            if parts and (size >= BLOCK or not isinstance(found, bytes)):
                 yield Block(index, self.offset, b"".join(parts))
                 self.offset += size
                 index += count
                 parts, size, count = [], 0, 0
+            if isinstance(found, bytes):
+                continue
+            if self._on_gap is None:
+                raise found
+            self._on_gap(Gap(index, self.offset, 0, problem=found))
         if parts:
             yield Block(index, self.offset, b"".join(parts))
             self.offset += size
+
+    def _frames(self) -> Iterator[bytes | DamagedBackup]:
+        """Yield frames, and what is wrong with those that are none; where the items end with that, it ends too."""
+        try:
+            for item in self._items:
+                try:
+                    yield item if isinstance(item, DamagedBackup) else self._encode(frame_from_json, *item)
+                except DamagedBackup as problem:
+                    yield problem
+        except DamagedBackup as problem:
+            yield problem
 
     def _encode(self, encode: Callable[..., bytes], number: int, item: str | dict[str, Any]) -> bytes:
         edited = self._on_edited
@@ -90,18 +116,22 @@ class JsonRecords:
             raise damaged(str(error), number, self._where) from None
 
 
-def line_items(source: BinaryIO, limits: Limits) -> Iterator[Item]:
+def line_items(source: BinaryIO, limits: Limits) -> Iterator[Item | DamagedBackup]:
     """Yield the lines of JSON Lines; empty ones are passed over."""
     number = 0
     cap = limits.frame_bytes
     while line := source.readline(cap + 1):
         number += 1
         if len(line) > cap:
-            raise damaged("the line is longer than is allowed", number, "lines")
+            while line and not line.endswith(b"\n"):
+                line = source.readline(cap)
+            yield damaged("the line is longer than is allowed", number, "lines")
+            continue
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         except UnicodeDecodeError:
-            raise damaged("the line is not UTF-8", number, "lines") from None
+            yield damaged("the line is not UTF-8", number, "lines")
+            continue
         if text:
             yield number, text
 

@@ -7,7 +7,8 @@ but which record it was, how long it is and what is wrong with it.
 from typing import Final
 
 from holdfast.backup.wire import faults, tables
-from holdfast.backup.wire.varint import encode_varint
+from holdfast.backup.wire.salvage import is_plain
+from holdfast.backup.wire.varint import encode_varint, varint_at
 from holdfast.backup.wire.walk import look
 
 __all__ = ["broken_like"]
@@ -36,12 +37,29 @@ LIST: Final = (b"\x0a", b"\x4a", b"\x9a\x01", b"\x1a", b"\x12")
 
 
 def broken_like(raw: bytes, fault: int, root: int = tables.FRAME) -> bytes:
-    """Write a record that is as long as another, damaged in the same way, and says nothing else."""
-    for start in beginnings(raw, fault):
+    """Write a record that is as long as another, damaged in the same way, and says nothing else.
+
+    One whose length is confirmed by what it begins with keeps that, so that it is still believed.
+    """
+    for start in (*plain_beginnings(raw, fault), *beginnings(raw, fault)):
         made = start[: len(raw)].ljust(len(raw), b"\0")
         if look(made, root).fault == fault:
             return made
     return bytes(len(raw))
+
+
+def plain_beginnings(raw: bytes, fault: int) -> tuple[bytes, ...]:
+    """List how such a record can begin if it is one field that fills it: with that field's tag and length."""
+    record = encode_varint(len(raw)) + raw
+    if not is_plain(record):
+        return ()
+    _size, body = varint_at(raw, 1)
+    head, inner = raw[:body], raw[body:]
+    if fault == faults.BAD_TEXT:
+        return tuple(head + nested(path[1:], b"\xff") for path in TEXTS if path[1:] and raw.startswith(path[0]))
+    if fault == faults.BAD_LIST:
+        return (head + nested(LIST[1:], b"\0"),)
+    return tuple(head + start for start in beginnings(inner, fault))
 
 
 def beginnings(raw: bytes, fault: int) -> tuple[bytes, ...]:

@@ -2,6 +2,7 @@
 
 import random
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
@@ -11,13 +12,16 @@ from typing import BinaryIO, Final
 from holdfast.backup import opening
 from holdfast.backup.apart import keep_apart
 from holdfast.backup.container import KeyMaterial
-from holdfast.backup.errors import DamagedBackup
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.faults import Fault, reason_for
+from holdfast.backup.errors import BackupError, DamagedBackup
 from holdfast.backup.opening import Backup
 from holdfast.backup.redaction.broken import broken_like
 from holdfast.backup.redaction.fields import WANTED, replacements
 from holdfast.backup.wire import faults, tables
 from holdfast.backup.wire.frames import split
 from holdfast.backup.wire.leaves import Leaf, leaves, leaves_of
+from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.backup.wire.walk import walk
@@ -25,21 +29,31 @@ from holdfast.backup.writer import sink_at
 
 __all__ = ["Redaction", "redact"]
 
+TOO_LONG: Final = b"\xff\xff\xff\xff\x0f"
 # What stands at the end of a stream that breaks off: a length that fails as the one that stood there did.
 ENDINGS: Final = {
     f"the record {faults.FAULTS[faults.LONG_VARINT]}": b"\xff" * 10,
-    f"the record {faults.FAULTS[faults.TOO_LONG]}": b"\xff\xff\xff\xff\x0f",
+    f"the record {faults.FAULTS[faults.TOO_LONG]}": TOO_LONG,
 }
 CUT_SHORT: Final = b"\x7f"
+# What stands in a place that could not be read: no length, and no beginning of a record. It begins with a length
+# that fails as the one that stood there did.
+NOTHING: Final = b"\xff"
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What was copied: how many frames, how many of them are damaged, and why no more follow, if they should."""
+    """What was copied: how many frames, how many of them are damaged, and why no more follow, if they should.
+
+    `gaps` is in how many places of the stream no record could be read, `faults` what is wrong around the stream,
+    which a plain copy cannot have.
+    """
 
     frames: int
     damaged: int
     problem: str
+    gaps: int = 0
+    faults: tuple[str, ...] = ()
 
 
 def redact(
@@ -48,17 +62,25 @@ def redact(
     key: KeyMaterial | str | None = None,
     *,
     seed: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Redaction:
     """Copy a backup in any form `open` takes, without what was written in it, as a plain frame stream.
 
     The copy has the same records, ids, sizes, timestamps and faults, and none of the names, texts, numbers, keys,
     hashes and addresses; people are still the same people wherever they are named. The same `seed` gives the same
     copy, and says nothing about the original; without one each copy differs. Damaged records are copied as damaged
-    ones.
+    ones, and places where no record can be read as others of the same size. A file whose encryption or compression
+    is damaged is copied as far as it can be read.
     """
+    met: list[Fault] = []
+    gaps: list[Gap] = []
     with ExitStack() as stack:
         if not isinstance(source, Backup):
-            source = stack.enter_context(opening.open(source, key))
+            try:
+                found = opening.open(source, key, progress=progress, on_fault=met.append, on_gap=gaps.append)
+            except BackupError as refusal:
+                raise reason_for(refusal, met) from None
+            source = stack.enter_context(found)
         if isinstance(target, str | PathLike):
             target = Path(target)
             keep_apart(source, target)
@@ -66,8 +88,10 @@ def redact(
         redactor = Redactor(seed)
         sink.write(encode_varint(len(source.header)) + redactor.header(source.header))
         problem = ""
+        filled = 0
         try:
             for block in source.blocks():
+                filled = fill(sink, gaps, filled)
                 sink.write(redactor.block(block.data))
         except DamagedBackup as error:
             # Only the stream itself can be broken off in the same way; a container cannot.
@@ -75,7 +99,20 @@ def redact(
                 raise
             problem = str(error)
             sink.write(ENDINGS.get(error.problem, CUT_SHORT))
-        return Redaction(redactor.frames, redactor.damaged, problem)
+        fill(sink, gaps, filled)
+        told = tuple(dict.fromkeys(map(str, met)))
+        return Redaction(redactor.frames, redactor.damaged, problem, len(gaps), told)
+
+
+def fill(sink: BinaryIO, gaps: list[Gap], filled: int) -> int:
+    """Write something that cannot be read either where that was met since last time; return how often it was."""
+    for gap in gaps[filled:]:
+        begin = {faults.TOO_LONG: TOO_LONG, faults.CUT: CUT_SHORT.rjust(min(gap.size, 4), NOTHING)}.get(
+            gap.fault, b""
+        )
+        sink.write(begin[: gap.size])
+        sink.writelines(NOTHING * min(CHUNK, gap.size - start) for start in range(len(begin), gap.size, CHUNK))
+    return len(gaps)
 
 
 class Redactor:

@@ -14,7 +14,7 @@ import msgspec
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import LogRefused
 
-__all__ = ["VERSION", "Change", "Log", "Lost", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
+__all__ = ["VERSION", "Change", "Kept", "Log", "Lost", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
 
 VERSION: Final = 1
 LARGEST: Final = 1 << 30
@@ -69,8 +69,19 @@ class Lost(msgspec.Struct, frozen=True):
         return base64.b64decode(self.data, validate=True)
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """The original file, kept beside the log under a name, by its size and its hash."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
 class Log(msgspec.Struct, frozen=True, kw_only=True):
-    """All changes, in the order of the original, what could not be read, and the streams they lie between."""
+    """All changes, in the order of the original, what could not be read, and the streams they lie between.
+
+    `kept` is set where the file around the stream was damaged too, and the original is that file.
+    """
 
     version: int = VERSION
     profile: str
@@ -80,6 +91,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     repaired: Stream
     changes: tuple[Change, ...]
     lost: tuple[Lost, ...] = ()
+    kept: Kept | None = None
 
 
 def log_beside(target: Path) -> Path:

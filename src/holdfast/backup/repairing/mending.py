@@ -4,29 +4,42 @@ import base64
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from holdfast.backup import opening
 from holdfast.backup.apart import keep_apart
 from holdfast.backup.container import KeyMaterial
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.faults import Fault, reason_for
+from holdfast.backup.container.whole import write_whole
 from holdfast.backup.convert import To, convert
-from holdfast.backup.errors import DamagedBackup, UnwritableBackup
+from holdfast.backup.errors import (
+    BackupError,
+    DamagedBackup,
+    DamagedContainer,
+    UnwritableBackup,
+)
 from holdfast.backup.opening import Backup
+from holdfast.backup.repairing.around import LOSES, REWRITTEN, around, each_once
 from holdfast.backup.repairing.log import Change, Log, Lost, Repaired, log_beside, read_log, write_log
+from holdfast.backup.repairing.originals import file_of, kept_beside, put_back, weigh
 from holdfast.backup.repairing.patches import Patches, patched
 from holdfast.backup.repairing.plan import Plan, Step, Unmended, make_plan
-from holdfast.backup.repairing.restoring import measured, restored
+from holdfast.backup.repairing.restoring import belongs, measured, restored
 from holdfast.backup.repairing.salvage import cut_off, salvaged
+from holdfast.backup.repairing.shape import shape_of
 from holdfast.backup.rules.book import rule_named
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
 from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, Validation
-from holdfast.backup.wire.salvage import Gap, OnGap
+from holdfast.backup.wire.salvage import Gap
 
 __all__ = ["Repair", "Wanted", "plan_repair", "repair", "undo_repair"]
 
@@ -47,7 +60,8 @@ class Wanted:
 class Repair:
     """A repair as it was planned or made; `edition` is the one the backup was held to.
 
-    `passes` is whether the outcome has no error any more.
+    `passes` is whether the outcome has no error any more. `kept` is where the original is, if the file itself was
+    damaged and a repair was made.
     """
 
     profile: Profile
@@ -55,6 +69,7 @@ class Repair:
     purpose: Purpose
     steps: tuple[Step, ...]
     unmended: tuple[Unmended, ...]
+    kept: str | None = None
 
     @property
     def passes(self) -> bool:
@@ -80,25 +95,33 @@ def repair(
     *,
     wanted: Wanted | None = None,
     log: str | PathLike[str] | None = None,
-    to: To = To.STREAM,
+    to: To | None = To.STREAM,
     keys: KeyMaterial | None = None,
 ) -> Repair:
     """Write a backup in which everything is mended that can be, and everything else is as it was, byte for byte.
 
-    A change log is written to `log`, or beside the target; with it `undo_repair` makes the original again. `to` is
-    the form to write, `keys` those to encrypt with.
+    A change log is written to `log`, or beside the target; with it `undo_repair` makes the original again. Where
+    the file around the stream is damaged, the file itself is kept beside the log. `to` is the form to write, with
+    None that of the original; `keys` are those to encrypt with.
     """
     path = Path(target)
     log_path = log_beside(path) if log is None else Path(log)
+    kept_path = kept_beside(log_path)
     with again_and_again(source, key) as readable:
-        for written in (path, log_path):
+        for written in (path, log_path, kept_path):
             keep_apart(readable.backup, written)
         if path == log_path:
             raise UnwritableBackup(f"{path} cannot be both the backup and its change log")
         drawn = draw(readable, wanted or Wanted())
         if drawn.damage is not None:
-            problem = f"{drawn.damage.problem}; {hint(readable)}"
-            raise DamagedBackup(problem, frame=drawn.damage.frame, offset=drawn.damage.offset)
+            problem = f"{drawn.damage.problem}; {hint(readable, drawn.damage)}"
+            raise DamagedBackup(
+                problem,
+                frame=drawn.damage.frame,
+                offset=drawn.damage.offset,
+                stream=drawn.damage.stream,
+                unit=drawn.damage.unit,
+            )
         made = patched(drawn.base, Patches(drawn.plan.places))
         before, after = measured(drawn.base, drawn.gaps), measured(made)
         written_down = Log(
@@ -108,11 +131,25 @@ def repair(
             original=before,
             repaired=after,
             changes=tuple(changes(drawn.plan)),
-            lost=tuple(Lost(gap.frame, gap.offset, base64.b64encode(gap.lost).decode()) for gap in drawn.gaps),
+            lost=tuple(
+                Lost(gap.frame, gap.offset, base64.b64encode(gap.lost).decode())
+                for gap in drawn.gaps
+                if gap.problem is None
+            ),
         )
-        with write_log(log_path, written_down):
-            convert(made, path, to, keys=keys)
-        return drawn.repair
+        shape = shape_of(readable.backup, readable.file, to, keys)
+        damaged = any(fault.part in REWRITTEN for fault in readable.faults())
+        if not damaged and all(gap.problem is None for gap in drawn.gaps):
+            with write_log(log_path, written_down):
+                convert(made, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy)
+            return drawn.repair
+        with file_of(readable.backup, readable.file) as file, write_whole(kept_path) as kept:
+            shutil.copyfileobj(file, kept, CHUNK)
+            file.seek(0)
+            written_down = msgspec.structs.replace(written_down, kept=weigh(file, kept_path))
+            with write_log(log_path, written_down):
+                convert(made, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy)
+        return replace(drawn.repair, kept=str(kept_path))
 
 
 def undo_repair(
@@ -121,33 +158,61 @@ def undo_repair(
     target: str | PathLike[str],
     key: KeyMaterial | str | None = None,
     *,
-    to: To = To.STREAM,
+    to: To | None = To.STREAM,
     keys: KeyMaterial | None = None,
 ) -> int:
     """Write the original of a repaired backup again, with the help of its change log; return how many changes.
 
     The plain stream is the original's to the byte, or nothing is written. An encrypted file holds the same stream
-    under another random start.
+    under another random start; one that was damaged was kept, and is itself again to the byte.
     """
     written = read_log(Path(log))
     path = Path(target)
     with again_and_again(source, key) as readable:
         keep_apart(readable.backup, path)
-        convert(restored(readable.backup, written), path, to, keys=keys)
-    return len(written.changes) + len(written.lost)
+        if written.kept is None:
+            shape = shape_of(readable.backup, readable.file, to, keys)
+            original = restored(readable.backup, written)
+            convert(original, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy)
+            return len(written.changes) + len(written.lost)
+        belongs(readable.backup, written)
+        put_back(written.kept, Path(log).parent, path)
+    return len(written.changes) + len(written.lost) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A backup, and a way to open it anew that goes on behind what cannot be read, where there is one."""
+    """A backup that can be read again and again, and what reading it told of.
+
+    `file` is set where it was given open; `told` where it was opened here, and all that could be read is.
+    """
 
     backup: Backup
-    salvage: Callable[[OnGap], Backup] | None
+    file: BinaryIO | None = None
+    told: "Told | None" = None
+
+    def faults(self) -> list[Fault]:
+        """List what is wrong around the stream."""
+        return [] if self.told is None else each_once(self.told.faults)
+
+    def gaps(self) -> list[Gap]:
+        """List what cannot be read of the stream; each reading finds the same."""
+        return [] if self.told is None else list({(gap.offset, gap.place): gap for gap in self.told.gaps}.values())
 
 
-def hint(source: Readable) -> str:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What readings told of."""
+
+    faults: list[Fault] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+
+
+def hint(source: Readable, damage: DamagedBackup) -> str:
     """Say what to do about a place that cannot be read."""
-    if source.salvage is None:
+    if isinstance(damage, DamagedContainer):
+        return "with --drop what follows is left out, and what can be read before it is kept"
+    if source.told is None:
         return "give the file itself with --drop to have what can be read behind it looked for"
     return "with --drop what cannot be read is left out, and what can be read behind it is kept"
 
@@ -170,51 +235,84 @@ def draw(source: Readable, wanted: Wanted) -> Drawn:
     """Draw up a plan."""
     damage = cut_off(source.backup)
     base = source.backup
-    gaps: dict[int, Gap] = {}
-    if damage is not None and wanted.drop and source.salvage is not None:
-        # Each reading finds the same gaps.
-        base, damage = source.salvage(lambda gap: gaps.update({gap.offset: gap})), None
-    elif damage is not None:
+    gaps = source.gaps()
+    if damage is not None:
         base = salvaged(base)
         if wanted.drop and damage.rest:
-            gaps[damage.offset] = Gap(damage.frame or 0, damage.offset, damage.rest)
+            gaps = [Gap(damage.frame or 0, damage.offset, len(damage.rest), lost=damage.rest)]
             damage = None
     editions: list[Edition] = []
+    frames: list[int] = []
 
     def check(view: Backup) -> Iterator[Finding]:
         # A repair must not change which year's format the backup is held to.
         edition = editions[0] if editions else wanted.edition
         validation = Validation(view, profile=wanted.profile, edition=edition, purpose=wanted.purpose)
         yield from validation
+        frames.append(validation.frames)
         if validation.edition is not None:
             editions[:] = [validation.edition]
 
     plan = make_plan(base, check, drop=wanted.drop)
-    lost = [Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True) for gap in gaps.values()]
-    plan = replace(plan, steps=(*lost, *plan.steps))
-    if damage is not None:
-        left = Unmended(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True)
-        plan = replace(plan, unmended=(*plan.unmended, left))
+    steps, left = around(source.faults(), frames[0], drop=wanted.drop)
+    cut = next((fault for fault in source.faults() if fault.part is LOSES), None)
+    for gap in gaps:
+        if cut is not None and gap is gaps[-1] and gap.frame > frames[0]:
+            # The record that is cut off where the compressed data are was told of with them.
+            continue
+        if wanted.drop:
+            steps.append(Step(gap.frame, CUT_OFF, "", words_of(gap), loses=True))
+        else:
+            left.append(Unmended(gap.frame, CUT_OFF, "", what_is_unread(gap), needs_drop=True))
+            damage = damage or unread(gap)
+    if damage is not None and not left:
+        left.append(Unmended(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True))
+    if isinstance(cut, DamagedContainer) and not wanted.drop:
+        damage = damage or cut
+    plan = replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *left))
     made = Repair(
         Profile(wanted.profile), editions[0], Purpose(wanted.purpose), tuple(sorted_steps(plan)), plan.unmended
     )
-    return Drawn(made, plan, base, damage, tuple(gaps.values()))
+    return Drawn(made, plan, base, damage, tuple(gaps))
+
+
+def what_is_unread(gap: Gap) -> str:
+    """Say in a sentence what cannot be read."""
+    if gap.problem is not None:
+        return f"{sentence(gap.place)} holds no record that can be read."
+    size = f"{gap.size:,} {'byte' if gap.size == 1 else 'bytes'}"
+    return f"{size} from byte {gap.offset:,} on cannot be read as records."
+
+
+def sentence(words: str) -> str:
+    """Begin a sentence with some words."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def unread(gap: Gap) -> DamagedBackup:
+    """Say what cannot be read."""
+    if gap.problem is not None:
+        return gap.problem
+    problem = f"{gap.size:,} {'byte' if gap.size == 1 else 'bytes'} cannot be read as records"
+    return DamagedBackup(problem, frame=gap.frame, offset=gap.offset)
 
 
 def words_of(gap: Gap) -> str:
-    """Say which bytes are left out."""
-    last = gap.offset + len(gap.lost) - 1
+    """Say what is left out."""
+    if gap.problem is not None:
+        return f"{sentence(gap.place)}, which holds no record that can be read, is left out."
+    last = gap.offset + gap.size - 1
     return f"The bytes from {gap.offset:,} to {last:,}, in which no record can be read, are left out."
 
 
 def sorted_steps(plan: Plan) -> list[Step]:
     """Put repairs in the order of the file."""
-    return sorted(plan.steps, key=lambda step: step.frame)
+    return sorted(plan.steps, key=lambda step: -1 if step.frame is None else step.frame)
 
 
 def changes(plan: Plan) -> Iterator[Change]:
     """Write down what is replaced, and why, in the order of the file."""
-    why: dict[int, list[Repaired]] = defaultdict(list)
+    why: dict[int | None, list[Repaired]] = defaultdict(list)
     for step in plan.steps:
         why[step.frame].append(Repaired(step.rule, step.path, step.words))
     for frame, records in sorted(plan.places.items()):
@@ -227,17 +325,25 @@ def again_and_again(
     source: str | PathLike[str] | BinaryIO | Backup, key: KeyMaterial | str | None
 ) -> Iterator[Readable]:
     """Open a backup so that it can be read more than once; what comes through a pipe is kept meanwhile."""
+    if isinstance(source, Backup):
+        yield Readable(source)
+        return
     with ExitStack() as stack:
-        if isinstance(source, Backup):
-            yield Readable(source, None)
-            return
-        if not isinstance(source, str | PathLike) and not source.seekable():
-            spooled = stack.enter_context(tempfile.TemporaryFile())
-            shutil.copyfileobj(source, spooled)
-            source = spooled
-        given = source
-
-        def salvage(on_gap: OnGap) -> Backup:
-            return stack.enter_context(opening.open(given, key, on_gap=on_gap))
-
-        yield Readable(stack.enter_context(opening.open(given, key)), salvage)
+        file: BinaryIO | None = None
+        if not isinstance(source, str | PathLike):
+            file = source
+            if not source.seekable():
+                file = stack.enter_context(tempfile.TemporaryFile())
+                shutil.copyfileobj(source, file)
+        told = Told()
+        try:
+            backup = opening.open(
+                source if file is None else file,
+                key,
+                on_fault=told.faults.append,
+                on_gap=told.gaps.append,
+                keep_gaps=True,
+            )
+        except BackupError as refusal:
+            raise reason_for(refusal, told.faults) from None
+        yield Readable(stack.enter_context(backup), file, told)

@@ -35,9 +35,12 @@ Check = Callable[[Backup], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One repair: the number of the frame in the original, the rule and the field, and what is done in words."""
+    """One repair: the number of the frame in the original, the rule and the field, and what is done in words.
 
-    frame: int
+    The number is None where it is about the backup as a whole.
+    """
+
+    frame: int | None
     rule: str
     path: str
     words: str

@@ -12,7 +12,7 @@ from holdfast.backup.wire import Block
 from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["measured", "restored"]
+__all__ = ["belongs", "measured", "restored"]
 
 
 def measured(source: Backup, gaps: Iterable[Gap] = ()) -> Stream:
@@ -33,14 +33,19 @@ def measured(source: Backup, gaps: Iterable[Gap] = ()) -> Stream:
     return Stream(frames, size + len(rest), digest.hexdigest())
 
 
+def belongs(source: Backup, log: Log) -> None:
+    """Refuse a log that is not of this repaired backup."""
+    if measured(source) != log.repaired:
+        raise LogRefused(f"the change log is not of {source.name}, or that was changed since it was repaired")
+
+
 def restored(source: Backup, log: Log) -> Backup:
     """Make the original of a repaired backup; it is read from the repaired one, which must stay open.
 
     Raises `LogRefused` where the two do not belong together: the log holds hashes of both, so what is restored is
     what was there before, to the byte.
     """
-    if measured(source) != log.repaired:
-        raise LogRefused(f"the change log is not of {source.name}, or that was changed since it was repaired")
+    belongs(source, log)
     made = Backup(source.form, source.name, lambda: RestoredRecords(source, log), ExitStack())
     original = measured(made)
     # How many frames there are cannot be told of what could not be read.

@@ -5,7 +5,7 @@ from typing import Final
 from holdfast.backup.rules import account, bodies, chats, containers, items, media, recipients, stream, updates
 from holdfast.backup.rules.rule import Profile, Rule, Severity
 from holdfast.backup.wire.checks import Plan
-from holdfast.backup.wire.ground import MOST_RULES
+from holdfast.backup.wire.layout import MOST_RULES
 from holdfast.backup.wire.numbers import name_of_rule, number_of_rule
 
 __all__ = ["FAMILIES", "PLAN", "RULES", "graves", "rule_named", "rule_numbered"]

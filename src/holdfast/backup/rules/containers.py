@@ -53,6 +53,14 @@ RULES: Final[tuple[Rule, ...]] = (
         importer="An importer reads up to here and then gives up.",
     ),
     rule(
+        "container.checksum",
+        "The compressed data were changed since they were written: their checksum does not match.",
+        "Copy the file again; what it holds is judged, but nobody can vouch for it.",
+        "contract 3.1",
+        FORMAT,
+        importer=REFUSES,
+    ),
+    rule(
         "folder.main.present",
         "A snapshot in the folder has no messages: the file `main` is not there.",
         "Copy the whole folder, or make the backup again.",
@@ -110,6 +118,7 @@ RULE_OF: Final[Mapping[Part, str]] = {
     Part.MAC: "container.mac",
     Part.PADDING: "container.padding",
     Part.COMPRESSION: "container.compression",
+    Part.CHECKSUM: "container.checksum",
     Part.MAIN: "folder.main.present",
     Part.METADATA: "folder.metadata.readable",
     Part.METADATA_MISSING: "folder.metadata.present",

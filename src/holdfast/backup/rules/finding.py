@@ -15,7 +15,8 @@ class Finding:
     where that record's length begins in the plain stream. `path` leads to the field as in
     `chatItem.standardMessage.reactions[2].authorId`, and is empty for the record itself. `detail` gives a length,
     a count or a number of the format where that helps; a finding never holds what somebody wrote, a name, an id or
-    a key.
+    a key. It is a `consequence` where it may only come of records that could not be read: what it says is missing
+    may have been among them.
     """
 
     rule: Rule
@@ -24,6 +25,7 @@ class Finding:
     offset: int | None
     path: str
     detail: str = ""
+    consequence: bool = False
 
     @property
     def problem(self) -> str:

@@ -87,24 +87,24 @@ class Ledger:
             )
         return self._desk
 
-    def enter(self, frame: Frame, index: int) -> Iterator[Broken]:
-        """Enter a frame, and yield the rules it breaks."""
+    def enter(self, frame: Frame, index: int) -> list[Broken]:
+        """Enter a frame, and list the rules it breaks."""
         which = frame.WhichOneof("item")
+        if which == "recipient":
+            return self._enter_recipient(frame.recipient, index)
+        if which == "chat":
+            return self._enter_chat(frame.chat, index)
         if which == "account":
-            yield from self._enter_account(frame.account, index)
-        elif which == "recipient":
-            yield from self._enter_recipient(frame.recipient, index)
-        elif which == "chat":
-            yield from self._enter_chat(frame.chat, index)
-        elif which == "stickerPack":
-            if self._again("sticker-pack.id.unique", frame.stickerPack.packId):
-                yield "sticker-pack.id.unique", "stickerPack.packId"
-        elif which == "chatFolder":
+            return list(self._enter_account(frame.account, index))
+        if which == "stickerPack" and self._again("sticker-pack.id.unique", frame.stickerPack.packId):
+            return [("sticker-pack.id.unique", "stickerPack.packId")]
+        if which == "chatFolder":
             self._folders += 1
             if frame.chatFolder.folderType == backup_pb2.ChatFolder.FolderType.ALL:
                 self._all_folders += 1
                 if self._all_folders > 1:
-                    yield "chat-folder.all.once", "chatFolder.folderType"
+                    return [("chat-folder.all.once", "chatFolder.folderType")]
+        return []
 
     def finish(self) -> Iterator[Broken]:
         """Yield what is missing at the end."""
@@ -135,43 +135,46 @@ class Ledger:
         if style.WhichOneof("bubbleColor") == "customColorId" and not self._colors.knows(style.customColorId):
             yield "chat-style.color.known", f"{SETTINGS}.defaultChatStyle.customColorId"
 
-    def _enter_recipient(self, recipient: backup_pb2.Recipient, index: int) -> Iterator[Broken]:
+    def _enter_recipient(self, recipient: backup_pb2.Recipient, index: int) -> list[Broken]:
         kind = kind_of(recipient)
-        if recipient.id:
-            if self._people.knows(recipient.id):
+        key = recipient.id
+        found: list[Broken] = []
+        if key:
+            if self._people.knows(key):
                 # Who it is has been said already, and would break every other rule here too.
-                yield "recipient.id.unique", "recipient.id"
-                return
+                return [("recipient.id.unique", "recipient.id")]
             self._take_back()
-            self._people.add(recipient.id, kind, index)
+            self._people.add(key, kind, index)
         if kind == kinds.SELF:
             self._selves += 1
             if self._selves > 1:
-                yield "self.once", "recipient.self"
+                found.append(("self.once", "recipient.self"))
         elif kind == kinds.RELEASE_NOTES:
             self._release_notes += 1
             if self._release_notes > 1:
-                yield "release-notes.once", "recipient.releaseNotes"
+                found.append(("release-notes.once", "recipient.releaseNotes"))
         for rule, value, path in identities(recipient):
             if self._again(rule, value):
-                yield rule, path
+                found.append((rule, path))
+        return found
 
-    def _enter_chat(self, chat: backup_pb2.Chat, index: int) -> Iterator[Broken]:
-        if chat.id:
-            if self._chats.knows(chat.id):
-                yield "chat.id.unique", "chat.id"
-                return
+    def _enter_chat(self, chat: backup_pb2.Chat, index: int) -> list[Broken]:
+        key = chat.id
+        if key:
+            if self._chats.knows(key):
+                return [("chat.id.unique", "chat.id")]
             self._take_back()
-            self._chats.add(chat.id, self._people.kind_of(chat.recipientId), index, chat.recipientId)
+            owner = chat.recipientId
+            self._chats.add(key, self._people.kind_of(owner), index, owner)
         if chat.HasField("pinnedOrder") and self._again("chat.pinned-order.unique", chat.pinnedOrder):
-            yield "chat.pinned-order.unique", "chat.pinnedOrder"
+            return [("chat.pinned-order.unique", "chat.pinnedOrder")]
+        return []
 
     def _again(self, rule: str, value: object) -> bool:
         """Tell whether a value was met before, and remember it."""
-        if (rule, value) in self._met:
-            return True
+        before = len(self._met)
         self._met.add((rule, value))
-        return False
+        return len(self._met) == before
 
     def _take_back(self) -> None:
         """Make rolls of our own before they are changed."""

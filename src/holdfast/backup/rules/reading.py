@@ -11,10 +11,19 @@ from holdfast.backup.rules.graphemes import count_graphemes
 from holdfast.backup.rules.receipts import is_receipt
 from holdfast.backup.rules.rule import Breach, Edition, Profile, Severity
 from holdfast.backup.wire import tables
-from holdfast.backup.wire.ground import HEAD
+from holdfast.backup.wire.layout import HEAD
 from holdfast.backup.wire.numbers import number_of_rule
 
-__all__ = ["Explainer", "Raw", "read_page"]
+__all__ = ["READABLE", "WHOLE", "Explainer", "Raw", "read_page"]
+
+READABLE: Final = number_of_rule("frame.readable")
+WHOLE: Final = number_of_rule("stream.whole")
+# What is broken when a record that another needs is not there.
+NEEDS_ANOTHER: Final = frozenset(
+    number_of_rule(rule.id)
+    for rule in RULES
+    if (rule.breach is Breach.REFERENCE and rule.id.endswith(".known")) or rule.id == "account.first"
+)
 
 # What is looked at again, since the core cannot tell; the number it comes to is kept with the finding.
 MEASURES: Final[dict[int, Callable[[bytes], int]]] = {
@@ -79,12 +88,17 @@ def step(word: int) -> str:
 
 
 class Explainer:
-    """Makes findings under one profile; `quiet` gets a mark where warnings of a kind need not be written again."""
+    """Makes findings under one profile, in the order of the file.
+
+    `quiet` gets a mark where warnings of a kind need not be written again; `lost` is set once a record could not
+    be read.
+    """
 
     def __init__(self, profile: Profile, quiet: bytearray) -> None:
         self._profile = profile
         self._quiet = quiet
         self._warned: Counter[tuple[int, int]] = Counter()
+        self.lost = False
 
     def heed(self, raw: Raw) -> bool:
         """Tell whether a finding is to be kept: warnings about dates are, up to a number."""
@@ -105,7 +119,11 @@ class Explainer:
             return None
         if raw.rule == CROWDED:
             severity = Severity.ERROR if raw.extra & 1 else Severity.NOTE
-        return Finding(rule, severity, raw.frame, raw.offset, raw.path, detail(raw, rule.breach))
+        self.lost = self.lost or raw.rule in {READABLE, WHOLE}
+        consequence = self.lost and raw.rule in NEEDS_ANOTHER
+        if raw.rule == WHOLE and raw.path:
+            return Finding(rule, severity, raw.frame, None, "", raw.path)
+        return Finding(rule, severity, raw.frame, raw.offset, raw.path, detail(raw, rule.breach), consequence)
 
 
 def holds_after_all(raw: Raw, edition: Edition) -> bool:
@@ -124,6 +142,10 @@ def detail(raw: Raw, breach: Breach) -> str:
     """Write a number of the format that helps, where there is one."""
     if raw.rule == CROWDED:
         return f"{raw.extra >> 1:,} more"
+    if raw.rule == WHOLE:
+        if not raw.extra:
+            return ""
+        return f"{raw.extra:,} byte{'' if raw.extra == 1 else 's'} from byte {raw.offset:,} on passed over"
     if raw.rule == UNKNOWN_FIELD:
         return f"field {raw.extra}"
     if raw.rule == UNKNOWN_VALUE:

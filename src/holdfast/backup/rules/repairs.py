@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["REPAIRS", "Fix", "How", "first_repair"]
+__all__ = ["LEFT_OUT", "REPAIRS", "WRITTEN_ANEW", "Fix", "How", "first_repair"]
 
 
 class How(StrEnum):
@@ -23,6 +23,8 @@ class How(StrEnum):
     MOVE = "move"  # move what is referred to up to where it is needed
     MOVE_FIRST = "move-first"  # move the account to the beginning
     RENUMBER = "renumber"  # give a chat a place among the pinned ones that is free
+    REWRITE = "rewrite"  # write the whole backup anew, with all that can be read
+    DROP_BYTES = "drop-bytes"  # leave out bytes in which no record can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +290,20 @@ REPAIRS: Final[Mapping[str, tuple[Fix, ...]]] = {
 }
 
 
+# What is wrong with the file rather than with a record is mended by writing it, as far as it can be read.
+WRITTEN_ANEW: Final = frozenset(
+    {
+        *("container.length", "container.tokens", "container.mac", "container.padding", "container.checksum"),
+        *("folder.main.present", "folder.metadata.present", "folder.metadata.readable"),
+    }
+)
+LEFT_OUT: Final = frozenset({"stream.whole", "container.compression"})
+
+
 def first_repair(rule: str, *, loses: bool) -> How | None:
     """Tell what is done first about a broken rule: what is safe, or, with `loses`, what has to be asked for."""
+    if rule in WRITTEN_ANEW:
+        return None if loses else How.REWRITE
+    if rule in LEFT_OUT:
+        return How.DROP_BYTES if loses else None
     return next((fix.how for fix in REPAIRS.get(rule, ()) if fix.loses == loses), None)

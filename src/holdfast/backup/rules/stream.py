@@ -50,8 +50,8 @@ DATE_FIELDS: Final = tuple(dict.fromkeys(check.field for check in DATES))
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "stream.whole",
-        "The stream ends in the middle of a record, or a record's length makes no sense.",
-        "Make the backup again, or let `repair --drop` look for what can be read behind this place.",
+        "Here is nothing that can be read: the backup ends in the middle of a record, or this is none.",
+        "Make the backup again, or let `repair --drop` leave this place out; what follows it was judged.",
         "contract 5.3",
         FORMAT,
         importer="An importer reads up to here and then gives up.",

@@ -25,13 +25,15 @@ from holdfast.backup.rules.containers import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.ledger import Ledger
-from holdfast.backup.rules.reading import Explainer, Raw, read_page
+from holdfast.backup.rules.reading import READABLE, WHOLE, Explainer, Raw, read_page
 from holdfast.backup.rules.rule import Edition, Profile, Purpose, Severity
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.check import TANGLED, Checker
 from holdfast.backup.wire.ground import Desk
+from holdfast.backup.wire.last import last_of_each
 from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
@@ -41,10 +43,8 @@ ProfileName: TypeAlias = Profile | Literal["strict", "import"]
 EditionName: TypeAlias = Edition | Literal["spec", "current", "auto"]
 PurposeName: TypeAlias = Purpose | Literal["remote", "transfer", "takeout"]
 
-READABLE: Final = number_of_rule("frame.readable")
-WHOLE: Final = number_of_rule("stream.whole")
 # Faults that are met while the content is read, and have a place in it.
-INSIDE: Final = frozenset({Part.COMPRESSION, Part.PADDING})
+INSIDE: Final = frozenset({Part.COMPRESSION, Part.CHECKSUM, Part.PADDING})
 # The most threads that are of use: reading the file takes one.
 MOST_THREADS: Final = 4
 # How many findings wait in memory while the edition is not known.
@@ -146,17 +146,17 @@ class Validator:
             yield from self._explain(kept, self.edition)
 
     def end(self, *, whole: bool = True) -> Iterator[Finding]:
-        """Explain what still waits and, where the stream was `whole`, say what it lacks."""
+        """Explain what still waits, and say what is missing; not being `whole`, the stream may have lost it."""
         yield from self.settle([], newer=self._newer)
         if self.edition is None:
             self.edition = Edition.SPEC
         yield from self._explain(self._held.drain(), self.edition)
-        if whole:
-            for name, path in self.ledger.finish():
-                rule = rule_named(name)
-                severity = rule.severity(self.profile, self.edition)
-                if severity is not None:
-                    yield Finding(rule, severity, None, None, path)
+        consequence = not whole or self._explainer.lost
+        for name, path in self.ledger.finish():
+            rule = rule_named(name)
+            severity = rule.severity(self.profile, self.edition)
+            if severity is not None:
+                yield Finding(rule, severity, None, None, path, consequence=consequence)
 
     def _explain(self, found: Iterable[Raw], edition: Edition) -> Iterator[Finding]:
         for raw in found:
@@ -175,7 +175,7 @@ class Validator:
         self._checker.sit(self.ledger.desk())
         fault, _at = self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
         if fault:
-            raw = header.SerializeToString()
+            raw = BackupInfo.FromString(last_of_each(raw, tables.BACKUP_INFO)).SerializeToString()
             self._checker.record(raw, tables.BACKUP_INFO, 0, 0)
         return list(read_page(self._checker.take(), raw))
 
@@ -190,15 +190,14 @@ class Validator:
             self._seated = desk
         fault, _at = self._checker.record(raw, tables.FRAME, offset, index)
         if fault:
+            frame = Frame.FromString(last_of_each(raw))
             raw = frame.SerializeToString()
             self._checker.record(raw, tables.FRAME, offset, index)
         self._newer = self._newer or self._checker.met_newer()
         page = self._checker.take()
         found = list(read_page(page, raw)) if page else []
-        found += (
-            Raw(index, offset, number_of_rule(rule), 0, 0, path) for rule, path in self.ledger.enter(frame, index)
-        )
-        return found
+        broken = self.ledger.enter(frame, index)
+        return found + [Raw(index, offset, number_of_rule(rule), 0, 0, path) for rule, path in broken]
 
     @property
     def newer(self) -> bool:
@@ -224,7 +223,8 @@ def examine(checker: Checker, desk: Desk, block: Block) -> tuple[list[Raw], bool
         raw = block.data[start:end]
         if fault == TANGLED:
             try:
-                raw = Frame.FromString(raw).SerializeToString()
+                Frame.FromString(raw)
+                raw = Frame.FromString(last_of_each(raw)).SerializeToString()
             except DecodeError:
                 fault = 0  # noqa: PLW2901  # it is not only tangled
         if fault == TANGLED:
@@ -238,6 +238,14 @@ def examine(checker: Checker, desk: Desk, block: Block) -> tuple[list[Raw], bool
     return found, newer
 
 
+def broken_off(damage: DamagedBackup, after: int) -> Raw:
+    """Note where a stream breaks off; a record written as JSON is known by its line, or its place in the array."""
+    if damage.frame is not None:
+        return Raw(damage.frame, damage.offset, WHOLE, 0, 0, "")
+    place = f"{damage.unit} {damage.offset:,} of the {damage.stream}"
+    return Raw(after, 0, WHOLE, 0, 0, place)
+
+
 def merge(one: list[Raw], other: list[Raw]) -> list[Raw]:
     """Put two lists, each in file order, into one."""
     if not one or not other:
@@ -249,8 +257,9 @@ class Validation:
     """A backup being validated: iterate to get its findings in file order.
 
     Once that is done, `edition` says which year's format it was held to, `frames` how many frames there were,
-    `counts` how many findings of each severity, and `valid` whether none of them was an error. `faults` are what
-    opening the backup told of, now or while it is read; where nothing at all can be read there is no backup.
+    `counts` how many findings of each severity, `consequences` how many of them may only come of what could not be
+    read, and `valid` whether none of them was an error. `faults` and `gaps` are what opening the backup told of,
+    now or while it is read; where nothing at all can be read there is no backup.
     """
 
     def __init__(
@@ -258,6 +267,7 @@ class Validation:
         backup: Backup | None,
         *,
         faults: list[Fault] | None = None,
+        gaps: list[Gap] | None = None,
         profile: ProfileName = "strict",
         edition: EditionName = "auto",
         purpose: PurposeName = "remote",
@@ -265,10 +275,13 @@ class Validation:
         threads: int | None = None,
     ) -> None:
         self.counts: Counter[Severity] = Counter()
+        self.consequences = 0
         self.media = media
         self.profile = Profile(profile)
         self._backup = backup
         self._faults = [] if faults is None else faults
+        self._gaps = [] if gaps is None else gaps
+        self._told = 0
         self._threads = threads or min(MOST_THREADS, os.cpu_count() or 1)
         self._validator = (
             None if backup is None else Validator(backup.header, profile=profile, edition=edition, purpose=purpose)
@@ -297,6 +310,7 @@ class Validation:
     def __iter__(self) -> Iterator[Finding]:
         for finding in self._findings():
             self.counts[finding.severity] += 1
+            self.consequences += finding.consequence
             yield finding
 
     def _findings(self) -> Iterator[Finding]:
@@ -317,15 +331,25 @@ class Validation:
         if isinstance(damage, DamagedContainer):
             inside.append(damage)
         elif damage is not None and not inside:
-            frame = validator.frames + 1 if damage.frame is None else damage.frame
-            yield from validator.settle([Raw(frame, damage.offset, WHOLE, 0, 0, "")], newer=False)
-        whole = whole and not any(fault.part is Part.COMPRESSION for fault in inside)
+            yield from validator.settle([broken_off(damage, validator.frames + 1)], newer=False)
+        cut = any(fault.part is Part.COMPRESSION for fault in inside)
+        ending = self._new_gaps()
+        if not cut:
+            # A record that is cut off where the compressed data are is no fault of its own.
+            yield from validator.settle(ending, newer=False)
+        whole = whole and not cut and not self._gaps
         yield from validator.end(whole=whole)
         for fault in inside:
             yield from self._explain(fault, validator.frames + 1)
         yield from check_manifest(backup, self.profile)
         if self.media and whole:
             yield from check_files(backup, self.profile)
+
+    def _new_gaps(self) -> list[Raw]:
+        """List the places that were passed over since this was asked last."""
+        new = self._gaps[self._told :]
+        self._told += len(new)
+        return [Raw(gap.frame, gap.offset, WHOLE, gap.size, 0, gap.place) for gap in new]
 
     def _explain(self, fault: Fault, frame: int | None) -> Iterator[Finding]:
         """Make a finding of what opening the backup told of."""
@@ -340,7 +364,7 @@ class Validation:
         if self._threads == 1:
             checker = Checker(PLAN)
             for block in backup.blocks():
-                found = validator.scan(block)
+                found = self._new_gaps() + validator.scan(block)
                 items, newer = examine(checker, validator.ledger.desk(), block)
                 yield merge(found, items), newer or validator.newer
             return
@@ -365,7 +389,7 @@ class Validation:
         with ThreadPoolExecutor(self._threads) as pool:
             try:
                 for block in backup.blocks():
-                    found = validator.scan(block)
+                    found = self._new_gaps() + validator.scan(block)
                     desk = validator.ledger.desk(lend=True)
                     waiting.append((found, validator.newer, pool.submit(work, desk, block)))
                     if len(waiting) > 2 * self._threads:
@@ -392,13 +416,17 @@ def validating(
 ) -> Iterator[Validation]:
     """Open a backup to validate it: a file or folder that is damaged is judged as far as it can be read.
 
+    What cannot be read in the middle of a stream is passed over, and what follows is judged.
     A key that does not fit, and a file that is no backup, are errors here as anywhere.
     """
     faults: list[Fault] = []
+    gaps: list[Gap] = []
     with ExitStack() as stack:
         backup: Backup | None = None
         try:
-            backup = stack.enter_context(opening.open(source, key, progress=progress, on_fault=faults.append))
+            backup = stack.enter_context(
+                opening.open(source, key, progress=progress, on_fault=faults.append, on_gap=gaps.append)
+            )
         except (DamagedContainer, FolderIncomplete) as fault:
             faults.append(fault)
         except (DamagedBackup, UnreadableBackup):
@@ -408,6 +436,7 @@ def validating(
         yield Validation(
             backup,
             faults=faults,
+            gaps=gaps,
             profile=profile,
             edition=edition,
             purpose=purpose,

@@ -1,3 +1,5 @@
+from holdfast.backup.wire.layout cimport NOTES
+from holdfast.backup.wire.layout cimport WIDTH as ROW
 from holdfast.backup.wire.records cimport Records
 
 cdef class Bodies(Records):

@@ -9,6 +9,10 @@ from holdfast.backup.wire.checks import MESSAGE_BY_NAME, field
 from holdfast.backup.wire.numbers import number_of_rule
 from holdfast.backup.wire.records import Records
 
+if not cython.compiled:
+    from holdfast.backup.wire.layout import NOTES
+    from holdfast.backup.wire.layout import WIDTH as ROW
+
 __all__ = ["NOTE_MARK", "Bodies"]
 
 BODY = cython.declare(cython.uint, field("Text.body"))
@@ -121,10 +125,10 @@ class Bodies(Records):
 
     def text(self, depth: cython.int) -> cython.void:
         """Check a text; one that is plain and not quoted may be of any length."""
-        size: cython.Py_ssize_t = self.size(depth, BODY)
+        size: cython.Py_ssize_t = self.sizes[depth * ROW + BODY] if (self.seen[depth] >> BODY) & 1 else 0
         around: cython.uint = self.messages[depth - 1]
-        self.set_note(depth - 1, NOTE_TEXT, cython.cast(cython.ulonglong, size) + 1)
-        if self.value(depth, RANGES) == 0 and around not in (QUOTE, TEXT_REPLY):
+        self.notes[(depth - 1) * NOTES + NOTE_TEXT] = cython.cast(cython.ulonglong, size) + 1
+        if not (self.seen[depth] >> RANGES) & 1 and around not in (QUOTE, TEXT_REPLY):
             return
         if size == 0:
             self.wrong(TEXT_EMPTY, depth, BODY)
@@ -138,8 +142,11 @@ class Bodies(Records):
 
     def standard(self, depth: cython.int) -> cython.void:
         """Check an ordinary message, which may be a voice message."""
-        attachments: cython.ulonglong = self.value(depth, ATTACHMENTS)
-        has_text: cython.bint = self.has(depth, TEXT)
+        seen: cython.ulonglong = self.seen[depth]
+        has_text: cython.bint = (seen >> TEXT) & 1 != 0
+        attachments: cython.ulonglong = 0
+        if (seen >> ATTACHMENTS) & 1:
+            attachments = self.values[depth * ROW + ATTACHMENTS]
         if attachments == 1 and self.note(depth, NOTE_FLAG) == VOICE + 1:
             self.set_note(depth - 1, _NOTE_MARK, 1)
             if has_text:
@@ -151,7 +158,7 @@ class Bodies(Records):
             return
         if not has_text and attachments == 0:
             self.wrong(STANDARD_EMPTY, depth, 0)
-        if self.has(depth, LONG_TEXT):
+        if (seen >> LONG_TEXT) & 1:
             if not has_text:
                 if attachments:
                     self.wrong(LONG_TEXT_ALONE, depth, LONG_TEXT)
@@ -221,8 +228,8 @@ class Bodies(Records):
 
     def reaction(self, depth: cython.int) -> cython.void:
         """Check that nobody reacts twice."""
-        at: cython.Py_ssize_t = self.start(depth, REACTION_AUTHOR)
-        if not self.holds(depth, REACTION_AUTHOR) or at < 0:
+        at: cython.Py_ssize_t = self.starts[depth * ROW + REACTION_AUTHOR]
+        if not (self.filled[depth] >> REACTION_AUTHOR) & 1 or at < 0:
             return
         if self.reactors[at] == self.rounds[depth - 1]:
             self.wrong(REACTION_TWICE, depth, REACTION_AUTHOR)

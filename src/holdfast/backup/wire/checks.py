@@ -13,10 +13,9 @@ from typing import Final
 from holdfast.backup.schema import backup_pb2
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import name_of
+from holdfast.backup.wire.layout import AGED, CHECKED, DATED, REFERRING, TARGET_AT
 
 __all__ = [
-    "AGED",
-    "CHECKED",
     "MESSAGE_BY_NAME",
     "NEWER",
     "RETIRED",
@@ -240,10 +239,6 @@ def identity_key(*fields: str) -> tuple[Check, ...]:
 NEWER: Final = 1
 RETIRED: Final = 2
 
-# Flags a shape gets in a plan, above those it has: a value that is checked, a field that was added or taken out.
-CHECKED: Final = 1 << 16
-AGED: Final = 1 << 17
-
 # What the format got after its specification was written, and what it lost.
 ADDITIONS: Final = (
     "AccountData.iosSpecificSettings",
@@ -299,9 +294,18 @@ class Plan:
             self.ages[SLOT_BY_NAME[name]] = RETIRED
         for number, check in checks:
             self._add(number, check)
-        self.shapes = array("I", tables.SHAPES)
-        for slot in range(slots):
-            self.shapes[slot] |= (CHECKED if self.ops[slot] else 0) | (AGED if self.ages[slot] else 0)
+        self.shapes = array("Q", map(self._shape, range(slots)))
+
+    def _shape(self, slot: int) -> int:
+        """Put what is checked of a field, and what it leads to, into its shape."""
+        return (
+            tables.SHAPES[slot]
+            | (CHECKED if self.ops[slot] else 0)
+            | (AGED if self.ages[slot] else 0)
+            | (DATED if self.ops[slot] in (Op.DATE, Op.DATE_OR_FOREVER) else 0)
+            | (REFERRING if self.ops[slot] == Op.REFERS else 0)
+            | tables.TARGETS[slot] << TARGET_AT
+        )
 
     def _add(self, number: int, check: Check) -> None:
         if check.role is Role.ONEOF:

@@ -4,17 +4,23 @@ The core is Cython in pure-Python mode: plain Python that is compiled where a C 
 is where not. The C types stand beside each module in its `.pxd`; that is what lets modules share a class, at the
 price of a call through a pointer for each step. What must hold in all of the core:
 
-- every read is behind `pos < end`, and bounds checks stay on in the compiled code as a second line (`ascii` holds
-  them itself, once for a whole text);
+- every read is behind `pos < end`, and bounds checks stay on in the compiled code as a second line (`word` holds
+  them itself, once for eight bytes);
 - nothing is allocated by a length that the input claims, and nesting is bounded;
 - what counts as well-formed is what `protobuf` accepts, to the byte;
 - integer literals stay below 2**31: Cython turns larger ones into Python objects, which would need the GIL;
 - plain Python has no overflow, so what C would cut off is masked.
+
+Where it counts, eight bytes are looked at as one number: texts are mostly ASCII, and most numbers of more than one
+byte are dates of six.
 """
 
 import cython
 
 from holdfast.backup.wire import faults
+from holdfast.backup.wire.layout import MAX_DEPTH
+from holdfast.backup.wire.utf8 import STEPS as _STEPS
+from holdfast.backup.wire.utf8 import WHOLE as _WHOLE
 
 __all__ = ["MAX_DEPTH", "Cursor"]
 
@@ -27,9 +33,22 @@ BAD_GROUP = cython.declare(cython.int, faults.BAD_GROUP)
 TOO_DEEP = cython.declare(cython.int, faults.TOO_DEEP)
 BAD_TEXT = cython.declare(cython.int, faults.BAD_TEXT)
 
-# protobuf follows messages and groups, counted together, this many levels below the record.
-MAX_DEPTH = 100
 _MAX_DEPTH = cython.declare(cython.int, MAX_DEPTH)
+
+# Of eight bytes: the highest bit of each, and the other seven; and what moves down, and what stays, when sevens
+# become fourteens, those twenty-eights, and those one number.
+HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
+SEVENS = cython.declare(cython.ulonglong, 0x7F7F7F7F7F7F7F7F)
+STAY_7 = cython.declare(cython.ulonglong, 0x007F007F007F007F)
+MOVE_7 = cython.declare(cython.ulonglong, 0x3F803F803F803F80)
+STAY_14 = cython.declare(cython.ulonglong, 0x00003FFF00003FFF)
+MOVE_14 = cython.declare(cython.ulonglong, 0x0FFFC0000FFFC000)
+STAY_28 = cython.declare(cython.ulonglong, 0x000000000FFFFFFF)
+MOVE_28 = cython.declare(cython.ulonglong, 0x00FFFFFFF0000000)
+STEPS = cython.declare(cython.const[cython.ulonglong][::1], _STEPS)
+WHOLE = cython.declare(cython.ulonglong, _WHOLE)
+# A one in the lowest bit of a byte, times this, has the number of that byte in its highest.
+PLACES = cython.declare(cython.ulonglong, 0x0001020304050607)
 
 
 class Cursor:
@@ -58,6 +77,28 @@ class Cursor:
         value: cython.ulonglong = 0
         shift: cython.int = 0
         byte: cython.uchar
+        last: cython.ulonglong
+        if pos < end and self.data[pos] < 0x80:
+            self.pos = pos + 1
+            return self.data[pos]
+        # What stands behind the end does no harm: a number that would reach there is read again below.
+        if pos < end and pos + 8 <= cython.cast(cython.size_t, len(self.data)):
+            value = word(self, pos)
+            last = ~value & HIGH
+            # The first byte without its highest bit ends the number.
+            last &= ~last + 1
+            shift = cython.cast(cython.int, ((last >> 7) * PLACES >> 56) & 7)
+            if last and cython.cast(cython.size_t, shift) < end - pos:
+                value &= (last - 1) & SEVENS
+                value = (value & STAY_7) | (value >> 1 & MOVE_7)
+                value = (value & STAY_14) | (value >> 2 & MOVE_14)
+                value = (value & STAY_28) | (value >> 4 & MOVE_28)
+                if not value >> 7 * shift:
+                    self.padded = True
+                self.pos = pos + shift + 1
+                return value
+            value = 0
+            shift = 0
         while pos < end:
             byte = self.data[pos]
             pos += 1
@@ -191,55 +232,36 @@ class Cursor:
             self.pos += size
 
     @cython.boundscheck(False)
-    def ascii(self, end: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether all bytes up to `end` are ASCII, which most texts are.
-
-        The bounds are held once for all bytes, so that the compiler can look at several in one step.
-        """
-        pos: cython.Py_ssize_t
-        found: cython.uchar = 0
-        if self.pos < 0 or end > len(self.data):
-            return False
-        for pos in range(self.pos, end):
-            found |= self.data[pos]
-        return found < 0x80
-
     def utf8(self, end: cython.Py_ssize_t) -> cython.void:
-        """Walk text up to `end`: no stray, missing or overlong bytes, no surrogates, nothing over U+10FFFF."""
+        """Walk text up to `end`: no stray, missing or overlong bytes, no surrogates, nothing over U+10FFFF.
+
+        The bounds are held once for all bytes.
+        """
         pos: cython.Py_ssize_t = self.pos
-        lead: cython.uchar
-        second: cython.uchar
-        more: cython.Py_ssize_t
-        if self.ascii(end):
-            self.pos = end
+        state: cython.ulonglong = WHOLE
+        if pos < 0 or end > len(self.data):
+            self.fault = CUT
             return
+        while end - pos >= 8 and not word(self, pos) & HIGH:
+            pos += 8
         while pos < end:
-            lead = self.data[pos]
-            if lead < 0x80:
-                pos += 1
-                continue
-            more = 1 if lead < 0xE0 else 2 if lead < 0xF0 else 3
-            if lead < 0xC2 or lead > 0xF4 or more >= end - pos:
-                self.fault = BAD_TEXT
-                break
-            second = self.data[pos + 1]
-            # Most letters that are not ASCII take two bytes, and nothing else can be wrong with those.
-            if more == 1 and second & 0xC0 == 0x80:
-                pos += 2
-                continue
-            if (
-                second & 0xC0 != 0x80
-                or (lead == 0xE0 and second < 0xA0)
-                or (lead == 0xED and second > 0x9F)
-                or (lead == 0xF0 and second < 0x90)
-                or (lead == 0xF4 and second > 0x8F)
-                or (more > 1 and self.data[pos + 2] & 0xC0 != 0x80)
-                or (more > 2 and self.data[pos + 3] & 0xC0 != 0x80)
-            ):
-                self.fault = BAD_TEXT
-                break
-            pos += 1 + more
-        self.pos = pos
+            state = STEPS[self.data[pos]] >> (state & 63)
+            pos += 1
+        if state & 63 == WHOLE:
+            self.pos = end
+        else:
+            self.fault = BAD_TEXT
+            self.lost_in_text(end)
+
+    def lost_in_text(self, end: cython.Py_ssize_t) -> cython.void:
+        """Go to the first character of a text that is not UTF-8."""
+        state: cython.ulonglong = WHOLE
+        pos: cython.Py_ssize_t = self.pos
+        while pos < end and state & 63:
+            state = STEPS[self.data[pos]] >> (state & 63)
+            pos += 1
+            if state & 63 == WHOLE:
+                self.pos = pos
 
     def enter(self, cap: cython.Py_ssize_t) -> cython.bint:
         """Step into the next record: past its length, with `end` at its end and `begin` where its length began.
@@ -248,17 +270,27 @@ class Cursor:
         only (`needed` is how long the buffer must be, 0 when the length is cut off too), and at one longer than
         `cap`.
         """
+        pos: cython.size_t = self.pos
+        whole: cython.size_t = self.whole
         size: cython.ulonglong
-        self.begin = self.pos
-        self.end = self.whole
+        self.begin = pos
+        self.end = whole
         self.needed = 0
-        if self.pos >= self.end:
+        if pos >= whole:
             return False
-        size = self.varint()
-        if self.fault:
-            if self.fault == CUT:
-                self.fault = 0
-            return False
+        # Most lengths take one byte or two.
+        size = self.data[pos]
+        if size < 0x80:
+            self.pos = pos + 1
+        elif pos + 1 < whole and 0 < self.data[pos + 1] < 0x80:
+            size = (size & 0x7F) | cython.cast(cython.ulonglong, self.data[pos + 1]) << 7
+            self.pos = pos + 2
+        else:
+            size = self.varint()
+            if self.fault:
+                if self.fault == CUT:
+                    self.fault = 0
+                return False
         if size > cython.cast(cython.ulonglong, cap):
             self.fault = TOO_LONG
             return False
@@ -267,3 +299,24 @@ class Cursor:
             return False
         self.end = self.pos + cython.cast(cython.Py_ssize_t, size)
         return True
+
+
+@cython.boundscheck(False)
+def word(cursor: Cursor, at: cython.size_t) -> cython.ulonglong:
+    """Read eight bytes as one number, the first lowest; written so that a C compiler makes one read of it."""
+    here: cython.p_uchar
+    if at + 8 > cython.cast(cython.size_t, len(cursor.data)):
+        return 0
+    if not cython.compiled:
+        return int.from_bytes(cursor.data[at : at + 8], "little")
+    here = cython.cast(cython.p_uchar, cython.address(cursor.data[at]))
+    return (
+        cython.cast(cython.ulonglong, here[0])
+        | cython.cast(cython.ulonglong, here[1]) << 8
+        | cython.cast(cython.ulonglong, here[2]) << 16
+        | cython.cast(cython.ulonglong, here[3]) << 24
+        | cython.cast(cython.ulonglong, here[4]) << 32
+        | cython.cast(cython.ulonglong, here[5]) << 40
+        | cython.cast(cython.ulonglong, here[6]) << 48
+        | cython.cast(cython.ulonglong, here[7]) << 56
+    )

@@ -1,3 +1,4 @@
 from holdfast.backup.wire.cursor cimport Cursor
 
 cdef unsigned int kind(Cursor cursor) noexcept nogil
+cdef bint is_plain(Cursor cursor) noexcept nogil

@@ -5,7 +5,7 @@ import cython
 from holdfast.backup.wire.cursor import Cursor
 from holdfast.backup.wire.faults import FAULTS
 
-__all__ = ["COMPILED", "FAULTS", "kind_of", "measure", "split"]
+__all__ = ["COMPILED", "FAULTS", "kind_of", "measure", "measure_plain", "split"]
 
 COMPILED: bool = cython.compiled
 
@@ -63,3 +63,46 @@ def measure(
             frames += 1
             cursor.pos = cursor.end
     return frames, cursor.begin, cursor.needed, cursor.fault
+
+
+def is_plain(cursor: Cursor) -> cython.bint:
+    """Tell whether the record that was entered is one of the known ones and nothing else.
+
+    Its length then stands there twice, around it and inside of it, so it is hardly wrong.
+    """
+    tag: cython.uint
+    size: cython.Py_ssize_t
+    if cursor.pos >= cursor.end:
+        return False
+    tag = cursor.data[cursor.pos]
+    if tag & 7 != 2 or not 1 <= tag >> 3 <= 8:
+        return False
+    cursor.pos += 1
+    size = cursor.length()
+    return not cursor.fault and cursor.pos + size == cursor.end
+
+
+def measure_plain(
+    data: bytes | memoryview, start: cython.Py_ssize_t, cap: cython.Py_ssize_t
+) -> tuple[int, int, int, int, int, int]:
+    """Count the whole records of a buffer up to the first that is not a plain one.
+
+    Return how many there are, where the last of them begins, then what `split` says of the record behind it, and
+    last where that ends if it is whole and not a plain one (0: there is none).
+    """
+    cursor: Cursor = Cursor(data, start, len(data))
+    frames: cython.Py_ssize_t = 0
+    last: cython.Py_ssize_t = start
+    end: cython.Py_ssize_t
+    odd: cython.Py_ssize_t = 0
+    with cython.nogil:
+        while cursor.enter(cap):
+            end = cursor.end
+            if not is_plain(cursor):
+                cursor.fault = 0
+                odd = end
+                break
+            frames += 1
+            last = cursor.begin
+            cursor.pos = end
+    return frames, last, cursor.begin, cursor.needed, cursor.fault, odd

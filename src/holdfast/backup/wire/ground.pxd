@@ -1,8 +1,8 @@
 from holdfast.backup.wire.cursor cimport Cursor
+from holdfast.backup.wire.layout cimport HEAD, LEVELS, NOTES, REGISTERS, WIDTH
 from holdfast.backup.wire.roll cimport Roll
 
 cdef class Ground(Cursor):
-    cdef const unsigned int[::1] shapes
     cdef const unsigned char[::1] ops
     cdef const unsigned long long[::1] arguments
     cdef const unsigned int[::1] rules
@@ -21,19 +21,19 @@ cdef class Ground(Cursor):
     cdef int purpose
     cdef unsigned long long made_at
     cdef bint old
-    cdef unsigned long long[::1] values
-    cdef long long[::1] starts
-    cdef long long[::1] sizes
-    cdef unsigned long long[::1] notes
-    cdef unsigned long long[::1] seen
-    cdef unsigned long long[::1] filled
-    cdef unsigned int[::1] messages
-    cdef long long[::1] steps
-    cdef long long[::1] elements
+    cdef unsigned long long[REGISTERS] values
+    cdef long long[REGISTERS] starts
+    cdef long long[REGISTERS] sizes
+    cdef unsigned long long[LEVELS * NOTES] notes
+    cdef unsigned long long[LEVELS] seen
+    cdef unsigned long long[LEVELS] filled
+    cdef unsigned int[LEVELS] messages
+    cdef long long[LEVELS] steps
+    cdef long long[LEVELS] elements
     cdef unsigned long long[::1] voters
     cdef unsigned long long[::1] reactors
     cdef unsigned long long round
-    cdef unsigned long long[::1] rounds
+    cdef unsigned long long[LEVELS] rounds
     cdef unsigned long long[::1] page
     cdef Py_ssize_t used
     cdef unsigned long long lost

@@ -13,28 +13,17 @@ from dataclasses import dataclass
 
 import cython
 
-from holdfast.backup.wire import cursor, tables
+from holdfast.backup.wire import layout, tables
 from holdfast.backup.wire.checks import Plan
 from holdfast.backup.wire.cursor import Cursor
 from holdfast.backup.wire.numbers import number_of_rule
 from holdfast.backup.wire.roll import Roll
 
-__all__ = ["HEAD", "MOST_RULES", "NOTES", "PAGE", "WIDTH", "Desk", "Ground"]
+if not cython.compiled:
+    from holdfast.backup.wire.layout import HEAD, LEVELS, NOTES, REGISTERS, WIDTH
 
-# Field numbers, and notes, that a row has room for.
-WIDTH = 48
-NOTES = 8
-# How many numbers stand before the way to the field.
-HEAD = 7
-# How many numbers fit on a page.
-PAGE = 1 << 16
-# Rules have numbers below this.
-MOST_RULES = 1024
+__all__ = ["Desk", "Ground"]
 
-_WIDTH = cython.declare(cython.Py_ssize_t, WIDTH)
-_NOTES = cython.declare(cython.Py_ssize_t, NOTES)
-_HEAD = cython.declare(cython.Py_ssize_t, HEAD)
-LEVELS = cursor.MAX_DEPTH + 2
 CROWDED = cython.declare(cython.uint, number_of_rule("frame.crowded"))
 BASES = cython.declare(cython.const[cython.uint][::1], tables.BASES)
 
@@ -64,7 +53,6 @@ class Ground(Cursor):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(b"", 0, 0)
-        self.shapes = plan.shapes
         self.ops = plan.ops
         self.arguments = plan.arguments
         self.rules = plan.rules
@@ -76,27 +64,30 @@ class Ground(Cursor):
         self.wanted = plan.wanted
         self.oneofs = plan.oneofs
         self.oneof_rules = plan.oneof_rules
-        self.values = array("Q", bytes(8 * LEVELS * WIDTH))
-        self.starts = array("q", bytes(8 * LEVELS * WIDTH))
-        self.sizes = array("q", bytes(8 * LEVELS * WIDTH))
-        self.notes = array("Q", bytes(8 * LEVELS * NOTES))
-        self.seen = array("Q", bytes(8 * LEVELS))
-        self.filled = array("Q", bytes(8 * LEVELS))
-        self.messages = array("I", bytes(4 * LEVELS))
-        self.steps = array("q", bytes(8 * LEVELS))
-        self.elements = array("q", bytes(8 * LEVELS))
-        self.rounds = array("Q", bytes(8 * LEVELS))
+        if not cython.compiled:
+            # Compiled, these are arrays of C, which bounds checks do not cover. They are indexed by how deep a
+            # message lies, which is bounded, and by numbers of fields that the schema has, which fit.
+            self.values = array("Q", bytes(8 * REGISTERS))
+            self.starts = array("q", bytes(8 * REGISTERS))
+            self.sizes = array("q", bytes(8 * REGISTERS))
+            self.notes = array("Q", bytes(8 * LEVELS * NOTES))
+            self.seen = array("Q", bytes(8 * LEVELS))
+            self.filled = array("Q", bytes(8 * LEVELS))
+            self.messages = array("I", bytes(4 * LEVELS))
+            self.steps = array("q", bytes(8 * LEVELS))
+            self.elements = array("q", bytes(8 * LEVELS))
+            self.rounds = array("Q", bytes(8 * LEVELS))
         self.voters = array("Q", bytes(8))
         self.reactors = array("Q", bytes(8))
         self.round = 0
-        self.page = array("Q", bytes(8 * PAGE))
+        self.page = array("Q", bytes(8 * layout.PAGE))
         self.used = 0
         self.lost = 0
         self.grave = False
         self.frame = 0
         self.base = 0
         self.newer = False
-        self.sit(Desk(Roll(), Roll(), Roll(), bytes(tables.SLOTS), bytes(MOST_RULES)))
+        self.sit(Desk(Roll(), Roll(), Roll(), bytes(tables.SLOTS), bytes(layout.MOST_RULES)))
 
     def sit(self, desk: Desk) -> None:
         """Look into these rolls from now on."""
@@ -134,7 +125,7 @@ class Ground(Cursor):
     def take(self) -> bytes:
         """Take what was written on the page, which is empty then."""
         used, self.used = self.used, 0
-        return bytes(memoryview(self.page)[:used])
+        return bytes(memoryview(self.page)[:used]) if used else b""
 
     def report(  # noqa: PLR0917
         self,
@@ -151,18 +142,18 @@ class Ground(Cursor):
         `element` is which of a list, or -1. What no longer fits on the page is counted.
         """
         at: cython.Py_ssize_t = self.used
-        size: cython.Py_ssize_t = _HEAD + depth + (1 if number else 0)
+        size: cython.Py_ssize_t = HEAD + depth + (1 if number else 0)
         level: cython.int
         if rule == 0:
             return
         # Room is left for one that says that there are more.
-        if at + size > len(self.page) - _HEAD:
+        if at + size > len(self.page) - HEAD:
             self.lost += 1
             if self.graves[rule]:
                 self.grave = True
             return
         self.write(rule, size, extra, start, end)
-        at += _HEAD
+        at += HEAD
         for level in range(depth):
             self.page[at] = cython.cast(cython.ulonglong, self.steps[level]) << 32 | cython.cast(
                 cython.ulonglong, self.elements[level] + 1
@@ -195,8 +186,8 @@ class Ground(Cursor):
 
     def crowded(self) -> cython.void:
         """Write that a record has more findings than fit on the page, and whether one of those is an error."""
-        self.write(CROWDED, _HEAD, self.lost << 1 | (1 if self.grave else 0), 0, 0)
-        self.used += _HEAD
+        self.write(CROWDED, HEAD, self.lost << 1 | (1 if self.grave else 0), 0, 0)
+        self.used += HEAD
 
     def wrong(self, rule: cython.uint, depth: cython.int, number: cython.uint) -> cython.void:
         """Write a finding about a field that is not a list, or about the whole message."""
@@ -214,29 +205,29 @@ class Ground(Cursor):
         """Return a number, 0 where it is not there; of a list, how many elements it has."""
         if not (self.seen[depth] >> number) & 1:
             return 0
-        return self.values[depth * _WIDTH + number]
+        return self.values[depth * WIDTH + number]
 
     def size(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
         """Return the length of a text or bytes, 0 where they are not there."""
         if not (self.seen[depth] >> number) & 1:
             return 0
-        return self.sizes[depth * _WIDTH + number]
+        return self.sizes[depth * WIDTH + number]
 
     def start(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
         """Return where a text or bytes begin."""
-        return self.starts[depth * _WIDTH + number] if (self.seen[depth] >> number) & 1 else 0
+        return self.starts[depth * WIDTH + number] if (self.seen[depth] >> number) & 1 else 0
 
     def kind_at(self, depth: cython.int, number: cython.uint) -> cython.uint:
         """Return the kind of recipient a field refers to, which is no kind where that is not known."""
-        return cython.cast(cython.uint, self.sizes[depth * _WIDTH + number]) if self.holds(depth, number) else 0
+        return cython.cast(cython.uint, self.sizes[depth * WIDTH + number]) if self.holds(depth, number) else 0
 
     def note(self, depth: cython.int, index: cython.int) -> cython.ulonglong:
         """Read a note of the message at `depth`."""
-        return self.notes[depth * _NOTES + index]
+        return self.notes[depth * NOTES + index]
 
     def set_note(self, depth: cython.int, index: cython.int, value: cython.ulonglong) -> cython.void:
         """Write a note of the message at `depth`."""
-        self.notes[depth * _NOTES + index] = value
+        self.notes[depth * NOTES + index] = value
 
     def slot(self, depth: cython.int, number: cython.uint) -> cython.Py_ssize_t:
         """Find the slot of a field of the message at `depth`."""

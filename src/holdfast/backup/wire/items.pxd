@@ -1,4 +1,5 @@
 from holdfast.backup.wire.bodies cimport Bodies
+from holdfast.backup.wire.layout cimport NOTES, WIDTH
 
 cdef class Items(Bodies):
     cdef void send_status(self, int depth) noexcept nogil

@@ -10,6 +10,9 @@ from holdfast.backup.wire.bodies import Bodies
 from holdfast.backup.wire.checks import MESSAGE_BY_NAME, field
 from holdfast.backup.wire.numbers import number_of_rule
 
+if not cython.compiled:
+    from holdfast.backup.wire.layout import NOTES, WIDTH
+
 __all__ = ["REVISIONS", "Items"]
 
 CHAT_ITEM = cython.declare(cython.uint, MESSAGE_BY_NAME["ChatItem"])
@@ -148,17 +151,17 @@ class Items(Bodies):
     def send_status(self, depth: cython.int) -> cython.void:
         """Tell the message whether it still waits to be sent to somebody."""
         if not self.seen[depth] & SENT:
-            self.set_note(depth - 1, NOTE_WAITING, 1)
+            self.notes[(depth - 1) * NOTES + NOTE_WAITING] = 1
 
     def outgoing(self, depth: cython.int) -> cython.void:
         """Tell the message whether it was sent to everybody."""
-        if self.note(depth, NOTE_WAITING) == 0:
-            self.set_note(depth - 1, NOTE_STARTED, 1)
+        if self.notes[depth * NOTES + NOTE_WAITING] == 0:
+            self.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
 
     def incoming(self, depth: cython.int) -> cython.void:
         """Tell the message whether it was read."""
-        if self.holds(depth, READ):
-            self.set_note(depth - 1, NOTE_STARTED, 1)
+        if (self.filled[depth] >> READ) & 1:
+            self.notes[(depth - 1) * NOTES + NOTE_STARTED] = 1
 
     def view_once(self, depth: cython.int) -> cython.void:
         """Tell the message whether what is to be viewed once is still there."""
@@ -194,11 +197,15 @@ class Items(Bodies):
         direction: cython.uint = 0
         kind: cython.ulonglong = 0
         number: cython.uint
-        author: cython.uint = self.kind_at(depth, AUTHOR)
-        authors: cython.ulonglong = self.note(depth, NOTE_AUTHORS)
-        # An author who can write nothing at all has been reported as such.
-        writes: cython.bint = author >= CONTACT or author in (SELF, RELEASE_NOTES)
+        author: cython.uint = 0
+        notes: cython.Py_ssize_t = depth * NOTES
+        authors: cython.ulonglong = self.notes[notes + NOTE_AUTHORS]
+        writes: cython.bint
         seen: cython.ulonglong = self.seen[depth]
+        if (self.filled[depth] >> AUTHOR) & 1:
+            author = cython.cast(cython.uint, self.sizes[depth * WIDTH + AUTHOR])
+        # An author who can write nothing at all has been reported as such.
+        writes = author >= CONTACT or author in (SELF, RELEASE_NOTES)
         if (seen >> STANDARD) & 1:
             kind = STANDARD
         elif seen & BODIES:
@@ -222,14 +229,14 @@ class Items(Bodies):
             self.wrong(DIRECTION_KIND, depth, direction)
         if kind == UPDATE and authors and writes and not (authors >> author) & 1:
             self.wrong(UPDATE_AUTHOR, depth, AUTHOR)
-        if kind == VIEW_ONCE and self.purpose == TAKEOUT and self.note(depth, NOTE_MARK):
+        if kind == VIEW_ONCE and self.purpose == TAKEOUT and self.notes[notes + NOTE_MARK]:
             self.wrong(VIEW_ONCE_TAKEOUT, depth, VIEW_ONCE)
-        if kind == STANDARD and self.note(depth, NOTE_MARK):
+        if kind == STANDARD and self.notes[notes + NOTE_MARK]:
             kind = VOICE_MESSAGE
         if (seen >> _REVISIONS) & 1 and kind and kind not in (STANDARD, STORY_REPLY):
             self.wrong(REVISIONS_KIND, depth, _REVISIONS)
-        self.set_note(depth, NOTE_DIRECTION, direction)
-        self.set_note(depth, NOTE_KIND, kind)
+        self.notes[notes + NOTE_DIRECTION] = direction
+        self.notes[notes + NOTE_KIND] = kind
         if seen & EXPIRY:
             self.expiry(depth, direction)
         if depth > 1 and self.messages[depth - 1] == CHAT_ITEM:
@@ -276,18 +283,20 @@ class Items(Bodies):
 
     def place_of(self, depth: cython.int, author: cython.uint, kind: cython.ulonglong) -> cython.void:
         """Check that a message stands in a chat where it can."""
-        at: cython.Py_ssize_t = self.chats.find(self.value(depth, CHAT_ID), self.frame)
+        row: cython.Py_ssize_t = depth * WIDTH
+        key: cython.ulonglong = self.values[row + CHAT_ID] if (self.seen[depth] >> CHAT_ID) & 1 else 0
+        at: cython.Py_ssize_t = self.chats.find(key, self.frame)
         chat: cython.uint
-        allowed: cython.ulonglong = self.note(depth, NOTE_CHATS)
+        allowed: cython.ulonglong = self.notes[depth * NOTES + NOTE_CHATS]
         if at < 0:
             self.wrong(CHAT_KNOWN, depth, CHAT_ID)
             return
-        chat = self.chats.kind(at)
+        chat = cython.cast(cython.uint, self.chats.marks[at] & 0xFF)
         if chat == 0:
             return
         if author >= CONTACT:
             if chat in (SELF, RELEASE_NOTES) or (
-                chat >= CONTACT and self.chats.other(at) != self.value(depth, AUTHOR)
+                chat >= CONTACT and self.chats.others[at] != self.values[row + AUTHOR]
             ):
                 self.wrong(AUTHOR_CHAT, depth, CHAT_ID)
         elif author == RELEASE_NOTES and chat != RELEASE_NOTES:

@@ -9,7 +9,6 @@ cdef class Roll:
     cdef unsigned long long[::1] marks
     cdef unsigned long long[::1] others
 
-    cdef Py_ssize_t place(self, unsigned long long key) noexcept nogil
+    cdef size_t place(self, unsigned long long key) noexcept nogil
     cdef Py_ssize_t find(self, unsigned long long key, unsigned long long frame) noexcept nogil
     cdef unsigned int kind(self, Py_ssize_t at) noexcept nogil
-    cdef unsigned long long other(self, Py_ssize_t at) noexcept nogil

@@ -31,31 +31,26 @@ class Roll:
         self.marks = array("Q", bytes(8 << bits))
         self.others = array("Q", bytes(8 << bits))
 
-    def place(self, key: cython.ulonglong) -> cython.Py_ssize_t:
+    def place(self, key: cython.ulonglong) -> cython.size_t:
         """Find where an id is, or would go."""
-        mask: cython.Py_ssize_t = (1 << self.bits) - 1
-        at: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ((key * self.spread) & ALL_64) >> (64 - self.bits))
-        while self.keys[at] != key and self.keys[at] != 0:
+        mask: cython.size_t = (1 << self.bits) - 1
+        at: cython.size_t = cython.cast(cython.size_t, ((key * self.spread) & ALL_64) >> (64 - self.bits))
+        here: cython.ulonglong = self.keys[at]
+        while here not in (key, 0):
             at = (at + 1) & mask
+            here = self.keys[at]
         return at
 
     def find(self, key: cython.ulonglong, frame: cython.ulonglong) -> cython.Py_ssize_t:
         """Find an id that came before a frame; -1 when there is none."""
-        at: cython.Py_ssize_t
-        if key == 0:
-            return -1
-        at = self.place(key)
-        if self.keys[at] != key or self.marks[at] >> 8 >= frame:
+        at: cython.size_t = self.place(key)
+        if self.keys[at] != key or self.marks[at] >> 8 >= frame or key == 0:
             return -1
         return at
 
     def kind(self, at: cython.Py_ssize_t) -> cython.uint:
         """Return the kind of what was found at a place."""
         return cython.cast(cython.uint, self.marks[at] & LOW_8)
-
-    def other(self, at: cython.Py_ssize_t) -> cython.ulonglong:
-        """Return the further number of what was found at a place."""
-        return self.others[at]
 
     def room(self) -> int:
         """Return how many places there are."""

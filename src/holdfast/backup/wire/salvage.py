@@ -1,12 +1,12 @@
 """Reads a frame stream past places where it cannot be read, and says which bytes were passed over.
 
 A stream has no marks to find one's way back by: once a length is wrong, everything behind it is read from wrong
-places. So records are only believed in a row. One that cannot be taken apart, or holds nothing that looks like a
-record, is kept if those behind it do and none begins inside of it: then only its content is damaged. Otherwise,
-and where a length makes no sense, all bytes are passed over up to the next place from which on `IN_A_ROW`
-records follow each other, or fewer that end with the stream. What stands last in a record ends where that ends,
-and the records behind it would vouch for it: so the first of them must have what no part of a record has, its
-ids and its content.
+places. But a record is one field of a frame, so its length stands there twice, and where the two agree they are
+believed. One that is not so plain is believed if records follow it and none begins inside of it: then only its
+content is damaged, or newer than what is known here. Otherwise, and where a length makes no sense, all bytes are
+passed over up to the next place from which on `IN_A_ROW` records follow each other, or fewer that end with the
+stream. What stands last in a record ends where that ends, and the records behind it would vouch for it: so the
+first of them must have what no part of a record has, its ids and its content.
 """
 
 import re
@@ -16,103 +16,202 @@ from typing import BinaryIO, Final, TypeAlias
 
 from holdfast.backup import schema
 from holdfast.backup.errors import DamagedBackup
-from holdfast.backup.wire import frames, walk
+from holdfast.backup.wire import faults, frames, walk
 from holdfast.backup.wire.stream import CHUNK, Block, FrameStream, Limits
 from holdfast.backup.wire.varint import varint_at
 
-__all__ = ["IN_A_ROW", "Gap", "OnGap", "SalvagedStream"]
+__all__ = ["IN_A_ROW", "Gap", "OnGap", "SalvagedStream", "is_plain"]
 
 IN_A_ROW: Final = 2
-# A length of up to 28 bits, and the tag of one of the eight records.
-CANDIDATE: Final = re.compile(rb"(?=[\x80-\xff]{0,3}[\x00-\x7f][\x0a\x12\x1a\x22\x2a\x32\x3a\x42])")
+# How many records may be damaged or empty one after the other; more of them were read from wrong places.
+ODD_IN_A_ROW: Final = 16
+# The tags of the eight records.
+TAGS: Final = b"\x0a\x12\x1a\x22\x2a\x32\x3a\x42"
+# A length of up to 28 bits, and one of them.
+CANDIDATE: Final = re.compile(rb"(?=[\x80-\xff]{0,3}[\x00-\x7f][" + TAGS + rb"])")
 # How many bytes tell whether a candidate is one record and nothing else: two lengths and a tag.
 HEAD: Final = 12
 # While a place to go on from is searched, longer records prove nothing: reading them would take too much memory.
 LONGEST_PROOF: Final = 16 << 20
+# What a search may read again and again: anything short, and so much in all of what is longer. Every place of a
+# file that was made for it could claim to be the beginning of a long record.
+SHORT_PROOF: Final = 1 << 12
+MOST_PROOF: Final = 1 << 30
 DELIMITED: Final = 2
 ID_SIZE: Final = 16
 KEY_SIZE: Final = 32
-# What is passed over is kept, so that it can be put back; there is an end to that.
+# What is passed over can be kept, so that it can be put back; there is an end to that.
 MOST_LOST: Final = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes that were passed over, before the frame that has the number `frame`, counted without them."""
+    """Bytes that were passed over, before the frame that has the number `frame`, counted without them.
+
+    `fault` is what is wrong with the length that stands there, 0 where it is only not believed. `lost` are the
+    bytes themselves, where they are kept. A record that was written as JSON has no bytes in the stream: `problem`
+    says what is wrong with it, and where.
+    """
 
     frame: int
     offset: int
-    lost: bytes = field(repr=False)
+    size: int
+    fault: int = 0
+    lost: bytes = field(default=b"", repr=False)
+    problem: DamagedBackup | None = None
+
+    @property
+    def place(self) -> str:
+        """Where a record is that was written as JSON; empty for bytes of the stream."""
+        one = self.problem
+        return "" if one is None else f"{one.unit} {one.offset:,} of the {one.stream}"
 
 
 OnGap: TypeAlias = Callable[[Gap], None]
 
 
 class SalvagedStream(FrameStream):
-    """A stream that goes on behind what cannot be read; `on_gap` is told of each place."""
+    """A stream that goes on behind what cannot be read; `on_gap` is told of each place before what follows it.
+
+    With `keep` a gap has the bytes that were passed over.
+    """
 
     def __init__(
         self,
         source: BinaryIO,
         on_gap: OnGap,
         *,
+        keep: bool = True,
         limits: Limits | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         self._on_gap = on_gap
+        self._keep = keep
+        self._proof = 0
         super().__init__(source, limits=limits, progress=progress)
+        # From here on what was read is kept in one piece, in which places can be searched for.
+        self._buffer = self._held(self._stop)
+        self._space.clear()
 
     def blocks(self) -> Iterator[Block]:
         """Yield the frames that can be believed in."""
         while self._have(CHUNK) or self._buffer:
-            end, count, broken = self._believed()
-            if end:
-                yield Block(self._next, self._base, self._buffer[:end])
-            self._next += count
-            self._drop(end)
-            if broken:
-                gap = self._base
-                lost = self._pass_over()
-                self._on_gap(Gap(self._next, gap, lost))
+            at = 0
+            broken: int | None = 0
+            while broken is not None:
+                end, count, broken = self._believed(at)
+                if count:
+                    yield Block(self._next, self._base + at, self._buffer[at:end])
+                self._next += count
+                at = end
+                if broken is not None:
+                    gap = self._base + at
+                    at, lost = self._pass_over(at)
+                    self._on_gap(Gap(self._next, gap, self._base + at - gap, broken, lost))
+            self._drop(at)
 
-    def _believed(self) -> tuple[int, int, bool]:
-        """Tell how far the buffer can be believed, how many frames that are, and whether it is broken there."""
-        spans, rest, needed, fault = frames.split(self._buffer, 0, self._cap)
-        begin = count = 0
-        for start, end in spans:
-            if not is_record(self._buffer[start:end]) and not (self._follows(end) and self._is_one(start, end)):
-                return begin, count, True
-            begin, count = end, count + 1
-        if fault or self._ended_in(rest):
-            return rest, count, True
-        if needed and not is_plain(self._buffer[rest : rest + HEAD]) and needed - rest > LONGEST_PROOF:
-            return rest, count, True
-        if not count and needed:
-            return 0, 0, not self._have(needed)
-        return rest, count, False
+    def _believed(self, at: int) -> tuple[int, int, int | None]:
+        """Tell how far the buffer can be believed, how many frames that are, and what is wrong there, if anything.
 
-    def _ended_in(self, rest: int) -> bool:
-        """Tell whether the stream ends in the middle of the record that begins here."""
-        return not self._have(len(self._buffer) + 1) and rest < len(self._buffer)
+        The last frame is only believed once what follows it is seen.
+        """
+        before, count = at, 0
+        while True:
+            more, last, rest, needed, fault, odd = frames.measure_plain(self._buffer, at, self._cap)
+            if more:
+                before, count = last, count + more
+            if odd and self._proven(rest, odd):
+                before, count, at = rest, count + 1, odd
+                continue
+            whole = rest == len(self._buffer)
+            if odd or fault or self._senseless(rest, needed) or (not whole and self._ended):
+                if count and self._swallows(before):
+                    return before, count - 1, 0
+                return rest, count, 0 if odd else fault or faults.CUT
+            if self._ended:
+                return rest, count, None
+            if count > 1:
+                return before, count - 1, None
+            self._have(max(needed, len(self._buffer) + CHUNK))
+            at = rest
+
+    def _senseless(self, rest: int, needed: int) -> bool:
+        """Tell whether a record that is not whole claims to be long, and nothing else speaks for it."""
+        return needed - rest > LONGEST_PROOF and not is_plain(self._buffer[rest : rest + HEAD])
+
+    def _record(self, at: int) -> bytes:
+        """Return the record that begins at a place of the buffer, which is whole."""
+        size, start = varint_at(self._buffer, at)
+        return self._buffer[start : start + size]
+
+    def _swallows(self, at: int) -> bool:
+        """Tell whether a record is damaged and has others in it: its length, which made it whole, led too far."""
+        raw = self._record(at)
+        if is_record(raw):
+            return False
+        start = varint_at(self._buffer, at)[1]
+        return not self._is_one(start, start + len(raw))
+
+    def _proven(self, at: int, end: int) -> bool:
+        """Tell whether a whole record, which is not a plain one, has nothing wrong with its length."""
+        return self._leads_on(end) and (is_record(self._record(at)) or self._ends_right(at, end))
+
+    def _ends_right(self, at: int, end: int) -> bool:
+        """Tell whether a damaged record ends neither in the middle of one nor behind where another begins."""
+        start = varint_at(self._buffer, at)[1]
+        if start < end and self._buffer[start] in TAGS:
+            size, body = length_at(self._buffer, start + 1)
+            other = body + size
+            if end < other <= end + LONGEST_PROOF and self._have(other) and self._follows(other):
+                return False
+        return self._is_one(start, end)
+
+    def _leads_on(self, at: int) -> bool:
+        """Tell whether records follow each other soon behind a place of the buffer, or the stream ends there.
+
+        Before they do, some may be empty or damaged.
+        """
+        good = 0
+        for _ in range(ODD_IN_A_ROW):
+            if good == IN_A_ROW or not self._have(at + 1):
+                return True
+            end = self._end_of(at)
+            if not end:
+                return False
+            if is_record(self._record(at)):
+                good += 1
+            elif self._ends_right(at, end):
+                good = 0
+            else:
+                return False
+            at = end
+        return good == IN_A_ROW
 
     def _follows(self, at: int) -> bool:
         """Tell whether records follow each other from a place of the buffer on, or the stream ends there."""
         for _ in range(IN_A_ROW):
             if not self._have(at + 1):
                 return True
-            self._have(at + HEAD)
-            size, start = length_at(self._buffer, at)
-            if not 0 <= size <= LONGEST_PROOF or not self._have(start + size):
+            end = self._end_of(at)
+            if not end or not is_record(self._record(at)):
                 return False
-            if not is_record(self._buffer[start : start + size]):
-                return False
-            at = start + size
+            at = end
         return True
+
+    def _end_of(self, at: int) -> int:
+        """Tell where the record that begins at a place ends, 0 where it is too long or not whole."""
+        self._have(at + HEAD)
+        size, start = length_at(self._buffer, at)
+        return start + size if 0 <= size <= LONGEST_PROOF and self._have(start + size) else 0
 
     def _begins(self, at: int) -> bool:
         """Tell whether a record of its own begins at a place of the buffer, and others follow it."""
         size, start = length_at(self._buffer, at)
-        if size > LONGEST_PROOF or not self._have(start + size) or not self._follows(at):
+        if size > SHORT_PROOF:
+            self._proof += size
+        if size > LONGEST_PROOF or (size > SHORT_PROOF and self._proof > MOST_PROOF):
+            return False
+        if not self._have(start + size) or not self._follows(at):
             return False
         return stands_alone(schema.Frame.FromString(self._buffer[start : start + size]))
 
@@ -124,12 +223,12 @@ class SalvagedStream(FrameStream):
                 return False
         return True
 
-    def _pass_over(self) -> bytes:
-        """Drop all bytes up to the next place to go on from, and return them."""
+    def _pass_over(self, at: int) -> tuple[int, bytes]:
+        """Find the next place to go on from; return where it is, and what was passed over if that is kept."""
         lost: list[bytes] = []
-        at = 1
+        begin, at = at, at + 1
         while sum(map(len, lost)) <= MOST_LOST:
-            whole = not self._have(CHUNK)
+            whole = not self._have(at + CHUNK)
             buffer = self._buffer
             last = len(buffer) if whole else len(buffer) - HEAD
             for match in CANDIDATE.finditer(buffer, at):
@@ -137,12 +236,13 @@ class SalvagedStream(FrameStream):
                 if place >= last:
                     break
                 if is_plain(buffer[place : place + HEAD]) and self._begins(place):
-                    lost.append(self._drop(place))
-                    return b"".join(lost)
-            lost.append(self._drop(last))
+                    return place, b"".join([*lost, buffer[begin:place]]) if self._keep else b""
+            if self._keep:
+                lost.append(buffer[begin:last])
             if whole:
-                return b"".join(lost)
-            at = 0
+                return last, b"".join(lost)
+            self._drop(last)
+            begin = at = 0
         raise DamagedBackup(
             f"more than {MOST_LOST:,} bytes in a row cannot be read, too many to keep",
             frame=self._next,
@@ -164,11 +264,10 @@ class SalvagedStream(FrameStream):
                 self._progress(self._base + have)
         return have >= size
 
-    def _drop(self, size: int) -> bytes:
+    def _drop(self, size: int) -> None:
         """Take bytes off the beginning of the buffer."""
-        dropped, self._buffer = self._buffer[:size], self._buffer[size:]
+        self._buffer = self._buffer[size:]
         self._base += size
-        return dropped
 
 
 def is_record(raw: bytes) -> bool:
@@ -214,7 +313,7 @@ def is_plain(head: bytes) -> bool:
     """Tell by how a frame begins, its length included, whether it is one record and nothing else."""
     size, start = length_at(head, 0)
     inner, body = length_at(head, start + 1)
-    return size > 0 and inner >= 0 and body + inner == start + size
+    return size > 0 and head[start] in TAGS and inner >= 0 and body + inner == start + size
 
 
 def length_at(data: bytes, pos: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ Frames are read in blocks of about a megabyte, which the core takes apart in one
 one iterates over a block.
 """
 
+import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from holdfast.backup.wire.faults import FAULTS
 __all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "Limits", "damaged"]
 
 CHUNK: Final = 1 << 20
+# What is left of a chunk, and the next.
+ROOM: Final = 2 * CHUNK
 # The most bytes the length of a record can take.
 LENGTH: Final = 10
 # Lengths inside a block were held to the cap when it was read.
@@ -130,9 +133,12 @@ class FrameStream:
         self._source = source
         self._cap = (limits or Limits()).frame_bytes
         self._progress = progress
-        self._buffer = b""
-        self._base = 0  # where the buffer begins in the stream
-        self._next = 0  # the index of the record the buffer begins with
+        self._space = bytearray()
+        self._start = 0  # what is still to be taken apart stands in the space from here
+        self._stop = 0  # to here
+        self._base = 0  # where that begins in the stream
+        self._next = 0  # the index of the record it begins with
+        self._plenty = False  # whether the last read gave all it was asked for
         self._ended = False
         self.header = self._read_header()
 
@@ -148,56 +154,81 @@ class FrameStream:
     def blocks(self) -> Iterator[Block]:
         """Yield the frames in blocks; wrong lengths are found here, what is wrong inside a frame is not."""
         while True:
-            count, rest, needed, fault = frames.measure(self._buffer, 0, self._cap)
+            with memoryview(self._space)[: self._stop] as held:
+                count, rest, needed, fault = frames.measure(held, self._start, self._cap)
+                data = bytes(held[self._start : rest])
+            block = Block(self._next, self._base, data)
+            self._next += count
+            self._go_behind(rest)
             if count:
-                block = Block(self._next, self._base, self._buffer[:rest])
-                self._next += count
                 yield block
             if fault:
-                raise damaged(fault, self._next, self._base + rest)
-            if not self._refill(rest, needed):
+                raise damaged(fault, self._next, self._base)
+            if not self._refill(needed - rest if needed else 0):
                 return
 
     def _read_header(self) -> bytes:
-        if not self._refill(0, 0):
+        if not self._refill(0):
             raise UnreadableBackup("the file is empty: a frame stream has at least a header")
         while True:
             # Only the first record is asked for: a megabyte may hold a million of them.
-            spans, rest, needed, fault = frames.split(self._buffer[:LENGTH], 0, self._cap)
-            if LENGTH < needed <= len(self._buffer):
-                spans, rest, needed, fault = frames.split(self._buffer[:needed], 0, self._cap)
+            spans, _rest, needed, fault = frames.split(self._held(LENGTH), 0, self._cap)
+            if LENGTH < needed <= self._stop:
+                spans, _rest, needed, fault = frames.split(self._held(needed), 0, self._cap)
             if spans:
                 begin, end = spans[0]
-                header = self._buffer[begin:end]
-                self._buffer = self._buffer[end:]
-                self._base, self._next = end, 1
+                header = bytes(self._space[begin:end])
+                self._go_behind(end)
+                self._next = 1
                 return header
             if fault:
-                raise damaged(fault, 0, rest)
-            self._refill(rest, needed)
+                raise damaged(fault, 0, 0)
+            self._refill(needed)
 
-    def _refill(self, rest: int, needed: int) -> bool:
-        """Drop the buffer up to `rest` and read on; at the end of the file say whether anything was cut off."""
-        parts = [self._buffer[rest:]]
-        have = len(parts[0])
-        missing = needed - rest
-        self._base += rest
-        while True:
-            chunk = b"" if self._ended else self._source.read(CHUNK)
-            if not chunk:
-                self._ended = True
-                break
-            parts.append(chunk)
-            have += len(chunk)
-            if have >= missing:
+    def _held(self, size: int) -> bytes:
+        """Return so many of the bytes that were read and are still to be taken apart, or all there are."""
+        return bytes(self._space[self._start : min(self._start + size, self._stop)])
+
+    def _go_behind(self, until: int) -> None:
+        """Leave behind what was taken apart."""
+        self._base += until - self._start
+        self._start = until
+
+    def _refill(self, missing: int) -> bool:
+        """Read on until `missing` bytes are there; at the end of the file say whether anything was cut off."""
+        have = self._stop - self._start
+        left = self._space[self._start : self._stop]
+        if have > CHUNK or not self._plenty:
+            self._space = left
+        else:
+            # A long stream is read into one space: to make a new one each time takes longer than to read into it.
+            if len(self._space) != ROOM:
+                self._space = bytearray(ROOM)
+            self._space[:have] = left
+        self._start, self._stop = 0, have
+        while not self._ended:
+            self._ended = not self._read()
+            if self._ended or self._stop >= missing:
                 break
         if self._progress is not None:
-            self._progress(self._base + have)
-        if self._ended and (have < missing or len(parts) == 1):
-            if have:
+            self._progress(self._base + self._stop)
+        if self._ended and (self._stop < missing or self._stop == have):
+            if self._stop:
                 problem = "the file ends in the middle of a record"
-                raise DamagedBackup(problem, frame=self._next, offset=self._base, rest=b"".join(parts))
-            self._buffer = b""
+                rest = self._held(self._stop)
+                raise DamagedBackup(problem, frame=self._next, offset=self._base, rest=rest)
             return False
-        self._buffer = b"".join(parts)
         return True
+
+    def _read(self) -> int:
+        """Read what the source gives at once, a chunk at most; return how much that is."""
+        if len(self._space) - self._stop >= CHUNK and isinstance(self._source, io.BufferedIOBase):
+            with memoryview(self._space)[self._stop : self._stop + CHUNK] as free:
+                size = self._source.readinto(free)
+        else:
+            chunk = self._source.read(CHUNK)
+            size = len(chunk)
+            self._space[self._stop :] = chunk
+        self._plenty = size == CHUNK
+        self._stop += size
+        return size

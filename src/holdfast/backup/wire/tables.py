@@ -14,6 +14,23 @@ from typing import Final
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 
 from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.wire.layout import (
+    BOOL,
+    BYTES,
+    ENUM,
+    FIXED32,
+    FLOAT,
+    KEPT,
+    KIND,
+    MESSAGE,
+    PACKABLE,
+    REPEATED,
+    STRING,
+    UINT32,
+    UINT64,
+    UNKNOWN,
+    WIRE_TYPE,
+)
 from holdfast.backup.wire.names import SPELLINGS, Names, field_name, value_name
 
 __all__ = [
@@ -35,6 +52,7 @@ __all__ = [
     "LIMITS",
     "MESSAGE",
     "MESSAGES",
+    "NAMED",
     "PACKABLE",
     "RAW",
     "REPEATED",
@@ -53,26 +71,6 @@ __all__ = [
     "VALUE_LIMITS",
     "WIRE_TYPE",
 ]
-
-# A shape is what the core must know of a field in one number: the wire type in the lowest four bits, the kind in
-# the next four, then flags.
-WIRE_TYPE: Final = 15
-KIND: Final = 15 << 4
-MESSAGE: Final = 1 << 4
-STRING: Final = 2 << 4
-BYTES: Final = 3 << 4
-UINT64: Final = 4 << 4
-UINT32: Final = 5 << 4
-BOOL: Final = 6 << 4
-ENUM: Final = 7 << 4
-FIXED32: Final = 8 << 4
-FLOAT: Final = 9 << 4
-REPEATED: Final = 1 << 8
-PACKABLE: Final = 1 << 9  # a list of numbers: canonically one length-delimited field
-KEPT: Final = 1 << 10  # written even when it has its default value
-
-# The wire type of the unknown slot is one that no tag can have, not even a wrong one.
-UNKNOWN: Final = 15
 
 KINDS: Final = {
     FieldDescriptor.TYPE_MESSAGE: MESSAGE | 2,
@@ -159,6 +157,9 @@ CLASHES: Final = by_slot("Q", {slot: clash_of(field) for slot, field in FIELDS.i
 # By enum: the text of its value 0, and the first number past its last. No enum has a value below 0.
 VALUE_LIMITS: Final = array("I", [max(enum.values_by_number) + 1 for enum in ENUMS])
 VALUE_BASES: Final = array("I", accumulate(VALUE_LIMITS[:-1], initial=SLOTS))
+
+# By enum: the set of its numbers. One over 63 would not fit, and fails here.
+NAMED: Final = array("Q", [sum(1 << number for number in enum.values_by_number) for enum in ENUMS])
 
 # Texts of JSON itself.
 TRUE: Final = SLOTS + sum(VALUE_LIMITS)

@@ -3,8 +3,11 @@
 import cython
 
 from holdfast.backup.wire.checks import Op
-from holdfast.backup.wire.ground import WIDTH, Ground
+from holdfast.backup.wire.ground import Ground
 from holdfast.backup.wire.numbers import number_of_rule
+
+if not cython.compiled:
+    from holdfast.backup.wire.layout import WIDTH
 
 __all__ = ["Values"]
 
@@ -47,7 +50,6 @@ ACI_SIZE = cython.declare(cython.Py_ssize_t, 16)
 KEY_TYPE = cython.declare(cython.uchar, 5)
 KEY_SIZE = cython.declare(cython.Py_ssize_t, 33)
 ONE = cython.declare(cython.ulonglong, 1)
-_WIDTH = cython.declare(cython.Py_ssize_t, WIDTH)
 
 
 class Values(Ground):
@@ -55,7 +57,7 @@ class Values(Ground):
 
     def check_number(
         self,
-        slot: cython.Py_ssize_t,
+        slot: cython.size_t,
         depth: cython.int,
         number: cython.uint,
         element: cython.Py_ssize_t,
@@ -83,7 +85,7 @@ class Values(Ground):
 
     def check_twice(
         self,
-        slot: cython.Py_ssize_t,
+        slot: cython.size_t,
         depth: cython.int,
         number: cython.uint,
         element: cython.Py_ssize_t,
@@ -96,7 +98,7 @@ class Values(Ground):
         self.set_note(depth, 0, met | ONE << value)
 
     def check_date(
-        self, slot: cython.Py_ssize_t, depth: cython.int, number: cython.uint, value: cython.ulonglong
+        self, slot: cython.size_t, depth: cython.int, number: cython.uint, value: cython.ulonglong
     ) -> cython.void:
         """Hold a date to the calendar."""
         if value > LAST_DATE:
@@ -113,7 +115,7 @@ class Values(Ground):
 
     def check_reference(
         self,
-        slot: cython.Py_ssize_t,
+        slot: cython.size_t,
         depth: cython.int,
         number: cython.uint,
         element: cython.Py_ssize_t,
@@ -125,25 +127,26 @@ class Values(Ground):
         """
         at: cython.Py_ssize_t = self.people.find(value, self.frame)
         kind: cython.uint = 0
-        mark: cython.ulonglong = self.rounds[depth] << 6 | number
+        mark: cython.ulonglong
         if at < 0:
             self.report(self.rules[slot], depth, number, element, 0, 0, 0)
         else:
-            kind = self.people.kind(at)
+            kind = cython.cast(cython.uint, self.people.marks[at] & 0xFF)
             if self.kind_rules[slot] and not (self.kinds[slot] >> kind) & 1:
                 self.report(self.kind_rules[slot], depth, number, element, 0, 0, 0)
             if self.twice[slot]:
+                mark = self.rounds[depth] << 6 | number
                 if self.voters[at] == mark:
                     self.report(self.twice[slot], depth, number, element, 0, 0, 0)
                 elif self.voters[at] >> 6 == self.rounds[depth]:
                     self.report(IN_BOTH_LISTS, depth, number, element, 0, 0, 0)
                 self.voters[at] = mark
-        self.starts[depth * _WIDTH + number] = at
-        self.sizes[depth * _WIDTH + number] = kind
+        self.starts[depth * WIDTH + number] = at
+        self.sizes[depth * WIDTH + number] = kind
 
     def check_span(  # noqa: PLR0917
         self,
-        slot: cython.Py_ssize_t,
+        slot: cython.size_t,
         depth: cython.int,
         number: cython.uint,
         element: cython.Py_ssize_t,

@@ -1,0 +1,111 @@
+"""Faults planted into backups that have none: any rule about a single field, anywhere that field stands."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from holdfast.backup.rules import RULES, Finding, Severity
+from holdfast.backup.schema import Frame
+from holdfast.backup.wire.checks import Check, Op, Role
+from holdfast.backup.wire.collect import name_of
+from tests.backup.rules.world import findings
+from tests.compat.structured import fields_of, is_there
+
+__all__ = ["Plant", "plant", "told"]
+
+# A value that no check of a kind lets pass.
+WRONG: dict[Op, object] = {
+    Op.NONZERO: 0,
+    Op.AMONG: 0,
+    Op.DATE: 1 << 62,
+    Op.DATE_OR_FOREVER: 1 << 62,
+    Op.REFERS: 1 << 40,
+    Op.SERVICE_ID: bytes(15),
+    Op.OPAQUE: 1,
+    Op.DECIMAL: "x",
+    Op.CLOCK: 2460,
+    Op.CHARACTERS: "x" * 201,
+    Op.IDENTITY_KEY: b"\x05",
+}
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One frame as it is with a fault in it, and what the fault alone makes a checker say."""
+
+    frame: int
+    rule: str
+    raw: bytes
+    told: list[tuple[str, int | None, str]]
+
+
+def told(found: Sequence[Finding]) -> list[tuple[str, int | None, str]]:
+    """Write errors down for comparing."""
+    return [(one.rule.id, one.frame, one.path) for one in found if one.severity is Severity.ERROR]
+
+
+def wrong(rng: random.Random, owner: Message, check: Check) -> bool:
+    """Break a check at a field of a message; return whether there is a way."""
+    name = check.field.rpartition(".")[2]
+    if check.role is Role.ONEOF:
+        member = owner.WhichOneof(name)
+        if member is not None:
+            owner.ClearField(member)
+        return member is not None
+    field: FieldDescriptor = owner.DESCRIPTOR.fields_by_name[name]  # type: ignore[assignment]  # two classes for one
+    if not is_there(owner, field):
+        return False
+    if check.role is Role.MISSING:
+        owner.ClearField(name)
+        return True
+    if check.role is not Role.VALUE:
+        return False
+    value = WRONG.get(check.op)
+    if check.op is Op.LENGTH:
+        value = rng.randbytes(check.argument + 1)
+    elif check.op is Op.USERNAME:
+        # No two alike: that would be a fault of its own.
+        value = str(rng.getrandbits(64))
+    elif check.op is Op.AT_LEAST:
+        value = type(getattr(owner, name))()
+    if value is None:
+        return False
+    if field.is_repeated:
+        getattr(owner, name)[0] = value
+    else:
+        setattr(owner, name, value)
+    return True
+
+
+def holders(frame: Frame, check: Check) -> list[Message]:
+    """Find the messages of a frame that have the field, or the oneof, of a check."""
+    message = check.field.rpartition(".")[0]
+    every = {id(owner): (owner, name_of(field)) for owner, field in fields_of(frame)}
+    return [owner for owner, name in every.values() if name.rpartition(".")[0] == message]
+
+
+CHECKS = [(rule.id, check) for rule in RULES if rule.strict is Severity.ERROR for check in rule.checks]
+
+
+def plant(
+    rng: random.Random, records: Sequence[bytes], count: int, *, edition: str, tries: int = 10_000
+) -> list[Plant]:
+    """Plant faults, each into a frame of its own; only those that make no other frame wrong."""
+    planted: dict[int, Plant] = {}
+    for _try in range(tries):
+        if len(planted) == count:
+            break
+        at = rng.randrange(1, len(records))
+        rule, check = rng.choice(CHECKS)
+        frame = Frame.FromString(records[at])
+        owners = holders(frame, check)
+        if at in planted or not owners or not wrong(rng, rng.choice(owners), check):
+            continue
+        raw = frame.SerializeToString()
+        found = told(findings([*records[:at], raw, *records[at + 1 :]], edition=edition))
+        if rule in {name for name, _frame, _path in found} and {place for _rule, place, _path in found} == {at}:
+            planted[at] = Plant(at, rule, raw, found)
+    return [planted[at] for at in sorted(planted)]

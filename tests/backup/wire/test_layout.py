@@ -1,0 +1,29 @@
+"""What the C compiler is told is what the source says, and the schema fits into it."""
+
+import re
+from pathlib import Path
+
+from holdfast.backup.wire import layout, tables
+
+
+def test_the_compiler_is_told_the_same_numbers() -> None:
+    """Every number of layout.py stands in layout.pxd, and no other."""
+    text = Path(str(layout.__file__)).with_suffix(".pxd").read_text()
+    told = dict(re.findall(r"^    (\w+) = (\d+)$", text, re.MULTILINE))
+    assert {name: getattr(layout, name) for name in layout.__all__} == {name: int(told[name]) for name in told}
+
+
+def test_the_registers_have_room_for_every_message() -> None:
+    """No bounds check covers them: there is a row for each level, and a place and a bit for each field number."""
+    assert layout.LEVELS == layout.MAX_DEPTH + 2
+    assert layout.REGISTERS == layout.LEVELS * layout.WIDTH
+    assert max(tables.LIMITS) <= layout.WIDTH < 64
+    assert tables.SLOTS <= layout.MOST_SLOTS
+    assert len(tables.MESSAGES) <= layout.MOST_MESSAGES
+
+
+def test_what_is_known_of_a_message_fits_into_one_number() -> None:
+    """Base, limit and hook do not run into each other."""
+    assert max(tables.BASES) < 1 << layout.LIMIT_AT
+    assert max(tables.LIMITS) < 1 << layout.HOOK_AT - layout.LIMIT_AT
+    assert max(tables.TARGETS) < 1 << 32
