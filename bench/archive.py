@@ -29,9 +29,14 @@ def imported(messages: int) -> tuple[Path, float, float]:
     """Import a history and return the archive, the seconds of one core it took, and the most memory in MB."""
     place = folder() / f"{messages}.db"
     place.unlink(missing_ok=True)
-    words = [sys.executable, "-c", IMPORT, str(place), str(sample_stream(messages))]
+    return place, *imported_into(place, sample_stream(messages))
+
+
+def imported_into(place: Path, stream: Path) -> tuple[float, float]:
+    """Import a stream into an archive and return the seconds of one core it took, and the most memory in MB."""
+    words = [sys.executable, "-c", IMPORT, str(place), str(stream)]
     seconds, memory = subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()
-    return place, float(seconds), int(memory) / 1024
+    return float(seconds), int(memory) / 1024
 
 
 def searches(place: Path) -> list[float]:

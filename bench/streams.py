@@ -6,9 +6,10 @@ from itertools import islice
 from pathlib import Path
 
 from holdfast.backup.sample import sample_records
+from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.wire.varint import encode_varint
 
-__all__ = ["MESSAGES", "folder", "repeated", "sample_stream"]
+__all__ = ["MESSAGES", "folder", "one_chat_stream", "repeated", "sample_stream", "with_news"]
 
 MESSAGES = 500_000
 
@@ -32,6 +33,47 @@ def sample_stream(messages: int = MESSAGES) -> Path:
     with path.open("wb") as target:
         for record in sample_records(messages):
             target.write(encode_varint(len(record)) + record)
+    return path
+
+
+@cache
+def one_chat_stream(messages: int) -> Path:
+    """Write a history in which all is said in one group."""
+    path = folder() / f"one-chat-{messages}.binproto"
+    groups: set[int] = set()
+    chat = 0
+    with path.open("wb") as target:
+        for n, record in enumerate(sample_records(messages)):
+            frame = Frame.FromString(record) if n else Frame()
+            if frame.recipient.HasField("group"):
+                groups.add(frame.recipient.id)
+            elif frame.HasField("chat") and not chat and frame.chat.recipientId in groups:
+                chat = frame.chat.id
+            elif frame.HasField("chatItem"):
+                frame.chatItem.chatId = chat
+            content = frame.SerializeToString() if n else record
+            target.write(encode_varint(len(content)) + content)
+    return path
+
+
+def with_news(messages: int, news: int) -> Path:
+    """Write a later backup of a history, with so many new messages at its end."""
+    path = folder() / f"{messages}+{news}.binproto"
+    records = sample_records(messages)
+    info = BackupInfo.FromString(next(records))
+    info.backupTimeMs += 86_400_000
+    header, last = info.SerializeToString(), b""
+    with path.open("wb") as target:
+        target.write(encode_varint(len(header)) + header)
+        for record in records:
+            target.write(encode_varint(len(record)) + record)
+            last = record if Frame.FromString(record).chatItem.HasField("incoming") else last
+        for n in range(news):
+            frame = Frame.FromString(last)
+            frame.chatItem.dateSent = frame.chatItem.incoming.dateReceived = info.backupTimeMs - 1000 * (news - n)
+            frame.chatItem.standardMessage.text.body = f"news {n}"
+            content = frame.SerializeToString()
+            target.write(encode_varint(len(content)) + content)
     return path
 
 

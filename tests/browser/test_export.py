@@ -109,6 +109,7 @@ def test_a_person_reads_and_jumps(exported: Path, one_page: Page) -> None:
     page.get_by_label("Jump to a date").press("Enter")
     expect(page).to_have_url(re.compile(r"#d20\d\d-\d\d-\d\d$"))
     expect(page.locator(":target")).to_be_in_viewport()
+    expect(page.get_by_label("Jump to a date")).to_have_value(page.url.partition("#d")[2])
     page.get_by_role("link", name="Dates").click()
     page.locator(".cal a").last.click()
     expect(page.locator(":target")).to_be_in_viewport()

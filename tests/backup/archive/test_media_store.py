@@ -66,3 +66,31 @@ def test_a_plain_stream_has_no_attachments_beside_it(tmp_path: Path) -> None:
         pytest.raises(UnreadableBackup, match="no attachments beside it"),
     ):
         list(opened.copy_media(found))
+
+
+def test_a_text_that_was_kept_as_a_file_is_read_whole(folder: Path, tmp_path: Path) -> None:
+    """Once the file is beside the archive; before that, and when it is damaged, messages say how it begins."""
+    with archive.open(tmp_path / "a.db", create=True) as opened, backup.open(folder, KEYS) as found:
+        opened.add(found)
+        number, name = opened.connection.execute(
+            "SELECT message_id, media_name FROM attachment WHERE role = 'long_text' AND media_name <> ''"
+        ).fetchone()
+        before = opened.message(number)
+        assert not before.unfolded
+        list(opened.copy_media(found))
+        after = opened.message(number)
+        ((path,),) = opened.connection.execute("SELECT path FROM media WHERE media_name = ?", (name,))
+        place = opened.media_folder / path
+        assert after.unfolded
+        assert after.text == place.read_text()
+        assert after.text is not None
+        assert before.text is not None
+        assert after.text.startswith(before.text)
+        assert len(after.text) > len(before.text)
+        for damage in (b"\xff\xfe", b"x" * (1 << 18)):
+            place.write_bytes(damage)
+            assert (opened.message(number).text, opened.message(number).unfolded) == (before.text, False)
+        place.unlink()
+        (tmp_path / "elsewhere").write_text("secret")
+        place.symlink_to(tmp_path / "elsewhere")
+        assert opened.message(number).text == before.text

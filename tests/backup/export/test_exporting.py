@@ -19,6 +19,7 @@ from holdfast.backup.convert import To
 from holdfast.backup.errors import ArchiveBusy, ArchiveError, ExportRefused, NotInArchive
 from holdfast.backup.export import FORMS, Choice, Form, export, from_backup
 from holdfast.backup.made_up import write_sample
+from holdfast.backup.media import kept
 from holdfast.backup.sample import sample_records
 from tests.backup.archive.histories import copies, imported, items, later, write
 
@@ -106,11 +107,30 @@ def test_a_backup_is_exported_like_an_archive_of_it(
         export(opened, tmp_path / "other", form)
     assert problems == []
     assert contents(tmp_path / "out") == contents(tmp_path / "other")
-    assert sum(name.startswith("media/") for name in contents(tmp_path / "out")) > 10
+    assert sum(name.startswith("media/") for name in contents(tmp_path / "out")) >= 10
     assert {path.name for path in tmp_path.iterdir()} == {"out", "other", "a.db", "a.db-media"}
     with backup.open(home, keys) as found:
         again = from_backup(found, tmp_path / "out", form)
     assert (again.written, again.unchanged, again.removed) == (0, done.written, 0)
+
+
+@pytest.mark.parametrize(("form", "media"), [("html", True), ("markdown", False), ("json", True), ("csv", False)])
+def test_long_texts_are_whole_in_every_form(
+    phone: tuple[Path, KeyMaterial], tmp_path: Path, form: Form, *, media: bool
+) -> None:
+    """Although messages have no more than their beginning, and the rest lies among the attachments."""
+    home, keys = phone
+    with backup.open(home, keys) as found:
+        long = (attachment for pointer, attachment in kept(found) if pointer.path.endswith(".longText"))
+        assert found.media is not None
+        with found.media.open(next(long)) as source:
+            text = source.read().decode()
+        from_backup(found, tmp_path / "out", form, media=media)
+    last = re.findall(r"\w+(?: \w+){4,}", text)[-1]
+    assert text.index(last) > 2048
+    suffixes = {".html", ".md", ".jsonl", ".csv"}
+    pages = [one for name, one in contents(tmp_path / "out").items() if Path(name).suffix in suffixes]
+    assert any(last in page.decode() for page in pages)
 
 
 def test_media_are_left_out_when_they_are_not_wanted(phone: tuple[Path, KeyMaterial], tmp_path: Path) -> None:

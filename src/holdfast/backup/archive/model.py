@@ -210,6 +210,8 @@ class Message(Struct, frozen=True, gc=False):
     """A message with all that hangs on it.
 
     `sentence` says in words what is more than text: updates, calls, payments, deleted messages. `vanished_ms` is
+    when the first backup was made that no longer had it. `unfolded` tells that `text` is the whole of one that was
+    kept as a file.
     """
 
     id: int
@@ -240,6 +242,7 @@ class Message(Struct, frozen=True, gc=False):
     status: str | None = None
     receipts: tuple[Receipt, ...] = ()
     changes: tuple[Change, ...] = ()
+    unfolded: bool = False
 
 
 class Page(Struct, frozen=True, gc=False):

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Set
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Final, Self
 
@@ -22,6 +22,8 @@ __all__ = ["Archive", "open"]
 # Of the archive, in kB; the rest is read again from the disk when it is needed.
 CACHE: Final = 32 << 10
 PATIENCE_S: Final = 5.0
+# Of the text of a message, in bytes.
+LONGEST_TEXT: Final = 128 << 10
 MAGIC: Final = b"SQLite format 3\x00"
 
 
@@ -36,6 +38,28 @@ class Archive(Reader):
     def media_folder(self) -> Path:
         """The folder beside the archive that attachments are copied to."""
         return self.path.with_name(f"{self.path.name}-media")
+
+    def kept_file(self, path: str) -> Path | None:
+        """Find an attachment in that folder, if it is there."""
+        # The archive is a file that may come from anybody: its paths lead nowhere but into its own folder.
+        relative = PurePosixPath(path)
+        if relative.is_absolute() or ".." in relative.parts:
+            return None
+        found = self.media_folder / relative
+        return found if found.is_file() else None
+
+    def long_text(self, path: str) -> str | None:
+        """Read a text that was kept as a file; None where it is not there, or is more than a message may say."""
+        place = self.kept_file(path)
+        try:
+            if place is None or place.stat().st_size > LONGEST_TEXT:
+                return None
+            # Nor may a link in the folder lead to another file, whose content would become part of a message.
+            if not place.resolve().is_relative_to(self.media_folder.resolve()):
+                return None
+            return place.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            return None
 
     def add(self, backup: Backup, *, progress: Progress | None = None) -> Imported:
         """Import a backup, in one transaction."""

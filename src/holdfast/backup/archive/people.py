@@ -1,6 +1,8 @@
 """Names everybody as the owner of the account would see them."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 __all__ = ["Names"]
@@ -15,6 +17,8 @@ class Names:
     owners: set[int] = field(default_factory=set)
     by_service: dict[tuple[int, str], int] = field(default_factory=dict)
     accounts: dict[int, int] = field(default_factory=dict)
+    # Who was asked for, by id or service id, while somebody listens.
+    heard: set[int | str] | None = None
 
     def __post_init__(self) -> None:
         owner_names = dict(self.connection.execute("SELECT id, name FROM account"))
@@ -36,11 +40,36 @@ class Names:
 
     def name(self, number: int) -> str:
         """Return the name of somebody."""
+        if self.heard is not None:
+            self.heard.add(number)
         return self.names.get(number, "Unknown")
+
+    def is_owner(self, number: int) -> bool:
+        """Tell whether somebody is the owner of an account."""
+        if self.heard is not None:
+            self.heard.add(number)
+        return number in self.owners
 
     def within(self, account: int, whom: object) -> str | None:
         """Name somebody by id or service id as sentences want it: empty for the owner, None for nobody known."""
-        number = whom if isinstance(whom, int) else self.by_service.get((account, str(whom)))
+        key = whom if isinstance(whom, int) else str(whom)
+        if self.heard is not None:
+            self.heard.add(key)
+        number = key if isinstance(key, int) else self.by_service.get((account, key))
         if number is None or number not in self.names:
             return None
         return "" if number in self.owners else self.names[number]
+
+    @contextmanager
+    def listening(self) -> Iterator[set[int | str]]:
+        """Note down who is asked for in a `with` block."""
+        self.heard = heard = set[int | str]()
+        try:
+            yield heard
+        finally:
+            self.heard = None
+
+    def answer(self, account: int, whom: int | str) -> tuple[str | None, bool]:
+        """Say all that anybody can learn here of somebody: the name, and whether it is the owner."""
+        number = whom if isinstance(whom, int) else self.by_service.get((account, whom), -1)
+        return self.names.get(number), number in self.owners

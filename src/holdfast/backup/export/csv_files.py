@@ -104,7 +104,8 @@ def write_csv(
     media: bool = True,
     plain: bool = False,
     progress: Progress | None = None,
+    stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as CSV; `plain` for programs, without it for spreadsheets."""
     form = Form("csv", ".csv", partial(CsvWriter, plain=plain))
-    return write_tables(archive, target, choice, form, media=media, progress=progress)
+    return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

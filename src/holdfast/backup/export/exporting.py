@@ -21,6 +21,7 @@ from holdfast.backup.export.job import Progress
 from holdfast.backup.export.jsonl import write_json
 from holdfast.backup.export.markdown import write_markdown
 from holdfast.backup.export.parquet import check_parquet, write_parquet
+from holdfast.backup.export.stamps import whole_stamp
 from holdfast.backup.opening import Backup
 
 __all__ = ["FORMS", "Form", "export", "from_backup", "imported"]
@@ -50,14 +51,17 @@ def export(
     with one_moment(archive):
         for one in what.chats:
             archive.chat_id(one)  # a name that fits no chat is refused before anything is written
+        stamp = whole_stamp(archive, what, form, zone, media, search, plain)
         if form == "html":
-            return write_html(archive, target, what, media=media, search=search, zone=zone, progress=progress)
+            return write_html(
+                archive, target, what, media=media, search=search, zone=zone, progress=progress, stamp=stamp
+            )
         if form == "markdown":
-            return write_markdown(archive, target, what, media=media, zone=zone, progress=progress)
+            return write_markdown(archive, target, what, media=media, zone=zone, progress=progress, stamp=stamp)
         if form == "csv":
-            return write_csv(archive, target, what, media=media, plain=plain, progress=progress)
+            return write_csv(archive, target, what, media=media, plain=plain, progress=progress, stamp=stamp)
         write = write_json if form == "json" else write_parquet
-        return write(archive, target, what, media=media, progress=progress)
+        return write(archive, target, what, media=media, progress=progress, stamp=stamp)
 
 
 @contextmanager
@@ -125,19 +129,20 @@ def imported(
         raise UnwritableBackup(f"{target} cannot be written: {error.strerror}") from error
     with beside as folder, open_archive(Path(folder) / "archive.db", create=True) as archive:
         archive.add(backup, progress=progress)
-        if media and backup.media is not None:
-            for copied in archive.copy_media(backup, only=used(archive, choice or Choice())):
+        if backup.media is not None:
+            for copied in archive.copy_media(backup, only=used(archive, choice or Choice(), media=media)):
                 if copied.problem and on_problem is not None:
                     on_problem(copied.problem)
         yield archive
 
 
-def used(archive: Archive, choice: Choice) -> set[str]:
-    """Name the files that what was chosen needs."""
+def used(archive: Archive, choice: Choice, *, media: bool = True) -> set[str]:
+    """Name the files that what was chosen needs; without media these are texts."""
     rows = archive.connection.execute(
         "SELECT DISTINCT a.media_name FROM attachment a JOIN message m ON m.id = a.message_id "
-        "WHERE a.media_name IS NOT NULL AND m.chat_id IN (SELECT value FROM json_each(?1)) "
+        "WHERE a.media_name IS NOT NULL AND (?4 OR a.role = 'long_text') "
+        "AND m.chat_id IN (SELECT value FROM json_each(?1)) "
         "AND (?2 IS NULL OR m.order_ms >= ?2) AND (?3 IS NULL OR m.order_ms < ?3)",
-        (json.dumps([chat.id for chat in chosen(archive, choice)]), choice.since_ms, choice.until_ms),
+        (json.dumps([chat.id for chat in chosen(archive, choice)]), choice.since_ms, choice.until_ms, media),
     )
     return {name for (name,) in rows}

@@ -3,6 +3,8 @@
 A list of what was written is kept in the folder, with the size, the time and a digest of each file. While an
 export runs, a second list grows beside it: each file is entered there before it gets its name. Whatever ends the
 run, the next one knows which files are of exports, and finishes what this one began.
+
+Both lists also hold notes: what whoever writes an export wants to know the next time.
 """
 
 import errno
@@ -19,7 +21,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Self, TextIO
+from typing import Any, BinaryIO, Final, Self, TextIO
 
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
 
@@ -31,6 +33,8 @@ JOURNAL: Final = f"{OURS}.running"
 PART: Final = f"{OURS}.part"
 FORMAT: Final = "holdfast export"
 VERSION: Final = 1
+# The note that tells what the whole export was made from.
+WHOLE: Final = "whole"
 DIGEST: Final = partial(hashlib.blake2b, digest_size=20)
 # What no name of an export holds: what file systems read as a path, and what cannot be shown.
 FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)}
@@ -57,13 +61,20 @@ class Entry:
 
 
 class Folder:
-    """The folder of an export while it is written; used in a `with` block, and ended by `finish()`."""
+    """The folder of an export while it is written; used in a `with` block, and ended by `finish()`.
 
-    def __init__(self, path: Path, form: str) -> None:
+    `stamp` stands for all that the export is made from, empty where that cannot be told.
+    """
+
+    def __init__(self, path: Path, form: str, stamp: str = "") -> None:
         self.path = path
         self.form = form
+        self.stamp = stamp
+        self.interrupted = False
         self.known: dict[str, Entry] = {}
         self.kept: dict[str, Entry] = {}
+        self.notes: dict[str, Any] = {}
+        self.noted: dict[str, str] = {}
         self.taken: dict[str, str] = {}
         self.homes = {""}
         self.written = self.unchanged = 0
@@ -87,15 +98,15 @@ class Folder:
                 raise ExportRefused(f"another export is being written to {self.path}") from None
             for name in (MANIFEST, JOURNAL):
                 if (self.path / name).is_file():
-                    self.learn((self.path / name).read_text("utf-8", "replace").splitlines())
+                    self.learn((self.path / name).read_text("utf-8", "replace").split("\n"))
             for part in self.path.glob(f"{PART}.*"):
                 part.unlink()
-            fresh = not (self.path / JOURNAL).exists()
+            self.interrupted = (self.path / JOURNAL).exists()
             journal = open(  # noqa: SIM115  # open until the export ends
                 self.path / JOURNAL, "a", encoding="utf-8", opener=private
             )
             # The last line of a run that was killed may have been cut off.
-            journal.write(f"{head(self.form)}\n" if fresh else "\n")
+            journal.write(f"{head(self.form)}\n" if not self.interrupted else "\n")
             journal.flush()
             return journal
 
@@ -114,28 +125,63 @@ class Folder:
                         raise ExportRefused(f"{self.path} holds an export to {form}; name another folder")
                 case [str(name), int(size), int(mtime), str(mark)] if fit(name):
                     self.known[name] = Entry(size, mtime, mark)
+                case {"note": str(key), "value": value}:
+                    self.notes[key] = value
+
+    def settled(self) -> Written | None:
+        """End a run that would change nothing; return what it did, None where there may be something to do.
+
+        The last run ended well, what it was made from had the same stamp, and its files are as they were.
+        """
+        if self.interrupted or not self.stamp or self.notes.get(WHOLE) != self.stamp:
+            return None
+        if not all(same(self.path / name, entry) for name, entry in self.known.items()):
+            return None
+        with told(self.path):
+            (self.path / JOURNAL).unlink()
+        return Written(0, len(self.known), 0)
+
+    def recall(self, key: str) -> Any:
+        """Return what an earlier run wrote down, as JSON tells it; None for nothing."""
+        return self.notes.get(key)
+
+    def remember(self, key: str, value: bytes) -> None:
+        """Write something down for the next run, in JSON; what no run writes down again is forgotten."""
+        self.noted[key] = line = f'{{"note":{json.dumps(key)},"value":{value.decode()}}}'
+        self.note(line)
 
     def note(self, line: str) -> None:
         """Write a line to the list that grows, so that it is there when this process is not."""
         self.journal.write(f"{line}\n")
         self.journal.flush()
 
-    def put(self, name: str, content: bytes | Iterable[bytes]) -> None:
-        """Write a file; where it has this content already, leave it."""
+    def put(self, name: str, content: bytes | Iterable[bytes]) -> str:
+        """Write a file; where it has this content already, leave it. Return the mark of its content."""
         if isinstance(content, bytes):
             path = self.claim(name)
             mark = DIGEST(content).hexdigest()
             if self.still(name, path, mark):
-                return
+                return mark
             with told(path):
                 part = self.part()
                 with open(part, "wb", opener=private) as target:
                     target.write(content)
                 self.settle(name, path, part, mark)
-            return
+            return mark
         with self.writing(name) as target:
             for piece in content:
                 target.write(piece)
+        return self.kept[name].mark
+
+    def keep(self, name: str, mark: str) -> bool:
+        """Leave a file as it is, if it is there with the content of a mark; tell whether it is."""
+        return fit(name) and self.still(name, self.claim(name), mark)
+
+    def read(self, name: str) -> bytes:
+        """Read a file of the export again."""
+        path = self.claim(name)
+        with told(path):
+            return path.read_bytes()
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
@@ -197,20 +243,20 @@ class Folder:
             raise ValueError(f"{name!r} is no name for a file of an export")
         if self.taken.setdefault(name.casefold(), name) != name:
             raise ValueError(f"{name!r} and {self.taken[name.casefold()]!r} are one file on some disks")
-        path = self.path / name
-        home = name.rpartition("/")[0]
-        if home not in self.homes:
-            self.make(path.parent)
-            self.homes.add(home)
-        return path
+        self.make(name.rpartition("/")[0])
+        return self.path / name
 
-    def make(self, home: Path) -> None:
+    def make(self, home: str) -> None:
         """Make a folder inside the export's, and those it lies in."""
-        with told(home):
-            for level in reversed([one for one in (home, *home.parents) if one.is_relative_to(self.path)][:-1]):
-                level.mkdir(mode=0o700, exist_ok=True)
-                if level.is_symlink():
-                    raise ExportRefused(f"{level} is a link to elsewhere; remove it or name another folder")
+        if home in self.homes:
+            return
+        self.make(home.rpartition("/")[0])
+        level = self.path / home
+        with told(level):
+            level.mkdir(mode=0o700, exist_ok=True)
+            if level.is_symlink():
+                raise ExportRefused(f"{level} is a link to elsewhere; remove it or name another folder")
+        self.homes.add(home)
 
     def still(self, name: str, path: Path, mark: str) -> bool:
         """Tell whether a file is there and is what it should be, and if so keep it."""
@@ -242,6 +288,8 @@ class Folder:
         """Remove what earlier exports wrote and this one has not, and write down what there is."""
         removed = 0
         homes: set[Path] = set()
+        if self.stamp:
+            self.remember(WHOLE, json.dumps(self.stamp).encode())
         with told(self.path):
             for name in sorted(self.known.keys() - self.kept.keys()):
                 path = self.path / name
@@ -256,6 +304,7 @@ class Folder:
             with open(part, "w", encoding="utf-8", opener=private) as target:
                 target.write(f"{head(self.form)}\n")
                 target.writelines(f"{line_of(name, entry)}\n" for name, entry in sorted(self.kept.items()))
+                target.writelines(f"{line}\n" for line in self.noted.values())
                 target.flush()
                 os.fsync(target.fileno())
             part.replace(self.path / MANIFEST)
@@ -307,7 +356,7 @@ def line_of(name: str, entry: Entry) -> str:
 def fit(name: str) -> bool:
     """Tell whether a name leads to a place inside the folder, on any system."""
     parts = name.split("/")
-    return not FORBIDDEN & set(name) and not any(
+    return FORBIDDEN.isdisjoint(name) and not any(
         part in {"", ".", ".."} or part.startswith(OURS) or part[-1] in " ." for part in parts
     )
 

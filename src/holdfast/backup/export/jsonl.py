@@ -28,10 +28,18 @@ TOGETHER: Final = 500
 
 
 def write_json(
-    archive: Archive, target: Path, choice: Choice, *, media: bool = True, progress: Progress | None = None
+    archive: Archive,
+    target: Path,
+    choice: Choice,
+    *,
+    media: bool = True,
+    progress: Progress | None = None,
+    stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as JSON Lines."""
-    with Folder(target, "json") as folder:
+    with Folder(target, "json", stamp) as folder:
+        if (done := folder.settled()) is not None:
+            return done
         job = Job(archive, folder, choice, media, progress)
         cuts = {chat.id: periods(archive, chat.id, choice, MOST) for chat in job.chats}
         job.total = sum(period.messages for found in cuts.values() for period in found)

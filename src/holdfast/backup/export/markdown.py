@@ -70,10 +70,13 @@ def write_markdown(
     media: bool = True,
     zone: tzinfo = UTC,
     progress: Progress | None = None,
+    stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as Markdown; `zone` is the time zone times are told in."""
     times = Times(zone)
-    with Folder(target, "markdown") as folder:
+    with Folder(target, "markdown", stamp) as folder:
+        if (done := folder.settled()) is not None:
+            return done
         job = Job(archive, folder, choice, media, progress)
         cuts = {chat.id: periods(archive, chat.id, choice, MOST) for chat in job.chats}
         job.total = sum(period.messages for found in cuts.values() for period in found)

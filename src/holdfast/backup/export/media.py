@@ -1,6 +1,7 @@
 """Finds the files of attachments, and says as what they may be shown."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
@@ -56,6 +57,7 @@ KEPT: Final = {
 ANY: Final = "application/octet-stream"
 
 
+@lru_cache(maxsize=1024)
 def kind_of(content_type: str | None) -> str:
     """Reduce a content type to its name."""
     return (content_type or ANY).partition(";")[0].strip().lower()
@@ -81,14 +83,7 @@ class MediaFiles:
 
     def source(self, attachment: Attachment) -> Path | None:
         """Find the file of an attachment beside the archive, if it was copied there and still is."""
-        if attachment.path is None:
-            return None
-        # The archive is a file that may come from anybody: its paths lead nowhere but into its own folder.
-        relative = PurePosixPath(attachment.path)
-        if relative.is_absolute() or ".." in relative.parts:
-            return None
-        path = self.archive.media_folder / relative
-        return path if path.is_file() else None
+        return None if attachment.path is None else self.archive.kept_file(attachment.path)
 
     def name(self, attachment: Attachment) -> str | None:
         """Choose the name in the export for an attachment that has a file."""
@@ -101,6 +96,10 @@ class MediaFiles:
         if show(attachment) == "file":
             return f"media/{content[:2]}/{content[:16]}-{file_name(attachment.file_name, extension)}"
         return f"media/{content[:2]}/{content}{extension}"
+
+    def find(self, attachment: Attachment) -> str | None:
+        """Return the name in the export of an attachment whose file is there; nothing is written."""
+        return None if self.source(attachment) is None else self.name(attachment)
 
     def put(self, attachment: Attachment) -> str | None:
         """Place the file of an attachment in the export and return its name there, None if there is none."""

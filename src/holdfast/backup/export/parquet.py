@@ -76,9 +76,15 @@ def check_parquet() -> None:
 
 
 def write_parquet(
-    archive: Archive, target: Path, choice: Choice, *, media: bool = True, progress: Progress | None = None
+    archive: Archive,
+    target: Path,
+    choice: Choice,
+    *,
+    media: bool = True,
+    progress: Progress | None = None,
+    stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as Parquet."""
     check_parquet()
     form = Form("parquet", ".parquet", ParquetWriter)
-    return write_tables(archive, target, choice, form, media=media, progress=progress)
+    return write_tables(archive, target, choice, form, media=media, progress=progress, stamp=stamp)

@@ -365,9 +365,12 @@ def write_tables(
     *,
     media: bool = True,
     progress: Progress | None = None,
+    stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as tables."""
-    with Folder(target, form.name) as folder:
+    with Folder(target, form.name, stamp) as folder:
+        if (done := folder.settled()) is not None:
+            return done
         job = Job(archive, folder, choice, media, progress)
         found = years(archive, [chat.id for chat in job.chats], choice)
         job.total = sum(period.messages for year in found.values() for _, period in year)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from holdfast.backup.archive import Archive, Message, model
-from holdfast.backup.archive.reading import Rows
+from holdfast.backup.archive.completing import Rows
 from holdfast.backup.dates import spelled
 from holdfast.backup.export import shapes
 

@@ -1,21 +1,37 @@
 """Pages of a chat."""
 
+from datetime import timedelta, timezone
+
 from holdfast.backup.archive import Archive, Position
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.html import cutting
-from holdfast.backup.export.html.cutting import Cuts, cuts_of, stacks
-from tests.backup.export.made import message
+from holdfast.backup.export.html.clock import Clock
+from holdfast.backup.export.html.cutting import Cuts, cuts_of
 
 
 def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
     """What is appended later leaves where the first ones begin as it is."""
     chat = max(opened.chats(), key=lambda chat: chat.messages)
     every = list(opened.messages(chat.id))
-    whole = cuts_of(opened, chat.id, Choice())
+    whole, _days = cuts_of(opened, chat.id, Choice(), Clock())
     assert whole.starts == [one.position for one in every[:: cutting.MESSAGES]]
-    some = cuts_of(opened, chat.id, Choice(until_ms=every[-1].position.ms))
+    some, _days = cuts_of(opened, chat.id, Choice(until_ms=every[-1].position.ms), Clock())
     assert some.starts == whole.starts[: len(some.starts)]
-    assert cuts_of(opened, chat.id, Choice(since_ms=every[-1].position.ms + 1)).starts == []
+    none, days = cuts_of(opened, chat.id, Choice(since_ms=every[-1].position.ms + 1), Clock())
+    assert (none.starts, days) == ([], {})
+
+
+def test_days_are_those_of_the_zone(opened: Archive) -> None:
+    """Each with the place of its first message and how many it has."""
+    chat = max(opened.chats(), key=lambda chat: chat.messages)
+    clock = Clock(timezone(timedelta(hours=9)))
+    _cuts, days = cuts_of(opened, chat.id, Choice(), clock)
+    expected: dict[int, list[Position]] = {}
+    for one in opened.messages(chat.id):
+        expected.setdefault(clock.day(one.position.ms), []).append(one.position)
+    assert {day: (one.start, one.messages) for day, one in days.items()} == {
+        day: (places[0], len(places)) for day, places in expected.items()
+    }
 
 
 def test_a_page_that_is_split_moves_no_other() -> None:
@@ -33,11 +49,12 @@ def test_a_page_that_is_split_moves_no_other() -> None:
         "3",
     ]
     assert (cuts.before("1"), cuts.after("1"), cuts.before("2-2"), cuts.after("3")) == (None, "2", "2", None)
+    cuts.unite("2", 3)
+    assert (cuts.names, [start.ms for start in cuts.starts]) == (["1", "2", "3"], [0, 100, 200])
 
 
-def test_messages_go_to_their_pages() -> None:
-    """Also those that were imported after the pages were cut."""
-    starts = [Position(0, 0, 0), Position(10, 0, 0), Position(20, 0, 0), Position(30, 0, 0)]
-    found = list(stacks(iter([message(sent_ms=ms, id=ms) for ms in (1, 5, 9, 10, 25, 26)]), starts))
-    assert [[one.sent_ms for one in stack] for stack in found] == [[1, 5, 9], [10], [25, 26], []]
-    assert list(stacks(iter([]), [])) == []
+def test_a_stretch_goes_from_one_page_to_the_next() -> None:
+    """The last one to the end."""
+    starts = [Position(0, 0, 0), Position(10, 0, 0)]
+    assert Cuts(starts).stretches() == [("1", starts[0], starts[1]), ("2", starts[1], None)]
+    assert Cuts([]).stretches() == []

@@ -119,3 +119,9 @@ def test_a_few_emoji_are_large() -> None:
     assert not only_emoji("12")
     assert not only_emoji("é")
     assert not only_emoji("🎉" * 100)
+
+
+def test_signs_that_can_be_seen_are_special_only_where_they_are_looked_for() -> None:
+    """Texts of signs that can be seen, without these four, are taken as they are."""
+    every = "".join(map(chr, range(0x110000)))
+    assert {sign for sign in SPECIAL.findall(every) if sign.isprintable()} == set('&<>"')

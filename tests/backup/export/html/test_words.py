@@ -64,7 +64,7 @@ def test_every_word_leads_to_its_pages(pages: list[str], most: int, shard: int) 
         patch.setattr(words, "SHARD", shard)
         index = WordIndex()
         for number, text in enumerate(pages):
-            index.add(number, text)
+            index.add(number, [text])
         found = read(index)
     expected: dict[str, list[int]] = {}
     for number, text in enumerate(pages):
@@ -78,5 +78,5 @@ def test_words_can_be_written_into_a_script() -> None:
     """No word holds a sign that would end a string there."""
     hostile = "\"]});canary();//\\ \u2028 '</script> __proto__ constructor"
     index = WordIndex()
-    index.add(0, hostile)
+    index.add(0, [hostile])
     assert set(read(index)) == {"canary", "script", "proto", "constructor"}

@@ -70,6 +70,12 @@ def face(number: int, name: str) -> tuple[str, str]:
     return avatar, f'<b class="n c{color}" dir="auto">{escape(name)}</b>'
 
 
+@lru_cache(maxsize=4096)
+def named(name: str) -> str:
+    """Write a name inside a line, whatever direction it is read in."""
+    return f"<bdi>{escape(name)}</bdi>"
+
+
 def stands_with(before: Message | None, message: Message) -> bool:
     """Tell whether a message stands together with the one before it."""
     return (
@@ -105,13 +111,16 @@ def bubble(
         stamp = f'<a class="dt" href="{escape(detail)}">{stamp}</a>'
     kind = message.kind
     gone = " gone" if message.vanished_ms is not None else ""
+    special = ""
+    if gone or message.expires_in_ms or message.pinned_ms or message.sms:
+        special = marks(message, clock)
     if kind == "update":
         said = escape(message.sentence or message.text or "")
         return (
             f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{said}</p>'
-            f'<p class="w">{marks(message, clock)}{stamp}</p></li>\n'
+            f'<p class="w">{special}{stamp}</p></li>\n'
         )
-    special = marks(message, clock)
+    revisions = message.revisions
     avatar, name = face(message.author_id, message.author)
     if message.direction == "outgoing":
         side, avatar = "out", ""
@@ -124,7 +133,7 @@ def bubble(
     text = message.text
     if kind == "message" and not message.attachments and text:
         inside = f'<p class="t{" big" if only_emoji(text) else ""}" dir="auto">{rich(text, message.ranges)}</p>'
-        if len(text) < SHORT and not special and not message.revisions and "\n" not in text:
+        if len(text) < SHORT and not special and not revisions and "\n" not in text:
             side += " k"
         if message.links:
             inside += "".join([link_card(one, None, addresses) for one in message.links])
@@ -136,7 +145,7 @@ def bubble(
     reactions = reaction_list(message.reactions, clock) if message.reactions else ""
     return (
         f'<li class="m {side}{gone}" id="m{message.id}">{avatar}<div class="b">{name}{inside}'
-        f'<p class="w">{special}{stamp}</p>{edits(message.revisions, clock)}</div>{reactions}</li>\n'
+        f'<p class="w">{special}{stamp}</p>{edits(revisions, clock) if revisions else ""}</div>{reactions}</li>\n'
     )
 
 
@@ -165,14 +174,13 @@ def body(message: Message, addresses: Addresses) -> str:
         size = " big" if only_emoji(text) else ""
         parts.append(f'<p class="t{size}" dir="auto">{rich(text, message.ranges)}</p>')
     parts += [link_card(one, pictures.get(n), addresses) for n, one in enumerate(message.links)]
-    parts += [long_text(one, addresses) for one in message.attachments if one.role == "long_text"]
+    if not message.unfolded:
+        parts += [long_text(one, addresses) for one in message.attachments if one.role == "long_text"]
     return "".join(parts)
 
 
 def marks(message: Message, clock: Clock) -> str:
     """Say in small what is special about a message."""
-    if not (message.sms or message.expires_in_ms or message.pinned_ms or message.vanished_ms is not None):
-        return ""
     found: list[str] = []
     if message.pinned_ms:
         found.append('<span title="Pinned">📌 pinned</span>')
@@ -187,8 +195,6 @@ def marks(message: Message, clock: Clock) -> str:
 
 def edits(revisions: tuple[Revision, ...], clock: Clock) -> str:
     """Show the earlier wordings of a message, folded away."""
-    if not revisions:
-        return ""
     rows = "".join(
         f'<li>{clock.stamp(one.sent_ms)}<p class="t" dir="auto">{rich(one.text or "")}</p></li>'
         for one in revisions
@@ -199,24 +205,22 @@ def edits(revisions: tuple[Revision, ...], clock: Clock) -> str:
 def reaction_list(reactions: tuple[Reaction, ...], clock: Clock) -> str:
     """Show the reactions to a message: how many of each, and unfolded from whom."""
     counts: dict[str, int] = {}
+    rows = ""
     for one in reactions:
-        counts[one.emoji] = counts.get(one.emoji, 0) + 1
-    told = [f"{escape(emoji)}{f'&#8239;{count}' if count > 1 else ''}" for emoji, count in counts.items()]
-    short = " ".join(f"<span>{one}</span>" for one in told)
-    rows = "".join(
-        f"<li>{escape(one.emoji)} <bdi>{escape(one.author)}</bdi> {clock.stamp(one.sent_ms)}</li>"
-        for one in reactions
-    )
-    words = " ".join(told)
+        emoji = escape(one.emoji)
+        counts[emoji] = counts.get(emoji, 0) + 1
+        rows += f"<li>{emoji} {named(one.author)} {clock.stamp(one.sent_ms)}</li>"
+    told = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]
     return (
-        f'<details class="re"><summary aria-label="Reactions: {words}">{short}</summary><ul>{rows}</ul></details>'
+        f'<details class="re"><summary aria-label="Reactions: {" ".join(told)}"><span>'
+        f"{'</span> <span>'.join(told)}</span></summary><ul>{rows}</ul></details>"
     )
 
 
 def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
     """Show what a message answers to, with a link there."""
     address = addresses.message(quote.target_id) if quote.target_id is not None else None
-    name = f"<bdi>{escape(quote.author)}</bdi>"
+    name = named(quote.author)
     head = f'<a href="{escape(address)}">{name}</a>' if address else f"<b>{name}</b>"
     shown, thumbnail = "", ""
     for one in message.attachments:
@@ -278,7 +282,7 @@ def poll_block(poll: Poll) -> str:
 
 def voters(names: tuple[str, ...]) -> str:
     """List who voted."""
-    return f"<small>{', '.join(f'<bdi>{escape(name)}</bdi>' for name in names)}</small>" if names else ""
+    return f"<small>{', '.join(named(name) for name in names)}</small>" if names else ""
 
 
 def card_block(card: Card, attachments: tuple[Attachment, ...], addresses: Addresses) -> str:

@@ -1,5 +1,6 @@
 """Days and times as pages show them."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final
@@ -68,14 +69,17 @@ class Clock:
         """Return the day a time lies in, counted from 1970."""
         return (ms + self.offset(ms) if self.shifted else ms) // DAY
 
+    def days(self, times: Sequence[int]) -> list[int]:
+        """Return the days that times lie in."""
+        return [self.day(ms) for ms in times] if self.shifted else [ms // DAY for ms in times]
+
     def stamp(self, ms: int, day: int | None = None) -> str:
         """Write a time as an element; with its date where that is not the day everybody sees above it."""
-        seconds = ms // 1000
-        utc_day, second = divmod(seconds, 86_400)
+        utc_day, inside = divmod(ms, DAY)
         if utc_day > LAST:
             return "<time>beyond the calendar</time>"
-        minute, rest = divmod(second, 60)
-        spelled = f"{iso(utc_day)}T{MINUTES[minute]}{SECONDS[rest]}"
+        minute = inside // 60_000
+        spelled = f"{iso(utc_day)}T{MINUTES[minute]}{SECONDS[inside // 1000 % 60]}"
         if self.shifted:
             utc_day, inside = divmod(ms + self.offset(ms), DAY)
             minute = inside // 60_000

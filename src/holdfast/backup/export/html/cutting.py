@@ -6,15 +6,15 @@ change on one page never moves what stands on others.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final
 
-from holdfast.backup.archive import Archive, Message, Position
+from holdfast.backup.archive import Archive, Position
 from holdfast.backup.export.choice import Choice
+from holdfast.backup.export.html.clock import Clock
 
-__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of", "stacks"]
+__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of"]
 
 # Of messages on a page, and of signs; pages of ordinary messages are half as large.
 MESSAGES: Final = 500
@@ -23,9 +23,9 @@ LARGEST: Final = 256 << 10
 
 @dataclass(slots=True)
 class Day:
-    """A day in a chat: the page it begins on, and how many messages it has."""
+    """A day in a chat: where it begins, and how many messages it has."""
 
-    page: str
+    start: Position
     messages: int = 0
 
 
@@ -48,6 +48,15 @@ class Cuts:
         self.names.insert(at + 1, fresh)
         return fresh
 
+    def unite(self, name: str, parts: int) -> None:
+        """Take back that a page was split."""
+        at = self.names.index(name)
+        del self.starts[at + 1 : at + parts], self.names[at + 1 : at + parts]
+
+    def stretches(self) -> list[tuple[str, Position, Position | None]]:
+        """List the pages with where each begins and where the next one does."""
+        return list(zip(self.names, self.starts, [*self.starts, None][1:], strict=True))
+
     def page(self, place: Position) -> str:
         """Name the page a message stands on."""
         return self.names[max(0, bisect_right(self.starts, place) - 1)]
@@ -63,29 +72,20 @@ class Cuts:
         return self.names[at - 1] if at else None
 
 
-def cuts_of(archive: Archive, chat: int, choice: Choice) -> Cuts:
-    """Find where pages begin, from the index of the archive alone."""
+def cuts_of(archive: Archive, chat: int, choice: Choice, clock: Clock) -> tuple[Cuts, dict[int, Day]]:
+    """Find where pages begin, and which days there are, from the index of the archive alone."""
     rows = archive.connection.execute(
         "SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 "
         "AND (?3 IS NULL OR order_ms < ?3) ORDER BY order_ms, order_n, id",
         (chat, choice.since_ms or 0, choice.until_ms),
     )
-    return Cuts([Position(*row) for row in islice(rows, 0, None, MESSAGES)])
-
-
-def stacks(messages: Iterator[Message], starts: Sequence[Position]) -> Iterator[list[Message]]:
-    """Put messages together that stand on one page, whatever is imported while they are read."""
-    stack: list[Message] = []
-    ends = iter(starts[1:])
-    end = next(ends, None)
-    for message in messages:
-        while end is not None and message.position >= end:
-            yield stack
-            stack = []
-            end = next(ends, None)
-        stack.append(message)
-    while starts:
-        yield stack
-        if end is None:
-            return
-        stack, end = [], next(ends, None)
+    starts: list[Position] = []
+    days: dict[int, Day] = {}
+    while page := rows.fetchmany(MESSAGES):
+        starts.append(Position(*page[0]))
+        found = clock.days([row[0] for row in page])
+        for day, messages in Counter(found).items():
+            if day not in days:
+                days[day] = Day(Position(*page[found.index(day)]))
+            days[day].messages += messages
+    return Cuts(starts), days

@@ -38,12 +38,15 @@ def spelled(found: re.Match[str]) -> str:
 
 def escape(text: str) -> str:
     """Make text part of a page, inside an element or an attribute in double quotes."""
+    # Of the signs that can be seen only these four are special, and most texts have no other signs.
+    if text.isprintable() and not ("&" in text or "<" in text or ">" in text or '"' in text):
+        return text
     return SPECIAL.sub(spelled, text)
 
 
 def only_emoji(text: str) -> bool:
     """Tell whether a text is a few emoji and nothing else."""
-    return len(text) <= MOST_SIGNS and not text.isascii() and BIG.fullmatch(text) is not None
+    return not text.isascii() and len(text) <= MOST_SIGNS and BIG.fullmatch(text) is not None
 
 
 def with_names(text: str, ranges: Sequence[TextRange]) -> str:
@@ -72,12 +75,9 @@ def links_of(text: str) -> Iterable[tuple[int, int]]:
 
 def rich(text: str, ranges: Sequence[TextRange] = (), *, links: bool = True) -> str:
     """Make text with its styles, mentions and addresses part of a page."""
-    has_link = links and "://" in text
-    if not ranges and not has_link:
-        return SPECIAL.sub(spelled, text)
-    addresses = dict(links_of(text)) if has_link else {}
+    addresses = dict(links_of(text)) if links and "://" in text else {}
     if not ranges and not addresses:
-        return SPECIAL.sub(spelled, text)
+        return escape(text)
     return "".join(pieces(text, ranges, addresses))
 
 

@@ -10,13 +10,13 @@ from urllib.parse import quote
 from holdfast.backup.archive import Chat
 from holdfast.backup.export.html.bubbles import color_of, initials
 from holdfast.backup.export.html.clock import FIRST, Clock, day_label, iso, within
-from holdfast.backup.export.html.cutting import Cuts, Day
+from holdfast.backup.export.html.cutting import Cuts
 from holdfast.backup.export.html.escaping import escape
 
 if TYPE_CHECKING:
     from holdfast.backup.export.html.rooms import Room
 
-__all__ = ["calendar_page", "chat_page", "index_page", "latest_page", "search_page"]
+__all__ = ["CalendarDay", "calendar_page", "chat_page", "index_page", "latest_page", "search_page"]
 
 # A folder on a disk has no origin that all browsers would call 'self'; `file:` says the same for those.
 OWN: Final = "'self' file:"
@@ -25,11 +25,19 @@ POLICY: Final = (
     "base-uri 'none'; form-action 'none'"
 )
 BACK, ON, DASH = "\u2039", "\u203a", "\u2013"
+# A day of a chat, the page it begins on, and how many messages it has.
+CalendarDay = tuple[int, str, int]
+END: Final = "</body>\n</html>\n"
 KINDS: Final = {"group": "Group", "self": "Notes", "releaseNotes": "Release notes", "callLink": "Call link"}
 
 
 def frame(title: str, root: str, kind: str, body: str, *, scripts: Sequence[str] = (), more: str = "") -> str:
     """Put a page together."""
+    return f"{start(title, root, kind, scripts=scripts, more=more)}{body}{END}"
+
+
+def start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), more: str = "") -> str:
+    """Write what a page begins with."""
     loaded = "".join(f'<script src="{root}assets/{name}" defer></script>\n' for name in scripts)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -39,7 +47,7 @@ def frame(title: str, root: str, kind: str, body: str, *, scripts: Sequence[str]
         f"<title>{escape(title)}</title>\n{more}"
         f'<link rel="stylesheet" href="{root}assets/chat.css">\n'
         f'<link rel="stylesheet" href="{root}assets/page.css">\n{loaded}</head>\n'
-        f'<body class="{kind}">\n{body}</body>\n</html>\n'
+        f'<body class="{kind}">\n'
     )
 
 
@@ -96,17 +104,19 @@ def chat_page(
     older: str | None,
     newer: str | None,
     search: bool,
-) -> str:
+) -> bytes:
     """Write a page of messages."""
     links = pager(span, older, newer)
     # Between two people nobody has to be named.
     kind = "log" if chat.kind == "group" else "log two"
-    body = (
+    head = (
+        f"{start(f'{chat.name}, {span_label(span)}', '../../', 'chat', scripts=['page.js'])}"
         f"{top(chat, search=search, here=name, many=bool(older or newer))}{links}"
-        f'<main id="log" tabindex="-1">\n<ol class="{kind}" lang="">\n{"".join(parts)}</ol>\n</main>\n'
-        f'<div id="end">{links}</div>\n'
+        f'<main id="log" tabindex="-1">\n<ol class="{kind}" lang="">\n'
     )
-    return frame(f"{chat.name}, {span_label(span)}", "../../", "chat", body, scripts=["page.js"])
+    tail = f'</ol>\n</main>\n<div id="end">{links}</div>\n{END}'
+    # One emoji makes a text of a whole page four times as large: each part is encoded by itself.
+    return b"".join([part.encode() for part in (head, *parts, tail)])
 
 
 def latest_page(chat: Chat, last: str) -> str:
@@ -116,19 +126,19 @@ def latest_page(chat: Chat, last: str) -> str:
     return frame(chat.name, "../../", "plain", body, more=more)
 
 
-def calendar_page(chat: Chat, days: Mapping[int, Day], cuts: Cuts, messages: int, *, search: bool) -> str:
+def calendar_page(chat: Chat, days: Sequence[CalendarDay], cuts: Cuts, messages: int, *, search: bool) -> str:
     """Write the calendar of a chat: every day with messages leads to them."""
-    most = max((one.messages for one in days.values()), default=1)
+    most = max((count for _day, _page, count in days), default=1)
     months: dict[tuple[int, int], dict[int, str]] = {}
     rest: list[str] = []
-    for day, one in days.items():
-        place = f"{one.page}.html#d{iso(day)}"
+    for day, page, count in days:
+        place = f"{page}.html#d{iso(day)}"
         if not within(day):
             rest.append(f'<p><a href="{place}">{day_label(day)}</a></p>')
             continue
         found = date.fromordinal(FIRST + day)
-        heat = min(4, 1 + int(4 * (one.messages / most) ** 0.5))
-        words = "1 message" if one.messages == 1 else f"{one.messages:,} messages"
+        heat = min(4, 1 + int(4 * (count / most) ** 0.5))
+        words = "1 message" if count == 1 else f"{count:,} messages"
         cell = f'<a class="h{heat}" href="{place}" title="{words}">{found.day}</a>'
         months.setdefault((found.year, found.month), {})[found.day] = cell
     years = sorted({year for year, _month in months})
@@ -165,7 +175,9 @@ def empty_month(year: int, month: int) -> tuple[str, list[str]]:
 def month_block(year: int, month: int, found: Mapping[int, str]) -> str:
     """Draw a month, with links at the days that have messages."""
     head, cells = empty_month(year, month)
-    shown = [found.get(n, cell) for n, cell in enumerate(cells, 1)]
+    shown = cells.copy()
+    for day, cell in found.items():
+        shown[day - 1] = cell
     return f"{head}{''.join(shown)}</div></section>\n"
 
 

@@ -1,30 +1,57 @@
-"""Writes one chat: its pages, the calendar that leads to them, and their texts for the search."""
+"""Writes one chat: its pages, the calendar that leads to them, and their texts for the search.
 
-from collections.abc import Callable, Sequence
+What would be the same as the last time is not drawn again, see `sources`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import msgspec
 
 from holdfast.backup.archive import Archive, Chat, Message, Position
+from holdfast.backup.archive.completing import QUOTES, Row
 from holdfast.backup.archive.model import Attachment
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.folder import Folder
 from holdfast.backup.export.html import pages
 from holdfast.backup.export.html.bubbles import bubble, day_line, stands_with
 from holdfast.backup.export.html.clock import Clock, iso
-from holdfast.backup.export.html.cutting import LARGEST, Cuts, Day, cuts_of, stacks
+from holdfast.backup.export.html.cutting import LARGEST, Cuts, cuts_of
 from holdfast.backup.export.html.escaping import with_names
-from holdfast.backup.export.html.words import WordIndex
+from holdfast.backup.export.html.sources import (
+    MARKS,
+    Asked,
+    Drawn,
+    File,
+    Kept,
+    Part,
+    Sources,
+    marks,
+    recalled,
+)
+from holdfast.backup.export.html.words import WordIndex, page_script
 from holdfast.backup.export.media import MediaFiles
 from holdfast.backup.export.names import chat_name
+from holdfast.backup.export.stamps import digest
 
-__all__ = ["Room", "Shelf", "write_room"]
+__all__ = ["Listed", "Room", "Shelf", "write_room"]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page by its number in the index of words: where it is, the latest text on it, and whether it was drawn."""
+
+    home: str
+    name: str
+    latest: int
+    texts: str
+    drawn: bool
 
 
 @dataclass(slots=True)
 class Shelf:
-    """What all chats of an export share; `listed` names every page, by its number in the index of words."""
+    """What all chats of an export share; `listed` has every page in the order of their numbers."""
 
     archive: Archive
     folder: Folder
@@ -32,7 +59,8 @@ class Shelf:
     clock: Clock
     media: MediaFiles | None
     index: WordIndex | None
-    listed: list[tuple[str, str, int]] = field(default_factory=list)
+    sources: Sources
+    listed: list[Listed] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,97 +77,193 @@ class Room:
 
 @dataclass(slots=True)
 class Links:
-    """Addresses as seen from the pages of a chat."""
+    """Addresses as seen from the pages of a chat; `asked` has the files that pages wanted to show."""
 
     media_files: MediaFiles | None
     cuts: Cuts
     targets: dict[int, Position] = field(default_factory=dict)
+    asked: dict[File, str | None] = field(default_factory=dict)
 
     def media(self, attachment: Attachment) -> str | None:
         """Put a file into the export and return its address."""
-        if self.media_files is None or attachment.path is None:
+        if self.media_files is None or attachment.media_name is None:
             return None
         name = self.media_files.put(attachment)
+        self.asked[attachment.media_name, attachment.content_type, attachment.file_name] = name
         return None if name is None else f"../../{quote(name)}"
 
-    def message(self, number: int) -> str | None:
+    def message(self, number: int | None) -> str | None:
         """Return the address of a message of this chat."""
-        place = self.targets.get(number)
+        place = None if number is None else self.targets.get(number)
         return None if place is None else f"{self.cuts.page(place)}.html#m{number}"
 
 
 def write_room(shelf: Shelf, chat: Chat, done: Callable[[int], None]) -> Room:
     """Write the pages of a chat."""
-    home = f"chats/{chat_name(chat.name, chat.id)}"
-    choice = shelf.choice
-    cuts = cuts_of(shelf.archive, chat.id, choice)
-    writer = RoomWriter(shelf, chat, home, cuts)
-    messages = shelf.archive.messages(chat.id, choice.since_ms, choice.until_ms)
-    for n, stack in enumerate(stacks(messages, tuple(cuts.starts)), 1):
-        writer.write(str(n), stack)
-        done(len(stack))
+    writer = RoomWriter(shelf, chat)
+    for name, start, end in writer.cuts.stretches():
+        done(writer.write(name, start, end))
     return writer.finish()
 
 
 class RoomWriter:
     """Writes a chat page by page."""
 
-    def __init__(self, shelf: Shelf, chat: Chat, home: str, cuts: Cuts) -> None:
+    def __init__(self, shelf: Shelf, chat: Chat) -> None:
         self.shelf = shelf
         self.chat = chat
-        self.home = home
-        self.cuts = cuts
-        self.links = Links(shelf.media, cuts)
-        self.days: dict[int, Day] = {}
+        self.home = f"chats/{chat_name(chat.name, chat.id)}"
+        self.cuts, self.days = cuts_of(shelf.archive, chat.id, shelf.choice, shelf.clock)
+        self.links = Links(shelf.media, self.cuts)
+        self.ground = digest(shelf.sources.ground, chat.id, chat.account_id, chat.name, chat.kind)
         self.preview = ""
         self.latest_ms = 0
         self.count = 0
 
-    def write(self, name: str, messages: Sequence[Message]) -> None:
-        """Write the messages of one page; on several where they are too long for one."""
-        self.links.targets = self.find(messages)
+    def write(self, name: str, start: Position, end: Position | None) -> int:
+        """Write the messages from one place to another, unless they are written; return how many there are."""
+        shelf, key = self.shelf, f"{self.home}/{name}"
+        stretch = (self.chat.id, start, end, shelf.choice.until_ms)
+        drawn = recalled(shelf.folder.recall(key), Drawn)
+        rows = None if drawn is None else shelf.archive.stretch(*stretch, MARKS)
+        if drawn is None or rows is None or not self.fits(name, drawn, rows):
+            whole = shelf.archive.stretch(*stretch)
+            rows = list(map(marks, whole))
+            drawn = self.draw(name, whole, rows)
+        if drawn is not None:
+            shelf.folder.remember(key, msgspec.json.encode(drawn))
+        if rows:
+            self.count += len(rows)
+            self.latest_ms = rows[-1][2]
+        return len(rows)
+
+    def fits(self, name: str, drawn: Drawn, rows: Sequence[Row]) -> bool:
+        """Keep pages as they are, if they would be drawn the same; tell whether they would."""
+        shelf, asked = self.shelf, drawn.asked
+        names = [name]
+        for part in drawn.parts[1:]:
+            names.append(self.cuts.split(names[-1], Position(*part.start)))
+        media = shelf.sources.attachments(asked.files)
+        files = [shelf.media.find(one) if shelf.media else None for one in media]
+        places = [f"{self.home}/{one}" for one in names]
+        if self.stamp(names, rows, asked, self.addresses(asked.replies), files) != drawn.stamp or not all(
+            shelf.folder.keep(f"{place}.html", part.page)
+            and (part.texts is None or shelf.folder.keep(f"{place}.js", part.texts))
+            for place, part in zip(places, drawn.parts, strict=True)
+        ):
+            self.cuts.unite(name, len(names))
+            return False
+        for one in media:
+            self.links.media(one)
+        self.preview = drawn.preview
+        if shelf.index is not None:
+            shelf.listed += [
+                Listed(self.home, one, part.latest, part.texts or "", drawn=False)
+                for one, part in zip(names, drawn.parts, strict=True)
+            ]
+        return True
+
+    def stamp(
+        self,
+        names: Sequence[str],
+        rows: Sequence[Row],
+        asked: Asked,
+        addresses: Sequence[str | None],
+        files: Sequence[str | None],
+    ) -> str:
+        """Make a digest of all that pages are drawn from."""
+        sources, cuts = self.shelf.sources, self.cuts
+        return digest(
+            self.ground,
+            (cuts.before(names[0]), cuts.after(names[-1])),
+            rows,
+            sources.people(self.chat.account_id, asked.people),
+            sources.seen(asked.first, asked.last),
+            sources.mentioned(asked.mentions),
+            addresses,
+            files,
+            sources.texts(asked.texts),
+        )
+
+    def addresses(self, replies: Sequence[int]) -> list[str | None]:
+        """Find what messages answer to, and where that is."""
+        if not replies:
+            return []
+        quotes = self.shelf.archive.gather(QUOTES, msgspec.json.encode(replies).decode())
+        targets = [quotes[number][0][4] if number in quotes else None for number in replies]
+        self.links.targets = self.find(targets)
+        return [self.links.message(number) for number in targets]
+
+    def draw(self, name: str, whole: Sequence[Row], rows: Sequence[Row]) -> Drawn | None:
+        """Draw messages on a page, or on several where they are too long for one.
+
+        Return what they were drawn from, None where there are none.
+        """
+        archive, links = self.shelf.archive, self.links
+        with archive.names.listening() as heard:
+            messages = archive.complete(whole)
+        if not messages:
+            return None
+        replies = [one for one in messages if one.quote is not None and one.quote.target_sent_ms is not None]
+        targets = [one.quote.target_id if one.quote else None for one in replies]
+        links.targets, links.asked = self.find(targets), {}
+        names, parts = self.lay_out(name, messages)
+        self.preview = said(messages[-1])
+        asked = Asked(
+            tuple(sorted(heard, key=str)),
+            tuple(sorted({row[4] for row in rows})),
+            tuple(sorted({row[5] for row in rows if row[5] is not None})),
+            tuple([one.id for one in messages if (one.ranges or one.quote_ranges) and mentions(one)]),
+            tuple([one.id for one in replies]),
+            tuple(links.asked),
+            tuple(dict.fromkeys([text for one in messages if one.attachments for text in long_texts(one)])),
+        )
+        addresses = [links.message(number) for number in targets]
+        stamp = self.stamp(names, rows, asked, addresses, list(links.asked.values()))
+        return Drawn(stamp, asked, tuple(parts), self.preview)
+
+    def lay_out(self, name: str, messages: Sequence[Message]) -> tuple[list[str], list[Part]]:
+        """Draw messages and write their pages; return the names of these, and what was written."""
         clock, links = self.shelf.clock, self.links
+        names, made = [name], list[Part]()
         parts: list[str] = []
         size = start = 0
         before: Message | None = None
         shown: int | None = None
-        today = Day(name)
         for n, message in enumerate(messages):
             day = clock.day(message.position.ms)
             if size > LARGEST:
                 fresh = self.cuts.split(name, message.position)
-                self.put(name, parts, messages[start:n])
+                made.append(self.put(name, parts, messages[start:n]))
                 name, parts, size, start, before, shown = fresh, [], 0, n, None, None
+                names.append(name)
             if day != shown:
                 parts.append(day_line(day))
                 shown, before = day, None
-                today = self.days.setdefault(day, Day(name))
-            today.messages += 1
             text = bubble(message, links, clock, day=day, follows=stands_with(before, message))
             parts.append(text)
             size += len(text)
             before = message
-        self.put(name, parts, messages[start:])
+        made.append(self.put(name, parts, messages[start:]))
+        return names, made
 
-    def find(self, messages: Sequence[Message]) -> dict[int, Position]:
+    def find(self, wanted: Sequence[int | None]) -> dict[int, Position]:
         """Find where the messages stand that others answer to."""
-        wanted = [one.quote.target_id for one in messages if one.quote and one.quote.target_id is not None]
-        if not wanted:
+        numbers = [number for number in wanted if number is not None]
+        if not numbers:
             return {}
         rows = self.shelf.archive.connection.execute(
             "SELECT order_ms, order_n, id FROM message "
             "WHERE id IN (SELECT value FROM json_each(?1)) AND +chat_id = ?2",
-            (msgspec.json.encode(wanted).decode(), self.chat.id),
+            (msgspec.json.encode(numbers).decode(), self.chat.id),
         )
         choice = self.shelf.choice
         since, until = choice.since_ms or 0, choice.until_ms
         return {row[2]: Position(*row) for row in rows if row[0] >= since and (until is None or row[0] < until)}
 
-    def put(self, name: str, parts: list[str], messages: Sequence[Message]) -> None:
+    def put(self, name: str, parts: list[str], messages: Sequence[Message]) -> Part:
         """Write one page, and its texts for the search."""
         shelf, clock = self.shelf, self.shelf.clock
-        if not messages:
-            return
         span = (clock.day(messages[0].position.ms), clock.day(messages[-1].position.ms))
         page = pages.chat_page(
             self.chat,
@@ -150,35 +274,44 @@ class RoomWriter:
             newer=self.cuts.after(name),
             search=shelf.index is not None,
         )
-        shelf.folder.put(f"{self.home}/{name}.html", page.encode())
-        self.count += len(messages)
-        last = messages[-1]
-        self.preview = said(last)
-        self.latest_ms = last.position.ms
-        if shelf.index is not None:
-            texts = [found for one in messages if (found := searchable(one, clock)) is not None]
-            authors = list(dict.fromkeys([one[1] for one in texts]))
-            places = {author: n for n, author in enumerate(authors)}
-            rows = [(one[0], places[one[1]], one[2], one[3]) for one in texts]
-            script = msgspec.json.encode([authors, rows])
-            key = msgspec.json.encode(f"{self.home}/{name}")
-            shelf.folder.put(f"{self.home}/{name}.js", b"holdfast.page(%s,%s);\n" % (key, script))
-            shelf.index.add(len(shelf.listed), "\n".join([one[3] for one in texts]))
-            shelf.listed.append((self.home, name, max([one[2] for one in texts], default=0)))
+        first = messages[0].position
+        start = (first.ms, first.n, first.id)
+        mark = shelf.folder.put(f"{self.home}/{name}.html", page)
+        if shelf.index is None:
+            return Part(start, mark, None, 0)
+        texts = [found for one in messages if (found := searchable(one, clock)) is not None]
+        authors = list(dict.fromkeys([one[1] for one in texts]))
+        places = {author: n for n, author in enumerate(authors)}
+        rows = [(one[0], places[one[1]], one[2], one[3]) for one in texts]
+        latest = max([one[2] for one in texts], default=0)
+        script = page_script(f"{self.home}/{name}", authors, rows)
+        part = Part(start, mark, shelf.folder.put(f"{self.home}/{name}.js", script), latest)
+        shelf.index.add(len(shelf.listed), [one[3] for one in texts])
+        shelf.listed.append(Listed(self.home, name, latest, part.texts or "", drawn=True))
+        return part
 
     def finish(self) -> Room:
-        """Write what leads to the pages."""
-        shelf, cuts = self.shelf, self.cuts
+        """Write what leads to the pages, unless it is written."""
+        folder, cuts, key = self.shelf.folder, self.cuts, f"{self.home}/index"
         last = cuts.names[-1] if self.count else None
         if last is not None:
-            folder = shelf.folder
-            index = pages.calendar_page(self.chat, self.days, cuts, self.count, search=shelf.index is not None)
-            folder.put(f"{self.home}/index.html", index.encode())
-            if len(cuts.names) > 1:
-                folder.put(f"{self.home}/latest.html", pages.latest_page(self.chat, last).encode())
-                dates = [(iso(day), one.page) for day, one in self.days.items()]
-                folder.put(f"{self.home}/dates.js", b"holdfast.dates(%s);\n" % msgspec.json.encode(dates))
+            days = [(day, cuts.page(one.start), one.messages) for day, one in self.days.items()]
+            stamp = digest(self.ground, days, self.count, cuts.names[0], last)
+            kept = recalled(folder.recall(key), Kept)
+            if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
+                kept = Kept(stamp, tuple((name, folder.put(name, text)) for name, text in self.ways(days, last)))
+            folder.remember(key, msgspec.json.encode(kept))
         return Room(self.chat, self.home, last, self.count, self.latest_ms, self.preview)
+
+    def ways(self, days: Sequence[pages.CalendarDay], last: str) -> Iterator[tuple[str, bytes]]:
+        """Draw what leads to the pages."""
+        search = self.shelf.index is not None
+        index = pages.calendar_page(self.chat, days, self.cuts, self.count, search=search)
+        yield f"{self.home}/index.html", index.encode()
+        if len(self.cuts.names) > 1:
+            yield f"{self.home}/latest.html", pages.latest_page(self.chat, last).encode()
+            dates = [(iso(day), page) for day, page, _messages in days]
+            yield f"{self.home}/dates.js", b"holdfast.dates(%s);\n" % msgspec.json.encode(dates)
 
 
 def said(message: Message) -> str:
@@ -188,6 +321,18 @@ def said(message: Message) -> str:
     line = " ".join(text[:200].split())[:90]
     name = "You" if message.direction == "outgoing" else message.author
     return f"{name}: {line}" if line and message.kind != "update" else line
+
+
+def long_texts(message: Message) -> Iterator[File]:
+    """Yield the files that hold texts of a message."""
+    for one in message.attachments:
+        if one.role == "long_text" and one.media_name is not None:
+            yield one.media_name, one.content_type, one.file_name
+
+
+def mentions(message: Message) -> bool:
+    """Tell whether a message mentions somebody, or quotes where somebody is."""
+    return any(one.style is None for one in (*message.ranges, *message.quote_ranges))
 
 
 def searchable(message: Message, clock: Clock) -> tuple[int, str, int, str] | None:

@@ -9,14 +9,17 @@ import heapq
 import re
 import tempfile
 import unicodedata
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache, lru_cache
 from typing import IO, Final
 
+import msgspec
+
 from holdfast.backup.archive.signs import EMOJI, LOOKS, SCRIPTS
 
-__all__ = ["WordIndex", "fold", "words_of"]
+__all__ = ["WordIndex", "fold", "page_script", "page_texts", "words_of"]
 
 # Beyond these signs two words are the same to the index; the texts tell them apart.
 LONGEST: Final = 32
@@ -24,9 +27,16 @@ LONGEST: Final = 32
 MOST: Final = 1_000_000
 # Of one file, in signs.
 SHARD: Final = 64 << 10
+# How a script with the texts of a page begins and ends.
+CALL: Final = b"holdfast.page("
+END: Final = b");\n"
 WORD: Final = re.compile(r"[^\W_]+")
 RUN: Final = re.compile(f"[{SCRIPTS}{EMOJI}{LOOKS}]+")
 UNSEEN: Final = re.compile(f"[{LOOKS}]+")
+
+# A message that can be found: its id, the number of its author, the time, and its text.
+Found = tuple[int, int, int, str]
+Texts = tuple[list[str], list[Found]]
 
 
 @cache
@@ -62,12 +72,23 @@ def token_words(token: str) -> tuple[str, ...]:
 known_words = lru_cache(maxsize=1 << 15)(token_words)
 
 
-def words_of(text: str) -> set[str]:
-    """List the words of a text; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
-    found: set[str] = set()
-    for token in set(text.split()):
-        found.update(known_words(token) if len(token) <= LONGEST else token_words(token))
-    return found
+def words_of(*texts: str) -> set[str]:
+    """List the words of texts; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
+    tokens: set[str] = set()
+    for text in texts:
+        tokens.update(text.split())
+    return set().union(*[known_words(one) if len(one) <= LONGEST else token_words(one) for one in tokens])
+
+
+def page_script(key: str, authors: Sequence[str], rows: Sequence[Found]) -> bytes:
+    """Write the texts of a page for the search page to load."""
+    return b"%s%s,%s%s" % (CALL, msgspec.json.encode(key), msgspec.json.encode([authors, rows]), END)
+
+
+def page_texts(script: bytes) -> list[str]:
+    """Read the texts of a page again."""
+    found = msgspec.json.decode(b"[%s]" % script[len(CALL) : -len(END)], type=tuple[str, Texts])
+    return [row[3] for row in found[1][1]]
 
 
 def order_of(word: str) -> bytes:
@@ -79,20 +100,17 @@ class WordIndex:
     """Collects which words stand on which pages; the memory it takes does not grow with them."""
 
     def __init__(self) -> None:
-        self.pages: dict[str, list[int]] = {}
+        self.pages: defaultdict[str, list[int]] = defaultdict(list)
         self.count = 0
         self.runs: list[IO[str]] = []
         self.stack = ExitStack()
 
-    def add(self, page: int, text: str) -> None:
-        """Take in what stands on a page; pages come in the order of their numbers."""
-        found = words_of(text)
+    def add(self, page: int, texts: Sequence[str]) -> None:
+        """Take in what stands on a page."""
+        found = words_of(*texts)
         pages = self.pages
         for word in found:
-            if word in pages:
-                pages[word].append(page)
-            else:
-                pages[word] = [page]
+            pages[word].append(page)
         self.count += len(found)
         if self.count >= MOST:
             self.spill()
@@ -107,26 +125,26 @@ class WordIndex:
         )
         run.seek(0)
         self.runs.append(run)
-        self.pages = {}
+        self.pages.clear()
         self.count = 0
 
     def entries(self) -> Iterator[tuple[str, list[int]]]:
         """Yield every word in order with the pages it stands on."""
         if not self.runs:
             for word in sorted(self.pages, key=order_of):
-                yield word, self.pages[word]
+                yield word, sorted(self.pages[word])
             return
         self.spill()
         last, pages = "", list[int]()
         for line in heapq.merge(*self.runs, key=lambda line: order_of(line.partition(" ")[0])):
             word, *numbers = line.split()
             if word != last and pages:
-                yield last, pages
+                yield last, sorted(pages)
                 pages = []
             last = word
             pages += map(int, numbers)
         if pages:
-            yield last, pages
+            yield last, sorted(pages)
 
     def shards(self) -> Iterator[tuple[str, str]]:
         """Yield the files: the first word of each, and its words with the steps from page to page."""

@@ -1,5 +1,6 @@
 """Writes an archive as a folder of pages."""
 
+from collections.abc import Iterator
 from datetime import UTC, tzinfo
 from importlib.resources import files
 from pathlib import Path
@@ -8,14 +9,17 @@ from typing import Final
 import msgspec
 
 from holdfast.backup.archive import Archive, Chat
+from holdfast.backup.errors import ExportRefused
 from holdfast.backup.export.choice import Choice, chosen
 from holdfast.backup.export.folder import Folder, Written
 from holdfast.backup.export.html import pages
 from holdfast.backup.export.html.clock import Clock
 from holdfast.backup.export.html.rooms import Room, Shelf, write_room
-from holdfast.backup.export.html.words import WordIndex
+from holdfast.backup.export.html.sources import Kept, Sources, recalled
+from holdfast.backup.export.html.words import WordIndex, page_texts
 from holdfast.backup.export.job import Progress
 from holdfast.backup.export.media import MediaFiles
+from holdfast.backup.export.stamps import digest
 
 __all__ = ["Progress", "write_html"]
 
@@ -32,36 +36,45 @@ def write_html(
     search: bool,
     progress: Progress | None = None,
     zone: tzinfo = UTC,
+    stamp: str = "",
 ) -> Written:
     """Write pages that look like a messenger; `zone` is the time zone they tell times in."""
-    chats = chosen(archive, choice)
-    total = count(archive, chats, choice)
-    done = 0
-    with Folder(target, "html") as folder:
-        index = WordIndex() if search else None
+    with Folder(target, "html", stamp) as folder:
+        if (settled := folder.settled()) is not None:
+            return settled
+        clock, index = Clock(zone), WordIndex() if search else None
+        sources = Sources(archive, clock, media=media, search=search)
         files_of = MediaFiles(archive, folder) if media else None
-        shelf = Shelf(archive, folder, choice, Clock(zone), files_of, index)
-
-        def advance(messages: int) -> None:
-            nonlocal done
-            done += messages
-            if progress is not None:
-                progress(done, total)
-
         try:
-            rooms = [write_room(shelf, chat, advance) for chat in chats]
-            folder.put("index.html", pages.index_page(rooms, shelf.clock, search=search).encode())
-            names = ["chat.css", "page.css", "page.js"]
-            if index is not None:
-                names.append("search.js")
-                folder.put("search.html", pages.search_page(rooms).encode())
-                write_index(folder, index, rooms, shelf.listed)
-            for name in names:
-                folder.put(f"assets/{name}", (STATIC / name).read_bytes())
+            write_pages(Shelf(archive, folder, choice, clock, files_of, index, sources), progress)
         finally:
             if index is not None:
                 index.close()
         return folder.finish()
+
+
+def write_pages(shelf: Shelf, progress: Progress | None) -> None:
+    """Write all chats, and what leads to them."""
+    folder, index = shelf.folder, shelf.index
+    chats = chosen(shelf.archive, shelf.choice)
+    total = count(shelf.archive, chats, shelf.choice)
+    done = 0
+
+    def advance(messages: int) -> None:
+        nonlocal done
+        done += messages
+        if progress is not None:
+            progress(done, total)
+
+    rooms = [write_room(shelf, chat, advance) for chat in chats]
+    folder.put("index.html", pages.index_page(rooms, shelf.clock, search=index is not None).encode())
+    names = ["chat.css", "page.css", "page.js"]
+    if index is not None:
+        names.append("search.js")
+        folder.put("search.html", pages.search_page(rooms).encode())
+        write_search(shelf, index, rooms)
+    for name in names:
+        folder.put(f"assets/{name}", (STATIC / name).read_bytes())
 
 
 def count(archive: Archive, chats: list[Chat], choice: Choice) -> int:
@@ -76,16 +89,39 @@ def count(archive: Archive, chats: list[Chat], choice: Choice) -> int:
     return int(row[0])
 
 
-def write_index(folder: Folder, index: WordIndex, rooms: list[Room], listed: list[tuple[str, str, int]]) -> None:
-    """Write the index of words, and the list that leads into it."""
+def write_search(shelf: Shelf, index: WordIndex, rooms: list[Room]) -> None:
+    """Write the index of words, unless it is written."""
+    folder = shelf.folder
+    chats = [(room.home, room.chat.name) for room in rooms]
+    listed = [(one.home, one.name, one.latest, one.texts) for one in shelf.listed]
+    stamp = digest(shelf.sources.ground, chats, listed)
+    kept = recalled(folder.recall("search"), Kept)
+    if kept is None or kept.stamp != stamp or not all(folder.keep(*one) for one in kept.files):
+        for number, one in enumerate(shelf.listed):
+            if not one.drawn:
+                index.add(number, read_texts(folder, f"{one.home}/{one.name}.js"))
+        kept = Kept(
+            stamp, tuple((name, folder.put(name, text)) for name, text in index_files(shelf, index, chats))
+        )
+    folder.remember("search", msgspec.json.encode(kept))
+
+
+def read_texts(folder: Folder, name: str) -> list[str]:
+    """Read the texts of a page that was not drawn again."""
+    try:
+        return page_texts(folder.read(name))
+    except msgspec.DecodeError:
+        raise ExportRefused(f"{folder.path / name} is damaged; remove it and export again") from None
+
+
+def index_files(shelf: Shelf, index: WordIndex, chats: list[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Draw the index of words, and the list that leads into it."""
     firsts: list[str] = []
     for first, rows in index.shards():
-        folder.put(f"search/{len(firsts)}.js", f"holdfast.words({len(firsts)},{{\n{rows}\n}});\n".encode())
+        number = len(firsts)
         firsts.append(first)
-    homes = {room.home: n for n, room in enumerate(rooms)}
-    whole = {
-        "chats": [(room.home, room.chat.name) for room in rooms],
-        "pages": [(homes[home], name, latest) for home, name, latest in listed],
-        "firsts": firsts,
-    }
-    folder.put("search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole))
+        yield f"search/{number}.js", f"holdfast.words({number},{{\n{rows}\n}});\n".encode()
+    homes = {home: n for n, (home, _name) in enumerate(chats)}
+    listed = [(homes[one.home], one.name, one.latest) for one in shelf.listed]
+    whole = {"chats": chats, "pages": listed, "firsts": firsts}
+    yield "search/index.js", b"holdfast.index(%s);\n" % msgspec.json.encode(whole)

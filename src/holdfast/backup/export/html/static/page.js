@@ -50,8 +50,9 @@ const holdfast = {};
       if (!typed) go();
     });
     input.addEventListener("blur", () => { if (changed && typed) go(); });
-    const first = document.querySelector(".log .day time");
-    if (first) input.defaultValue = first.dateTime;
+    const day = /^#d\d/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    const shown = day ? day.querySelector("time") : document.querySelector(".log .day time");
+    if (shown) input.defaultValue = shown.dateTime;
   }
 
   const filter = document.querySelector(".filter");
