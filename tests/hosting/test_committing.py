@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
-from holdfast.hosting import committing, moving, repositories
+from holdfast.hosting import committing, moving, repositories, upkeep
 from holdfast.hosting.committing import CommitRequest, Committed, commit_files
 from holdfast.hosting.errors import FileRefused, HostingError, RefMoved, ShaMismatch
 from holdfast.hosting.file_changes import FileChange
@@ -201,7 +202,7 @@ def test_what_a_crash_left_half_done_is_told_at_once(
     class Crash(BaseException):
         """Ends a process without any of its clean-up."""
 
-    def crash(*_arguments: object) -> None:
+    def crash(*_arguments: object, **_named: object) -> None:
         raise Crash
 
     with monkeypatch.context() as patch:
@@ -326,10 +327,10 @@ def test_large_files_go_where_the_attributes_send_them(host: Host, repository: R
     check_told(host, repository)
 
 
-def test_large_files_of_a_failed_commit_are_not_linked(
+def test_large_files_of_a_failed_commit_are_not_kept(
     host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the branch cannot be moved, the repository does not have the object."""
+    """When the branch cannot be moved, the repository does not have the object, and cleaning up removes it."""
     commit_files(host, wanted(host, repository, put(".gitattributes", ATTRIBUTES)))
 
     def moved(*_arguments: object) -> str:
@@ -340,6 +341,9 @@ def test_large_files_of_a_failed_commit_are_not_linked(
         commit_files(host, wanted(host, repository, put("x.bin", b"large")))
     with host.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
+    assert len(list(upkeep.lfs_objects(host.settings.data / "lfs"))) == 1
+    assert upkeep.clean(host, now=time.time() + upkeep.LFS_GRACE + 60).lfs_objects == 1
+    assert not list(upkeep.lfs_objects(host.settings.data / "lfs"))
 
 
 def test_without_durable_writes_the_same_happens(settings: Settings, host: Host, repository: Repository) -> None:

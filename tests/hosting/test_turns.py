@@ -34,7 +34,6 @@ def test_those_who_wait_are_served_together() -> None:
     assert batches[0] == [1]
     assert sorted(batches[1]) == [2, 3, 4, 5]
     assert turns._lines == {}
-    turns.close()
 
 
 def test_an_error_of_one_is_its_own_and_one_of_all_is_everybodys() -> None:
@@ -53,4 +52,3 @@ def test_an_error_of_one_is_its_own_and_one_of_all_is_everybodys() -> None:
         turns.take(1, 1, fail)
     with pytest.raises(RuntimeError, match="undone"):
         turns.take(1, 1, lambda jobs: None)  # noqa: ARG005
-    turns.close()

@@ -8,6 +8,7 @@ with allow (`allows`). Modes grow: none, read, write, admin, owner. A repository
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from typing import Final
 
 from holdfast.hosting.store.accounts import Account
@@ -133,19 +134,36 @@ class Access:
 NOTHING: Final = Access(Mode.NONE, dict.fromkeys(Unit, Mode.NONE))
 
 
+# In the order of `switches`.
+SWITCHED: Final = (
+    Unit.CODE,
+    Unit.ISSUES,
+    Unit.PULLS,
+    Unit.RELEASES,
+    Unit.WIKI,
+    Unit.PROJECTS,
+    Unit.PACKAGES,
+    Unit.ACTIONS,
+)
+
+
+def switches(repository: Repository) -> tuple[bool, ...]:
+    """Return which units are switched on; one that is off gives access to nobody, not even to its owner."""
+    return (
+        repository.has_code,
+        repository.has_issues,
+        repository.has_pulls,
+        repository.has_releases,
+        repository.has_wiki,
+        repository.has_projects,
+        repository.has_packages,
+        repository.has_actions,
+    )
+
+
 def enabled_units(repository: Repository) -> frozenset[Unit]:
-    """Return the units that are switched on; one that is off gives access to nobody, not even to its owner."""
-    switches = {
-        Unit.CODE: repository.has_code,
-        Unit.ISSUES: repository.has_issues,
-        Unit.PULLS: repository.has_pulls,
-        Unit.RELEASES: repository.has_releases,
-        Unit.WIKI: repository.has_wiki,
-        Unit.PROJECTS: repository.has_projects,
-        Unit.PACKAGES: repository.has_packages,
-        Unit.ACTIONS: repository.has_actions,
-    }
-    return frozenset(unit for unit, is_on in switches.items() if is_on)
+    """Return the units that are switched on."""
+    return frozenset(unit for unit, is_on in zip(SWITCHED, switches(repository), strict=True) if is_on)
 
 
 def account_visible(caller: Caller, account: Account, *, is_member: bool = False) -> bool:
@@ -188,12 +206,21 @@ def repository_access(caller: Caller, repository: Repository, grants: tuple[Gran
 
 def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None) -> Access:
     """Give every unit that is on its mode; the repository's own mode counts units that are off as well."""
+    if by_unit is None:
+        return even(switches(repository), everywhere)
     enabled = enabled_units(repository)
-    modes = {unit: max(everywhere, (by_unit or {}).get(unit, Mode.NONE)) for unit in Unit}
+    modes = {unit: max(everywhere, by_unit.get(unit, Mode.NONE)) for unit in Unit}
     units = {unit: mode if unit in enabled else Mode.NONE for unit, mode in modes.items()}
     # Whoever looks after one unit does not look after the repository.
-    in_a_unit = min(max(by_unit.values()), Mode.WRITE) if by_unit else Mode.NONE
+    in_a_unit = min(max(by_unit.values()), Mode.WRITE)
     return Access(max(everywhere, in_a_unit), units)
+
+
+@lru_cache(maxsize=1024)
+def even(is_on: tuple[bool, ...], everywhere: Mode) -> Access:
+    """Give the same mode in every unit that is on; nearly every request asks for one of a few such answers."""
+    units = dict(zip(SWITCHED, is_on, strict=True))
+    return Access(everywhere, {unit: everywhere if units.get(unit) else Mode.NONE for unit in Unit})
 
 
 def issue_unit(*, is_pull: bool) -> Unit:

@@ -7,7 +7,7 @@ run again on what it left.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -29,9 +29,11 @@ from holdfast.hosting.file_changes import Applied, Base, FileChange
 from holdfast.hosting.git import loose, moves, refs
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
 from holdfast.hosting.git.lfs.pointer import Pointer
+from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
-from holdfast.hosting.git.writing import Draft, Folder, Nowhere, Spot
+from holdfast.hosting.git.writing import Draft, Nowhere, Spot
 from holdfast.hosting.host import Host
 from holdfast.hosting.large_files import Content, inflated, is_large
 from holdfast.hosting.moving import BRANCHES, Announced
@@ -99,6 +101,10 @@ class Committed:
     commit: Commit
     branch: str
     files: tuple[FileResult | None, ...]
+    known: Mapping[str, Content] = field(default_factory=dict, compare=False)
+    """What the files hold, by their blobs, as far as that is in memory."""
+    is_made: bool = True
+    """Whether it is there; one that was only tried out is not, nor is anything of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,7 @@ class Batch:
     draft: Draft
     rules: list[Protection]
     heads: dict[str, str | None] = field(default_factory=dict)
+    known: dict[str, Content] = field(default_factory=dict)
 
     def head(self, branch: str) -> str | None:
         """Return where a branch is, counting the commits that are ready."""
@@ -141,11 +148,10 @@ def commit_files(host: Host, request: CommitRequest) -> Committed:
     changes = [file_changes.cleaned(change) for change in request.changes]
     repo = open_repository(host.folders.existing(request.repository.id))
     wanted = replace(request, changes=changes)
-    batch = open_batch(host, request.repository, repo)
-    if wanted.key is None or commit_keys.find_key(host.database, request.repository, wanted.key) is None:
-        write_ahead(batch, wanted)
     if request.dry_run:
-        return prepare(batch, wanted).committed
+        return prepare(open_batch(host, request.repository, repo), wanted).committed
+    if wanted.key is None or commit_keys.find_key(host.database, request.repository, wanted.key) is None:
+        write_ahead(host, repo, wanted)
 
     def work(jobs: list[Waiting]) -> None:
         commit_all(host, jobs)
@@ -155,18 +161,15 @@ def commit_files(host: Host, request: CommitRequest) -> Committed:
     return made
 
 
-def write_ahead(batch: Batch, request: CommitRequest) -> None:
+def write_ahead(host: Host, repo: Repo, request: CommitRequest) -> None:
     """Write what the files hold before the turn comes, so that nobody waits for that; nothing if it is refused.
 
-    Small files are left for later, unless nothing is to be committed: they go with the trees.
+    Small files are left for later: they go with the trees.
     """
-    wanted = [
-        change
-        for change in request.changes
-        if change.content is not None and (request.dry_run or change.content.small is None)
-    ]
+    wanted = [change for change in request.changes if change.content is not None and change.content.small is None]
     if not wanted:
         return
+    batch = open_batch(host, request.repository, repo)
     checked = check(batch, request, lambda _base, _change, _source: moving.zero_id(request.repository))
     for change in wanted:
         keep(batch, checked.base, change, None, [], ahead=True)
@@ -239,10 +242,12 @@ def check(
     current = batch.head(request.target)
     if is_new and current is not None and not request.force:
         raise FileRefused(f"branch already exists [name: {request.target}]")
+    if current is None:
+        refs.check_new_branch(request.target)
     if not is_new:
         check_protected_files(batch, request)
     draft = batch.draft
-    base = Base(head, draft.empty() if head is None else draft.folder(base_tree(batch, head)))
+    base = Base(head, draft.empty() if head is None else draft.root(head))
     applied = file_changes.apply(
         draft, base, request.changes, lambda change, source: keep_file(base, change, source)
     )
@@ -253,7 +258,11 @@ def prepare(batch: Batch, request: CommitRequest) -> Prepared:
     """Check a request, and add its trees and its commit to the draft."""
     draft = batch.draft
     pointers: list[Pointer] = []
-    checked = check(batch, request, lambda base, change, source: keep(batch, base, change, source, pointers))
+    checked = check(
+        batch,
+        request,
+        lambda base, change, source: keep(batch, base, change, source, pointers, dry=request.dry_run),
+    )
     base, applied, current = checked.base, checked.applied, checked.current
     made = draft.commit(
         draft.tree(applied.root),
@@ -265,23 +274,20 @@ def prepare(batch: Batch, request: CommitRequest) -> Prepared:
     move = Move(request.ref, current or moving.zero_id(request.repository), made)
     check_rules(batch, request, move, base, current)
     files = [
-        None if spot is None else result_of(draft, None if base.commit is None else base.root, change.path, spot)
+        None if spot is None else result_of(batch, None if base.commit is None else base.root, change.path, spot)
         for change, spot in zip(request.changes, applied.spots, strict=True)
     ]
-    committed = Committed(parse_commit(made, draft.content(made)), request.target, tuple(files))
+    commit = parse_commit(made, draft.content(made))
+    committed = Committed(commit, request.target, tuple(files), batch.known, is_made=not request.dry_run)
     return Prepared(move, committed, tuple(pointers))
 
 
-def base_tree(batch: Batch, head: str) -> str:
-    """Return the tree of a commit, which may be one that is only ready."""
-    ready = batch.draft.find_content(head)
-    return read_commit(batch.repo, head).tree if ready is None else parse_commit(head, ready).tree
-
-
-def result_of(draft: Draft, before: Folder | None, path: str, spot: Spot) -> FileResult:
+def result_of(batch: Batch, before: Folder | None, path: str, spot: Spot) -> FileResult:
     """Tell what lies at a path, compared with the tree before."""
-    old = Nowhere(path) if before is None else draft.find(before, path)
-    return FileResult(draft.entry(path, spot), isinstance(old, Nowhere), old != spot)
+    old = Nowhere(path) if before is None else batch.draft.find(before, path)
+    known = batch.known.get(spot.id)
+    entry = batch.draft.entry(path, spot) if known is None else Entry(raw(path), spot.mode, spot.id, known.size)
+    return FileResult(entry, isinstance(old, Nowhere), old != spot)
 
 
 def full_message(request: CommitRequest) -> str:
@@ -300,8 +306,12 @@ def keep(
     pointers: list[Pointer],
     *,
     ahead: bool = False,
+    dry: bool = False,
 ) -> str:
-    """Write what a file holds and return the id of its blob; large files go where the attributes send them."""
+    """Write what a file holds and return the id of its blob; large files go where the attributes send them.
+
+    What is small goes with the trees, unless it is to be written `ahead` of them; a `dry` run writes nothing.
+    """
     host, repo, durable = batch.host, batch.repo, batch.host.settings.durable_writes
     content = change.content or Content(b"")
     large = change.mode != SYMLINK and is_large(batch.draft, base.commit, base.root, change.path)
@@ -313,12 +323,21 @@ def keep(
         if was_large and found is None:
             return source.id
         content = found or Content(repo.read(source.id, "blob"))
-    if large and not content.is_pointer():
+    large = large and not content.is_pointer()
+    if dry:
+        kept = Content(content.described().format()) if large else content
+        batch.known[kept.blob_id] = kept
+        return kept.blob_id
+    if large:
         blob, pointer = content.pointer(host, repo)
         pointers.append(pointer)
         return blob
     small = None if ahead else content.small
-    return content.blob(repo, durable=durable) if small is None else batch.draft.blob(small)
+    if small is None:
+        return content.blob(repo, durable=durable)
+    blob = batch.draft.blob(small)
+    batch.known[blob] = content
+    return blob
 
 
 def check_protected_files(batch: Batch, request: CommitRequest) -> None:
@@ -340,11 +359,16 @@ def check_rules(batch: Batch, request: CommitRequest, move: Move, base: Base, cu
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
 
     def about(one: Move) -> protection.Change:
-        if one.creates or base.commit is None or base.commit != current:
+        known = protection.Change(request.target, False, lambda: False, lambda: paths, lambda: one.new)
+        if request.dry_run and base.commit is not None and base.commit != current:
+            # git is asked about the commit it would be made on top of: it does not know the one that would be.
+            below = moving.described(batch.repo, replace(one, new=base.commit), request.repository.default_branch)
+            return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
+        if not request.dry_run and (one.creates or base.commit is None or base.commit != current):
             # What is compared with another branch is asked of git, which only knows what is on the disk.
             batch.draft.write(durable=batch.host.settings.durable_writes)
             return moving.described(batch.repo, one, request.repository.default_branch)
-        return protection.Change(request.target, False, lambda: False, lambda: paths, lambda: one.new)
+        return known
 
     refused = moving.check_rules(batch.host, request.repository, request.actor, [move], about)
     if refused:
@@ -371,7 +395,7 @@ def replay(batch: Batch, request: CommitRequest, key: Key) -> Committed | None:
         if found is None or isinstance(found, Nowhere):
             files.append(None)
         else:
-            files.append(result_of(batch.draft, before, change.path, found))
+            files.append(result_of(batch, before, change.path, found))
     return Committed(commit, used.move.ref.removeprefix(BRANCHES), tuple(files))
 
 
@@ -412,16 +436,19 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
             forget(host, repository, lost, linked - needed)
     if not landed:
         return
-    syncing = host.turns.meanwhile(lambda: loose.sync_names(names)) if durable else None
-    try:
-        landed.sort(key=lambda one: one[2])
-        told = [Announced(job.wanted.actor.id, [number], [one.move]) for job, one, number in landed]
-        moving.settle_all(host, repository, told)
-    finally:
-        if syncing is not None:
-            syncing.result()
+    if durable:
+        loose.sync_names(names)
+    landed.sort(key=lambda one: one[2])
+    told = [Announced(job.wanted.actor.id, [number], [one.move], commits_of(one)) for job, one, number in landed]
+    moving.settle_all(host, repository, told, durable=False)
     for job, prepared, _ in landed:
         job.result = prepared.committed
+
+
+def commits_of(prepared: Prepared) -> tuple[Commit, ...] | None:
+    """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
+    commit = prepared.committed.commit
+    return (commit,) if commit.parents == (prepared.move.old,) else None
 
 
 def announce(

@@ -11,9 +11,10 @@ from typing import Final, Literal
 from holdfast.hosting.errors import FileExists, FileRefused, NoSuchObject, ShaMismatch
 from holdfast.hosting.git import paths, special_files
 from holdfast.hosting.git.commits import find_commit
-from holdfast.hosting.git.names import is_id
+from holdfast.hosting.git.names import is_id, well_formed
+from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
-from holdfast.hosting.git.writing import Draft, Folder, Nowhere, Spot
+from holdfast.hosting.git.writing import Draft, Nowhere, Spot
 from holdfast.hosting.large_files import Content
 
 __all__ = ["OPERATIONS", "Applied", "Base", "FileChange", "Operation", "apply", "cleaned", "default_message"]
@@ -63,10 +64,10 @@ class Applied:
     spots: list[Spot | None] = field(default_factory=list)
 
 
-def clean(path: str) -> str:
-    """Clean a path, and refuse one that no file can have."""
+def clean(path: str, *, new: bool = False) -> str:
+    """Clean a path, and refuse one that no file can have; a new one has to be text."""
     made = paths.clean(path)
-    if not paths.may_hold_file(made):
+    if not paths.may_hold_file(made) or (new and well_formed(made) != made):
         shown = path if len(path) <= paths.LONGEST_PATH else f"{path[: paths.LONGEST_PATH]}…"
         raise FileRefused(f"path contains a malformed path component [path: {shown}]")
     return made
@@ -74,7 +75,8 @@ def clean(path: str) -> str:
 
 def cleaned(change: FileChange) -> FileChange:
     """Return a change with its paths cleaned."""
-    path = clean(change.path)
+    stays = change.operation in {"update", "delete"} and not change.from_path
+    path = clean(change.path, new=not stays)
     return FileChange(
         operation=change.operation,
         path=path,
@@ -91,7 +93,7 @@ def default_message(changes: Sequence[FileChange]) -> str:
     words: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
     for change in changes:
         word = {"create": "Add", "delete": "Delete"}.get(change.operation, "Update")
-        words[word].append(change.path)
+        words[word].append(well_formed(change.path))
     return "\n".join(f"{word} {', '.join(named)}" for word, named in words.items() if named)
 
 

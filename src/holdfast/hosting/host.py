@@ -71,5 +71,4 @@ class Host:
 
     def close(self) -> None:
         """Give everything back."""
-        self.turns.close()
         self.database.close()

@@ -15,8 +15,10 @@ from pygit2.enums import AttrCheck
 from holdfast.hosting.errors import FileTooLarge, LfsError
 from holdfast.hosting.git import loose, trees
 from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.git.writing import Draft, Folder
+from holdfast.hosting.git.rows import Folder
+from holdfast.hosting.git.writing import Draft
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
@@ -35,6 +37,7 @@ class Content:
     def __init__(self, source: bytes | Path) -> None:
         self._source = source
         self._blob: str | None = None
+        self._blob_id: str | None = None
         self._pointer: tuple[str, Pointer] | None = None
 
     def blob(self, repo: Repo, *, durable: bool) -> str:
@@ -49,11 +52,25 @@ class Content:
     def pointer(self, host: Host, repo: Repo) -> tuple[str, Pointer]:
         """Keep it in the store of large files, and return the blob of the pointer to it."""
         if self._pointer is None:
-            made = self._described()
+            made = self.described()
             asyncio.run(host.lfs.write(made.oid, made.size, self._chunks()))
             durable = host.settings.durable_writes
             self._pointer = loose.write_object(repo, "blob", made.format(), durable=durable).id, made
         return self._pointer
+
+    @property
+    def blob_id(self) -> str:
+        """The id it has as a blob, written or not."""
+        if self._blob_id is None:
+            source = self._source
+            made = loose.object_id("blob", source) if isinstance(source, bytes) else loose.file_id(source)
+            self._blob_id = made
+        return self._blob_id
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self._source) if isinstance(self._source, bytes) else self._source.stat().st_size
 
     @property
     def small(self) -> bytes | None:
@@ -71,7 +88,8 @@ class Content:
         """Tell whether it is a pointer already: clients that know of large files send these."""
         return Pointer.parse(self.beginning(MOST_BYTES + 1)) is not None
 
-    def _described(self) -> Pointer:
+    def described(self) -> Pointer:
+        """Return the pointer to it that a large file would get."""
         if isinstance(self._source, bytes):
             return Pointer(hashlib.sha256(self._source).hexdigest(), len(self._source))
         with self._source.open("rb") as file:
@@ -92,7 +110,7 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
         return False
     draft.write(durable=True)
     try:
-        return draft.repo.git.get_attr(path, "filter", FROM_COMMIT, pygit2.Oid(hex=commit)) == "lfs"
+        return draft.repo.git.get_attr(raw(path), "filter", FROM_COMMIT, pygit2.Oid(hex=commit)) == "lfs"
     except (pygit2.GitError, KeyError, ValueError, OSError):
         return False
 
@@ -100,14 +118,14 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
 def has_attributes(draft: Draft, root: Folder, path: str) -> bool:
     """Tell whether any directory on the way to a path says something about files in it."""
     folder = root
-    for part in path.encode().split(b"/")[:-1]:
-        if ATTRIBUTES in folder.entries:
+    for part in raw(path).split(b"/")[:-1]:
+        if ATTRIBUTES in folder:
             return True
         below = draft.directory(folder, part)
         if below is None:
             return False
         folder = below
-    return ATTRIBUTES in folder.entries
+    return ATTRIBUTES in folder
 
 
 def inflated(host: Host, repository: Repository, repo: Repo, blob: str) -> Content | None:

@@ -11,12 +11,12 @@ from typing import Final
 
 import structlog
 
-from holdfast.hosting import protection
+from holdfast.hosting import closing, protection
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import moves as git_moves
 from holdfast.hosting.git.changes import changes_between
-from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import protections, repositories, updates
@@ -50,6 +50,8 @@ class Announced:
     actor_id: int | None
     numbers: Sequence[int]
     moves: Sequence[Move]
+    commits: Sequence[Commit] | None = None
+    """All commits the moves bring, oldest first, where they are at hand."""
 
 
 @contextmanager
@@ -152,13 +154,25 @@ def settle(
     numbers: Sequence[int],
     moves: Sequence[Move],
 ) -> None:
-    """Record what has moved: the events, and what the repository's row says about its branches."""
+    """Record what has moved: the events, what the repository's row says about its branches, and closed issues."""
     settle_all(host, repository, [Announced(actor_id, numbers, moves)])
 
 
-def settle_all(host: Host, repository: Repository, announced: Sequence[Announced]) -> None:
-    """Record what several people have moved, all of it at once and in their order."""
+def settle_all(
+    host: Host, repository: Repository, announced: Sequence[Announced], *, durable: bool = True
+) -> None:
+    """Record what several people have moved, all of it at once and in their order, and close what it closes.
+
+    When the announcements and the moves are on the disk, this need not be: `recover` would find it out again.
+    """
     moves = [move for one in announced for move in one.moves]
+    wishes = [
+        wish
+        for one in announced
+        if one.actor_id is not None
+        for move in one.moves
+        for wish in closing.wishes_of(host, repository, one.actor_id, move, one.commits)
+    ][-closing.MOST :]
     columns: dict[str, str | bool | int] = {}
     if repository.is_empty or any(move.creates or move.deletes for move in moves):
         repo = open_repository(host.folders.existing(repository.id))
@@ -176,12 +190,16 @@ def settle_all(host: Host, repository: Repository, announced: Sequence[Announced
         if any(not move.deletes for move in moves):
             repositories.note_push(link, repository)
 
-    if columns:
+    if columns or wishes:
         with host.database.write() as connection:
+            places = closing.hold(host.database, connection, repository, wishes) if wishes else {}
             record(connection)
-            repositories.change_repository(connection, repository, **columns)
+            if columns:
+                repositories.change_repository(connection, repository, **columns)
+            if wishes:
+                closing.fulfil(host.database, connection, repository, places, wishes)
     else:
-        with host.database.quick_write() as link:
+        with host.database.quick_write(durable=durable) as link:
             record(link)
     if "default_branch" in columns:
         host.point_head(repository.id, str(columns["default_branch"]))
@@ -218,7 +236,7 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
             repository = repositories.repository_by_id(host.database, repository_id)
             left = updates.still_pending(host.database, repository_id, numbers)
             for pending in left:
-                git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.new)
+                git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.old, pending.move.new)
             happened = [pending for pending in left if has_moved(repo, pending.move)]
             lost = [pending.id for pending in left if pending not in happened]
             if happened:

@@ -5,7 +5,6 @@ Waiting for the disk is most of what a commit costs, and to wait once for sixtee
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
@@ -14,7 +13,6 @@ __all__ = ["Job", "Turns"]
 W = TypeVar("W")
 R = TypeVar("R")
 MOST_AT_ONCE: Final = 64
-HELPERS: Final = 16
 
 
 @dataclass(eq=False, slots=True)
@@ -46,7 +44,6 @@ class Turns:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._lines: dict[int, Line] = {}
-        self._helpers = ThreadPoolExecutor(HELPERS, thread_name_prefix="holdfast-sync")
 
     def take(self, number: int, wanted: W, work: Callable[[list[Job[W, R]]], None]) -> R:
         """Wait for a turn, and return the result; `work` gives each job its end, its own and those of others."""
@@ -85,11 +82,3 @@ class Turns:
         for job in jobs:
             if not job.is_done:
                 job.error = RuntimeError("a job was left undone")
-
-    def meanwhile(self, do: Callable[[], R]) -> "Future[R]":
-        """Start something that waits for the disk, to be waited for later."""
-        return self._helpers.submit(do)
-
-    def close(self) -> None:
-        """Let the helpers go."""
-        self._helpers.shutdown()

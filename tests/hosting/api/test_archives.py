@@ -73,6 +73,8 @@ def test_a_part_can_be_taken(world: World, git: Git) -> None:
     """By paths, as often as one likes; they are no patterns."""
     answer = world.anonymous.get(f"{AT}/main.tar.gz", params={"path": ["dir/sub", "./run/"]})
     assert set(tarred(answer.content)) == {"notes/dir/sub/file.txt", "notes/run"}
+    address = answer.headers["link"].partition("<")[2].partition(">")[0]
+    assert world.anonymous.get(address).content == answer.content
     for path in ("nothing", "*", ":(glob)**", "..", ".git", "run/x", "-x"):
         answer = world.anonymous.get(f"{AT}/main.zip", params={"path": ["run", path]})
         assert (answer.status_code, answer.json()["message"]) == (400, "path doesn't exist or is invalid")

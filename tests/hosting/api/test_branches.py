@@ -37,6 +37,7 @@ def test_a_branch_is_made_shown_listed_and_deleted(ada: httpx.Client) -> None:
         ({"new_branch_name": "x" * 101}, 422),
         ({}, 422),
         ({"new_branch_name": "main/below"}, 422),
+        ({"new_branch_name": "-x"}, 422),
     ],
 )
 def test_a_branch_that_cannot_be_is_refused(ada: httpx.Client, body: dict[str, str], status: int) -> None:

@@ -398,7 +398,7 @@ def test_changes_of_one_request_do_not_fight(world: World, ada: httpx.Client, sh
     refused(change(), 422, "[Files]: Required")
     refused(change({"operation": "create"}), 422, "[Path]: Required")
     refused(change({"path": "x"}), 422, "[Operation]: Required")
-    refused(change({**new, "path": "x" * 501}), 422, "[Files]: MaxSize")
+    refused(change({**new, "path": "x" * 501}), 422, "[Path]: MaxSize")
     assert git(place, "rev-parse", "main") == before
 
 
@@ -418,7 +418,7 @@ def test_changes_of_one_request_do_not_fight(world: World, ada: httpx.Client, sh
             ".git ",
             ".git::$DATA",
         ),
-        *(".g\u200cit", ".git/", "a\\.git", "tab\tname", "line\nname", "\x7f", "x" * 5000),
+        *(".g\u200cit", ".git/", "a\\.git", "tab\tname", "line\nname", "\x7f", "nul\0name", "x" * 5000),
     ],
 )
 def test_paths_git_refuses_are_refused(world: World, ada: httpx.Client, ship: Repository, path: str) -> None:
@@ -427,11 +427,52 @@ def test_paths_git_refuses_are_refused(world: World, ada: httpx.Client, ship: Re
     entry = {"operation": "create", "path": path, "content": ""}
     answer = ada.post(SHIP, json={"files": [entry]})
     wanted = f"path contains a malformed path component [path: {path}]"
-    refused(answer, 422, "[Files]: MaxSize" if len(path) > 500 else wanted)
+    nul = "[Files]: the character NUL is not allowed"
+    refused(answer, 422, nul if "\0" in path else "[Path]: MaxSize" if len(path) > 500 else wanted)
     if path not in {".", ".."}:
         answer = ada.post(f"{SHIP}/{quote(path, safe='')}", json={"content": ""})
         assert answer.status_code == 422
         assert answer.json()["message"].startswith("path contains a malformed path component [path: ")
+
+
+def test_a_name_that_is_no_text_can_be_changed_and_deleted(
+    world: World, ada: httpx.Client, ship: Repository
+) -> None:
+    """A repository can have such names, and whoever finds one here can be rid of it; nobody makes another."""
+    place = folder(world, ship)
+    blob = git(place, "rev-parse", "main:README.md").strip()
+    entry = f"100644 blob {blob}\t".encode() + b"caf\xe9"
+    made_tree = subprocess.run(
+        ["git", "-C", str(place), "mktree"], input=entry + b"\n", check=True, capture_output=True
+    )
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    tree = made_tree.stdout.decode().strip()
+    commit = git(place, *who, "commit-tree", "-m", "odd", tree, "-p", "main").strip()
+    git(place, "update-ref", "refs/heads/odd", commit)
+
+    listed = ada.get(f"{SHIP}?ref=odd").json()
+    assert [one["path"] for one in listed] == ["caf\ufffd"]
+    assert ada.get(listed[0]["url"]).json()["content"] == encoded("# ship\n")
+    assert ada.get("/repos/ada/ship/raw/odd/caf%E9").content == b"# ship\n"
+    assert ada.get("/repos/ada/ship/media/odd/caf%E9").content == b"# ship\n"
+    gone = ada.get(f"{SHIP}/caf%FF?ref=odd")
+    refused(gone, 404, "object does not exist [id: , rel_path: caf\ufffd]")
+
+    malformed = "path contains a malformed path component [path: new\ufffd]"
+    refused(ada.post(f"{SHIP}/new%FF", json={"branch": "odd", "content": ""}), 422, malformed)
+    refused(ada.put(f"{SHIP}/new%FF", json={"branch": "odd", "content": ""}), 422, malformed)
+    refused(ada.put("/repos/ada/ship/raw/new%FF?branch=odd", content=b""), 422, malformed)
+    body = {"branch": "odd", "content": encoded("other"), "sha": blob}
+    changed = ada.put(f"{SHIP}/caf%E9", json=body)
+    assert changed.status_code == 200, changed.text
+    assert (changed.json()["content"]["path"], changed.json()["commit"]["message"]) == (
+        "caf\ufffd",
+        "Update caf\ufffd\n",
+    )
+    assert git(place, "show", "odd:caf\udce9") == "other"
+    sent = {"branch": "odd", "sha": changed.json()["content"]["sha"]}
+    assert ada.request("DELETE", f"{SHIP}/caf%E9", json=sent).status_code == 200
+    assert git(place, "ls-tree", "odd") == ""
 
 
 def test_a_path_is_cleaned_first(world: World, ada: httpx.Client, ship: Repository) -> None:
@@ -520,8 +561,10 @@ def test_protected_branches(world: World, ada: httpx.Client, ship: Repository) -
     ("body", "message"),
     [
         ({"branch": "-b"}, None),
-        ({"branch": "a..b"}, "[Branch]: GitRefName"),
-        ({"new_branch": "x" * 101}, "[NewBranch]: MaxSize"),
+        ({"branch": "a..b"}, "[BranchName]: GitRefName"),
+        ({"new_branch": "x" * 101}, "[NewBranchName]: MaxSize"),
+        ({"new_branch": "--upload-pack=x"}, "git makes no branch of that name [name: --upload-pack=x]"),
+        ({"new_branch": "HEAD"}, "git makes no branch of that name [name: HEAD]"),
         ({"message": 7}, None),
         ({"author": {"name": "x" * 101}}, None),
         ({"dates": {"author": "yesterday"}}, None),
@@ -553,9 +596,10 @@ def test_the_same_content_again_is_a_commit_of_its_own(world: World, ada: httpx.
 
 
 def test_a_dry_run_changes_nothing(world: World, ada: httpx.Client, ship: Repository) -> None:
-    """It shows the commit and the tree that would be, and refuses what would be refused."""
+    """It shows the commit and the tree that would be, refuses what would be refused, and leaves nothing behind."""
     place = folder(world, ship)
     before = git(place, "for-each-ref")
+    objects = git(place, "count-objects", "-v")
     events = told(world.database)
     body = {"content": encoded("x"), "dry_run": True}
     answer = ada.post(f"{SHIP}/d/x", json=body)
@@ -564,9 +608,42 @@ def test_a_dry_run_changes_nothing(world: World, ada: httpx.Client, ship: Reposi
     assert git(place, "for-each-ref") == before
     assert told(world.database) == events
     refused(ada.post(f"{SHIP}/README.md", json=body), 422, "repository file already exists [path: README.md]")
+    large = ada.put("/repos/ada/ship/raw/large?dry_run=true", content=b"x" * 200_000)
+    link = ada.post(f"{SHIP}/link", json={**body, "mode": "120000", "new_branch": "other"})
+    assert (large.json()["content"]["size"], link.json()["content"]["target"]) == (200_000, "x")
+    assert git(place, "count-objects", "-v") == objects
+    real = ada.post(f"{SHIP}/d/x", json={"content": encoded("x")}).json()
+    assert real["commit"]["tree"] == answer.json()["commit"]["tree"]
+    shape = answer.json()["content"]
+    again = {"last_commit_sha", "last_committer_date", "last_author_date"}
+    assert {**real["content"], **{key: shape[key] for key in again}} == shape
     empty = made(world, None, "empty")
     assert ada.post("/repos/ada/empty/contents/x", json=body).status_code == 201
     assert git(folder(world, empty), "for-each-ref") == ""
+
+
+def test_a_dry_run_asks_the_rules_and_stores_no_large_file(
+    world: World, ada: httpx.Client, ship: Repository
+) -> None:
+    """What a push would be refused for, a dry run is; a large file is shown as its pointer."""
+    place = folder(world, ship)
+    attributes = {"content": encoded("*.bin filter=lfs\n")}
+    assert ada.post(f"{SHIP}/.gitattributes", json=attributes).status_code == 201
+    rule = {"rule_name": "kept/*", "enable_push": True, "protected_file_patterns": "src/hull.txt"}
+    assert ada.post("/repos/ada/ship/branch_protections", json=rule).status_code == 201
+    objects = git(place, "count-objects", "-v")
+
+    def tried(path: str, **options: object) -> httpx.Response:
+        return ada.post(f"{SHIP}/{path}", json={"content": encoded("large"), "dry_run": True, **options})
+
+    pointer = tried("x.bin").json()["content"]
+    assert (pointer["lfs_size"], pointer["encoding"]) == (5, "base64")
+    assert tried("y.bin", new_branch="kept/a").status_code == 201
+    body = {"operation": "delete", "path": "src/hull.txt", "sha": sha(ada, place, "src/hull.txt")}
+    answer = ada.post(SHIP, json={"files": [body], "new_branch": "kept/a", "dry_run": True})
+    refused(answer, 403, "Branch kept/a is protected from changing file src/hull.txt")
+    assert git(place, "count-objects", "-v") == objects
+    assert not list((world.service.settings.data / "lfs").rglob("*"))
 
 
 def test_expected_head(world: World, ada: httpx.Client, ship: Repository) -> None:

@@ -16,7 +16,8 @@ from holdfast.hosting.api.refusal import Refusal
 class Inner(msgspec.Struct, frozen=True):
     """An entry of a list."""
 
-    path: Annotated[str, Required] = ""
+    path: Annotated[str, Meta(max_length=9), Required] = ""
+    blob: Annotated[str, Meta(title="BlobSHA", max_length=3)] = ""
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -62,6 +63,10 @@ def test_null_and_absence_are_the_same_and_unknown_keys_do_not_matter() -> None:
         ({"name": "a", "branch": "a b"}, "[BranchName]: GitRefName"),
         ({"name": "a", "branch": "@"}, "[BranchName]: GitRefName"),
         ({"name": "a", "files": [{}]}, "[Path]: Required"),
+        ({"name": "a", "files": [{"path": "a/very/long/one"}]}, "[Path]: MaxSize"),
+        ({"name": "a", "files": [{"path": "a"}, {"path": "b", "blob": "long"}]}, "[BlobSHA]: MaxSize"),
+        ({"name": "a", "files": [{"path": 1}]}, "[Path]: Expected `str`, got `int`"),
+        ({"name": "a", "files": [1]}, "[Files]: Expected `object`, got `int`"),
         ({"name": 1}, "[Name]: Expected `str`, got `int`"),
         ({"name": "a", "count": "1"}, "[Count]: Expected `int`, got `str`"),
         ({"name": "a", "is_on": 1}, "[IsOn]: Expected `bool`, got `int`"),

@@ -58,6 +58,7 @@ def test_directories_have_no_content(world: World, git: Git) -> None:
     directory, root = shown(world, ["dir", ""])
     assert (directory["type"], directory["content"], directory["encoding"]) == ("dir", None, None)
     assert (root["name"], root["path"], root["type"]) == ("", "", "dir")
+    assert root["last_commit_sha"] == git("rev-parse", "main")
 
 
 def test_a_ref_is_looked_at(world: World, git: Git) -> None:

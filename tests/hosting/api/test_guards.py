@@ -47,11 +47,15 @@ def test_what_is_missing_is_told_before_what_is_forbidden(world: World) -> None:
 
 
 def test_a_renamed_owner_is_found_by_the_old_name(world: World) -> None:
-    """With a redirect that keeps the method."""
+    """With a redirect that keeps the method, and the rest of the address to the letter."""
     ada = world.user("ada")
     ada.post("/user/repos", json={"name": "notes"})
     assert world.admin.post("/admin/users/ada/rename", json={"new_username": "lovelace"}).status_code == 204
-    for path, leads_to in (("/repos/ada/notes", "/repos/lovelace/notes"), ("/users/ada", "/users/lovelace")):
+    for path, leads_to in (
+        ("/repos/ada/notes", "/repos/lovelace/notes"),
+        ("/users/ada", "/users/lovelace"),
+        ("/repos/ada/notes/raw/a%2Fb/caf%E9?ref=x%26y", "/repos/lovelace/notes/raw/a%2Fb/caf%E9?ref=x%26y"),
+    ):
         moved = world.anonymous.get(path)
         assert moved.status_code == 307
         assert moved.headers["location"] == f"{world.service.url}/api/v1{leads_to}"

@@ -37,6 +37,16 @@ def router() -> Router[str]:
             "GET /repos/{owner}/{repo}/contents/{filepath...}",
             {"owner": "a", "repo": "b", "filepath": "d/e/f g"},
         ),
+        (
+            "/repos/%FF/b/contents/caf%E9/%C3%A9",
+            "GET /repos/{owner}/{repo}/contents/{filepath...}",
+            {"owner": "\ufffd", "repo": "b", "filepath": "caf\udce9/\u00e9"},
+        ),
+        (
+            "/repos/a/b/commits/x%FF/y/status",
+            "GET /repos/{owner}/{repo}/commits/{ref...}/status",
+            {"owner": "a", "repo": "b", "ref": "x\ufffd/y"},
+        ),
         ("/repos/a%2Fx/b", "GET /repos/{owner}/{repo}", {"owner": "a/x", "repo": "b"}),
         (
             "/repos/a/b/commits/feature/x/status",
@@ -51,7 +61,10 @@ def router() -> Router[str]:
     ],
 )
 def test_a_path_leads_to_its_route(router: Router[str], path: str, route: str, parameters: dict[str, str]) -> None:
-    """Literal parts win, an escaped slash stays in its part, and one slash at the end does not count."""
+    """Literal parts win, an escaped slash stays in its part, and one slash at the end does not count.
+
+    Bytes that are no text are kept where a file is named, and shown as such everywhere else.
+    """
     match = router.find("GET", path)
     assert (match.endpoint, match.parameters) == (route, parameters)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitDamaged, NoSuchObject
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.history import (
+    added,
     ahead_behind,
     commits,
     count,
@@ -39,7 +40,7 @@ def told(folder: Path, *arguments: str | bytes) -> list[str]:
 def test_any_history_is_gits(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step], path: bytes, cut: int, *, graph: bool
 ) -> None:
-    """All of it, below a path, between two times, without another one; listed and counted."""
+    """All of it, below a path, between two times, without another one, since another one; listed and counted."""
     folder = tmp_path_factory.mktemp("drawn") / "1.git"
     made = write(folder, steps)
     if graph:
@@ -58,6 +59,9 @@ def test_any_history_is_gits(
         assert ids(repo, wanted) == tuple(expected)
         assert count(repo, wanted) == len(expected)
         assert ids(repo, wanted, skip=1, limit=2) == tuple(expected[1:3])
+    for begin in (other, start):
+        new = tuple(told(folder, start, f"^{begin}"))
+        assert (added(repo, begin, start, limit=99), added(repo, begin, start, limit=1)) == (new, new[:1])
     touched = told(folder, "-1", start, "--", path)
     assert last_commit(repo, start, path) == (touched[0] if touched else None)
     left, right = line(folder, "rev-list", "--left-right", "--count", f"{start}...{other}").split()

@@ -124,6 +124,17 @@ def test_a_path_nobody_touched_has_no_commit(linear: tuple[Repo, list[str]]) -> 
     assert told(repo, ids[9], b"dir/1") == {}
 
 
+def test_the_root_was_touched_by_the_commit_itself(linear: tuple[Repo, list[str]]) -> None:
+    """Whether or not anything was asked about it before."""
+    repo, ids = linear
+    for commit in ids[:2]:
+        for _ in range(2):
+            found = of_path(repo, commit, b"")
+            assert found is not None
+            assert found.id == commit
+            of_directory(repo, commit, b"")
+
+
 def test_memory_is_bounded() -> None:
     """The oldest go first, and only the last few commits of each path are kept."""
     memory = last_commits.Memory(10)

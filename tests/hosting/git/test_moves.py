@@ -303,11 +303,13 @@ def test_replacing_says_what_it_replaces(repo: Repo, ids: tuple[str, str]) -> No
 
 def test_a_lock_left_behind_is_known_by_what_it_says(repo: Repo, ids: tuple[str, str]) -> None:
     """One on its way somewhere else stays."""
-    folder, first = repo.folder, ids[0]
+    folder, (first, second) = repo.folder, ids
     moves.replace(repo, "refs/heads/x", None, first)
     lock = folder / "refs/heads/x.lock"
     lock.write_text("0" * 40 + "\n")
-    assert moves.drop_stale_lock(repo, "refs/heads/x", first) is False
+    assert moves.drop_stale_lock(repo, "refs/heads/x", second, first) is False
+    lock.write_text(f"{second}\n")
+    assert moves.drop_stale_lock(repo, "refs/heads/x", second, first) is False
     lock.write_text(f"{first}\n")
-    assert moves.drop_stale_lock(repo, "refs/heads/x", first) is True
-    assert moves.drop_stale_lock(repo, "refs/heads/x", first) is False
+    assert moves.drop_stale_lock(repo, "refs/heads/x", second, first) is True
+    assert moves.drop_stale_lock(repo, "refs/heads/x", second, first) is False

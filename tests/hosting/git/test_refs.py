@@ -15,6 +15,7 @@ from holdfast.hosting.git.refs import (
     RefPath,
     branch,
     branches,
+    check_new_branch,
     check_ref_name,
     commit_of,
     head,
@@ -45,6 +46,15 @@ def test_names_no_branch_can_have_are_refused(name: str) -> None:
 def test_other_names_are_accepted(name: str) -> None:
     """The rule refuses nothing more than it says."""
     check_ref_name(name)
+
+
+@pytest.mark.parametrize("name", ["-a", "--all", "HEAD", "a..b"])
+def test_no_branch_is_made_that_git_makes_none_of(name: str) -> None:
+    """A ref may have such a name, but a branch of it would be taken for something else."""
+    with pytest.raises(RefRefused):
+        check_new_branch(name)
+    wanted = ["git", "check-ref-format", "--branch", name]
+    assert subprocess.run(wanted, env=environment(), check=False, capture_output=True).returncode != 0
 
 
 @given(st.text(st.sampled_from("ab/.@{}-~^:lock\\ [é\x01*?"), max_size=12))

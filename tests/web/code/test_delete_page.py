@@ -1,7 +1,11 @@
 """Deleting files."""
 
+import os
+from pathlib import Path
+
 import httpx
 
+from tests.hosting.api.files import commit_all
 from tests.hosting.client import Git
 from tests.hosting.world import World
 from tests.web.code.test_edit_page import field
@@ -32,3 +36,16 @@ def test_a_link_and_a_last_file_of_a_folder_can_go(world: World, git: Git, ada: 
     for path in ("dir", "lib", "nothing", "link"):
         assert ada.get(f"{AT}/_delete/main/{path}").status_code == 404
         assert ada.post(f"{AT}/_delete/main/{path}", data={"sha": "0" * 40}).status_code == 404
+
+
+def test_a_file_whose_name_is_no_text_can_go(world: World, git: Git, ada: httpx.Client) -> None:
+    """Its address carries the bytes, as the page that shows it does."""
+    path = f"{git.folder}/caf".encode() + b"\xe9"
+    Path(os.fsdecode(path)).write_text("latin\n")
+    commit_all(git, "odd")
+    git("push", "-q", "origin", "main")
+    assert "_delete/main/caf%E9" in ada.get(f"{AT}/src/branch/main/caf%E9").text
+    sha = field(ada.get(f"{AT}/_delete/main/caf%E9").text, "sha")
+    assert ada.post(f"{AT}/_delete/main/caf%E9", data={"sha": sha}).status_code == 303
+    assert world.anonymous.get("/repos/ada/Notes/raw/caf%E9").status_code == 404
+    assert ada.get(f"{AT}/_edit/main/caf%E9").status_code == 404

@@ -1,10 +1,13 @@
 """The timeline of an issue in sentences."""
 
 import re
+from dataclasses import replace
 
 from markupsafe import Markup
 
+from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
 from holdfast.hosting.store.labels import add_label, delete_label
+from holdfast.hosting.store.tracker import changing
 from holdfast.web.issues.telling import Room
 from holdfast.web.markdown import NOWHERE
 from tests.web.issues.conftest import AT, Harbour
@@ -83,6 +86,26 @@ def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
     api.post(f"{one}/dependencies", json={"index": 2})
     assert sentences(harbour.browser().get(f"{AT}/issues/1").text)[-1] == "ada said this is blocked by #2 Lantern"
     assert sentences(harbour.browser().get(f"{AT}/issues/2").text)[-1].startswith("ada said this blocks #1")
+
+
+def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
+    """When it is of the same repository; of others nothing is told but that there is one."""
+    harbour.issue("Gauge")
+    database, ship = harbour.world.database, harbour.ship
+    issue = find_issue(database, ship, 1)
+    for commit, place in (("a" * 40, ship.id), ("b" * 40, ship.id + 1)):
+        with changing(database, ship, harbour.people["ada"], graph=True) as change:
+            close(change, issue, Reason(commit, place))
+            reopen(change, replace(issue, is_closed=True), Reason(commit, place))
+    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert sentences(text) == [
+        "ada closed this with aaaaaaaaaa",
+        "ada opened this again with aaaaaaaaaa",
+        "ada closed this with a commit elsewhere",
+        "ada opened this again with a commit elsewhere",
+    ]
+    assert text.count(f'href="{AT}/commit/{"a" * 40}"') == 2
+    assert "bbbb" not in text
 
 
 def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, Literal
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -18,6 +19,7 @@ from holdfast.hosting.errors import GitFailed, PathRefused
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.looking import cleaned
+from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
@@ -81,7 +83,8 @@ def take(call: Call, place: Place, wanted: Wanted) -> Raw:
         raise Refusal(400, "cannot specify paths when requesting a bundle")
     paths = checked(repo, found.commit, wanted.paths)
     sha, suffix = found.commit, wanted.suffix
-    address = f"{repository_api(call, place.repository)}/archive/{sha}.{suffix}?rev={sha}"
+    query = urlencode([("rev", sha), *(("path", raw(path)) for path in paths)])
+    address = f"{repository_api(call, place.repository)}/archive/{sha}.{suffix}?{query}"
     headers = {
         "Content-Disposition": disposition(f"{name}-{wanted.ref.replace('/', '-')}.{suffix}", "attachment"),
         "Access-Control-Expose-Headers": "Content-Disposition",

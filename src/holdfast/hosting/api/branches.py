@@ -144,6 +144,7 @@ def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Bra
         raise Refusal(404, "The old branch does not exist")
     at = commit_named(repo, place, old)
     name = body.new_branch_name
+    refs.check_new_branch(name)
     if refs.branch(repo, name) is not None:
         raise Refusal(409, f"branch already exists [name: {name}]")
     if refs.tag(repo, name) is not None:

@@ -4,6 +4,7 @@ import hashlib
 import time
 from datetime import datetime
 from typing import Annotated, Final
+from urllib.parse import quote, unquote_to_bytes
 
 import msgspec
 from msgspec import Meta
@@ -38,7 +39,8 @@ WRITING: Final = (in_repository, reads(Unit.CODE), editable, signed_in)
 REFUSES: Final = (401, 403, 404, 409, 413, 422, 423)
 MODES: Final = {"100644": 0o100644, "100755": 0o100755, "120000": 0o120000}
 LONGEST_KEY: Final = 255
-Branch = Annotated[str, Meta(max_length=100), RefName]
+Branch = Annotated[str, Meta(max_length=100, title="BranchName"), RefName]
+NewBranch = Annotated[str, Meta(max_length=100, title="NewBranchName"), RefName]
 LongPath = Annotated[str, Meta(max_length=500)]
 
 
@@ -61,7 +63,7 @@ class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     message: str = ""
     branch: Branch = ""
-    new_branch: Branch = ""
+    new_branch: NewBranch = ""
     force_push: bool = False
     author: Identity = Identity()
     committer: Identity = Identity()
@@ -141,6 +143,7 @@ def key_given(call: Call, fingerprint: bytes) -> Key | None:
         return None
     if len(name) > LONGEST_KEY or not name.isprintable():
         raise Refusal(422, f"[Idempotency-Key]: must be at most {LONGEST_KEY} printable characters")
-    digest = hashlib.sha256(f"{call.method} {call.scope['path']}\n".encode(errors="replace"))
+    sent: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
+    digest = hashlib.sha256(b"%s %s\n" % (call.method.encode(), unquote_to_bytes(sent)))
     digest.update(fingerprint)
     return Key(call.user.id, name, digest.hexdigest())

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -206,8 +206,16 @@ def takes_text(hint: Any) -> bool:
     return any(member is str or getattr(member, "__origin__", None) is str for member in members(hint))
 
 
+@cache
+def empty_query(kind: type[msgspec.Struct]) -> msgspec.Struct:
+    """Return what no query at all stands for, which nobody can change."""
+    return from_form(kind, [])
+
+
 def decode_query(kind: type[T], pairs: list[tuple[str, str]]) -> T:
     """Decode the query string; an empty parameter counts as not given."""
+    if not pairs:
+        return cast("T", empty_query(kind))
     return from_form(kind, [(name, value) for name, value in pairs if value])
 
 
@@ -259,14 +267,25 @@ def is_ref_name(name: str) -> bool:
     return bool(name) and REF_FORBIDDEN.search(name) is None
 
 
+@cache
+def innermost(kind: type, keys: tuple[str, ...]) -> type:
+    """Return the struct that some keys lead to, through structs and lists of them."""
+    for key in keys:
+        names = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))  # type: ignore[attr-defined]
+        held = members(hints(kind)[names[key]]) if key in names else ()
+        inside = [one for member in held for one in (member, *get_args(member))]
+        kind = next((one for one in inside if isinstance(one, type) and issubclass(one, msgspec.Struct)), kind)
+    return kind
+
+
 def type_problem(kind: type, text: str) -> str:
     """Say which field msgspec objects to, and in the contract's words why where it has some."""
     match = PLACE.match(text)
     if match is None:
         return f"[]: {text}"
     reason, place = match.groups()
-    key = place.removeprefix(".").split(".")[0].split("[")[0]
-    title = field_title(kind, key) if key else ""
+    keys = [step.split("[")[0] for step in place.removeprefix(".").split(".")]
+    title = field_title(innermost(kind, tuple(keys[:-1])), keys[-1]) if keys[-1] else ""
     if "length <=" in reason:
         reason = "MaxSize"
     elif "length >=" in reason:

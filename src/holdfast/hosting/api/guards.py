@@ -5,7 +5,7 @@ A guard that looks something up gives it to the handler, by its type.
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Access, Mode, Unit
@@ -93,15 +93,17 @@ def site_admin(call: Call) -> None:
 
 def redirect(call: Call, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> Refusal:
     """Answer that something has another name now, and where the request should go instead."""
-    parts = call.scope["path"].split("/")
+    sent: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
+    parts = sent.decode("ascii", "replace").split("/")
+    names = [unquote(part) for part in parts]
     # The first parts may be the prefix and the name of a collection, which may spell like somebody's name.
     first = FIRST_NAME if parts[1:3] == ["api", "v1"] else 1
     for start in range(first, len(parts) - len(old) + 1):
-        if tuple(parts[start : start + len(old)]) == old:
-            parts[start : start + len(old)] = new
+        if tuple(names[start : start + len(old)]) == old:
+            parts[start : start + len(old)] = [quote(name) for name in new]
             break
     query: bytes = call.scope["query_string"]
-    address = call.root + quote("/".join(parts)) + ("?" + query.decode("ascii", "replace") if query else "")
+    address = call.root + "/".join(parts) + ("?" + query.decode("ascii", "replace") if query else "")
     return Refusal(status, "moved", headers={"Location": address})
 
 

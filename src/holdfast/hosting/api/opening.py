@@ -11,8 +11,8 @@ __all__ = ["commit_named", "git_of"]
 
 
 def git_of(call: Call, place: Place) -> Repo:
-    """Open a repository's folder."""
-    return open_repository(call.host.folders.existing(place.repository.id))
+    """Open a repository's folder; one that is not there is missed by opening it."""
+    return open_repository(call.host.folders.path(place.repository.id))
 
 
 def commit_named(repo: Repo, place: Place, name: str) -> str:

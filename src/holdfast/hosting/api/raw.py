@@ -65,9 +65,10 @@ class Found:
 
     def modified(self) -> int | None:
         """Return when the newest commit that touched it was made."""
-        if not last_commits.knows_path(self.repo, self.commit, self.entry.raw_path):
+        found = last_commits.known(self.repo, self.commit, self.entry.raw_path)
+        if found is None:
             self.call.take_time()
-        found = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
+            found = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
         return None if found is None else found.committer.time
 
 
@@ -117,8 +118,9 @@ def raw(found: Found) -> Raw:
     call.answer_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
     fresh = not_modified(call, entry.id, found.modified, is_public=found.is_public)
     if fresh is not None:
-        if last_commits.knows_path(found.repo, found.commit, entry.raw_path):
-            fresh.headers.update(last_modified(found.modified()))
+        known = last_commits.known(found.repo, found.commit, entry.raw_path)
+        if known is not None:
+            fresh.headers.update(last_modified(known.committer.time))
         return fresh
     content = small_blob(found.repo, entry.id) if entry.size <= QUICK_BYTES else None
     if content is None:
@@ -170,6 +172,7 @@ def media(found: Found) -> Raw:
             if size is None:
                 return await to_thread.run_sync(raw_elsewhere, found)
             if fresh is not None:
+                fresh.headers.update(last_modified(since))
                 return fresh
             address = await call.host.lfs.signed_url(stored.oid, SIGNED_SECONDS)
             if address is not None:

@@ -12,6 +12,7 @@ from holdfast.hosting.api.commit_options import (
     WRITING,
     Branch,
     FileOptions,
+    NewBranch,
     mode_given,
     request_for,
     writes_branch,
@@ -37,7 +38,7 @@ class UploadQuery(msgspec.Struct, frozen=True):
 
     message: str = ""
     branch: Branch = ""
-    new_branch: Branch = ""
+    new_branch: NewBranch = ""
     force_push: bool = False
     signoff: bool = False
     mode: Annotated[str, Meta(description="100644, 100755 or 120000; what the file has, when it is missing.")] = ""

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting import errors
+from holdfast.hosting.git.names import well_formed
 
 __all__ = ["APIError", "BareError", "Refusal", "answering", "refusal_for"]
 
@@ -43,7 +44,8 @@ class Refusal(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.message = message or (NOT_FOUND if status == 404 else "")
+        # It may quote the path of a file, which in git is bytes.
+        self.message = well_formed(message) or (NOT_FOUND if status == 404 else "")
         self.bare = bare
         self.words = words
         self.headers = headers or {}

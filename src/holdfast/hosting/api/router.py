@@ -2,14 +2,19 @@
 
 A part is decoded after the path is split, so an escaped slash stays inside its part. A rest parameter
 (`{filepath...}`) takes everything up to its suffix and there an escaped slash counts as a slash, because clients
-exist that escape whole paths.
+exist that escape whole paths. In the path of a file, bytes that are no text are kept (by `surrogateescape`): git
+has such names. Everywhere else they become replacement characters.
 """
 
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 from urllib.parse import unquote
 
-__all__ = ["Match", "Router", "parts_of"]
+from holdfast.hosting.git.names import well_formed
+
+__all__ = ["IN_BYTES", "Match", "Router", "parts_of"]
+
+IN_BYTES: Final = "filepath"
 
 T = TypeVar("T")
 
@@ -37,7 +42,8 @@ class Match(Generic[T]):
 
 def parts_of(path: str) -> list[str]:
     """Split a path that is still escaped; one slash at the end does not count."""
-    return [unquote(part) for part in path.removeprefix("/").removesuffix("/").split("/")]
+    parts = path.removeprefix("/").removesuffix("/").split("/")
+    return [unquote(part, errors="surrogateescape") for part in parts] if "%" in path else parts
 
 
 class Router(Generic[T]):
@@ -108,7 +114,7 @@ class Router(Generic[T]):
             if found is not None:
                 return found
         if node.parameter is not None and part:
-            found = self._walk(node.parameter, parts, index + 1, (*values, part), method, allowed)
+            found = self._walk(node.parameter, parts, index + 1, (*values, well_formed(part)), method, allowed)
             if found is not None:
                 return found
         for suffix, table in node.rests:
@@ -118,5 +124,6 @@ class Router(Generic[T]):
             entry = table.get(method)
             allowed.update(table)
             if entry is not None:
-                return (*entry, (*values, "/".join(parts[index:end])))
+                rest = "/".join(parts[index:end])
+                return (*entry, (*values, rest if entry[1][-1] == IN_BYTES else well_formed(rest)))
         return None

@@ -25,7 +25,7 @@ from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
 from holdfast.hosting.api.paging import Listed, page_of, paging_headers
 from holdfast.hosting.api.refusal import APIError, BareError, Refusal, refusal_for
-from holdfast.hosting.api.router import Router
+from holdfast.hosting.api.router import IN_BYTES, Router
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.host import Host
 
@@ -135,8 +135,11 @@ class Api:
         return self._handle(endpoint, call, b"")
 
     def _admit(self, endpoint: Endpoint, call: Call) -> None:
-        """Find out who is asking, and let every guard look; nothing can have a NUL in its name."""
-        if any("\0" in value for value in call.path.values()):
+        """Find out who is asking, and let every guard look; nothing can have a NUL in its name.
+
+        A path of a file that has one is refused by whoever writes there, with all else no file can be called.
+        """
+        if any("\0" in value for name, value in call.path.items() if name != IN_BYTES):
             raise Refusal(404)
         call.caller = self._authenticator.identify(call)
         if endpoint.scope and not access.allows(call.caller, endpoint.scope, write=endpoint.writes):

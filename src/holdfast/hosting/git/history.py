@@ -20,6 +20,7 @@ from holdfast.hosting.git.trees import LONGEST_PATH
 
 __all__ = [
     "Span",
+    "added",
     "ahead_behind",
     "commits",
     "count",
@@ -33,6 +34,8 @@ __all__ = [
 
 GRAPH_SECONDS: Final = 600.0
 KEPT: Final = 4096
+# A line of so many commits is followed here: reading them takes less than starting git.
+STRAIGHT: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,21 @@ def only_on_branch(repo: Repo, branch: str | bytes, start: str, *, limit: int) -
     but_one = (f"--exclude={argument(raw(branch))}", "--branches")
     told = answer(repo.folder, "rev-list", f"--max-count={limit}", start, "--not", *but_one, "--")
     return tuple(told.decode().split())
+
+
+def added(repo: Repo, old: str, new: str, *, limit: int) -> tuple[str, ...]:
+    """Return the newest commits that lead to one commit but not to another, newest first."""
+    line: list[str] = []
+    at = new
+    while at != old and len(line) < min(STRAIGHT, limit):
+        line.append(at)
+        parents = read_commit(repo, at).parents
+        if len(parents) != 1:
+            break
+        at = parents[0]
+    if at == old:
+        return tuple(line)
+    return ids(repo, span(repo, new, exclude=[old]), limit=limit)
 
 
 def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from holdfast.hosting.git.output import chunks
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Missing, children, find
 
-__all__ = ["knows_directory", "knows_path", "of_directory", "of_path"]
+__all__ = ["known", "knows_directory", "knows_path", "of_directory", "of_path"]
 
 KEPT_PATHS: Final = 65_536
 KEPT_ENTRIES: Final = 400_000
@@ -112,8 +112,19 @@ def parsed(folder: Path, commit: str) -> Commit:
     return read_commit(open_repository(folder), commit)
 
 
+def known(repo: Repo, start: str, path: bytes) -> Commit | None:
+    """Return the answer for a path if it is at hand."""
+    found = in_memory(repo.folder, start, path)
+    return None if found is None else parsed(repo.folder, found)
+
+
 def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
-    """Return the newest commit that leads to `start` and touched a path; nothing when none did."""
+    """Return the newest commit that leads to `start` and touched a path; nothing when none did.
+
+    The empty path is the root, which every commit stands for.
+    """
+    if not path:
+        return parsed(repo.folder, start)
     found = in_memory(repo.folder, start, path)
     if found is None:
         found = path_answer(repo, start, path)

@@ -1,5 +1,6 @@
 """Paths people ask for: cleaned of the steps a path through folders may have."""
 
+from functools import lru_cache
 from typing import Final
 
 from holdfast.hosting.errors import PathRefused
@@ -10,6 +11,7 @@ __all__ = ["cleaned"]
 STEPS: Final = frozenset({"", ".", ".."})
 
 
+@lru_cache(maxsize=1024)
 def cleaned(path: str) -> str:
     """Return a path without empty parts, `.` and `..`, which never leads above the root.
 

@@ -11,18 +11,30 @@ import hashlib
 import os
 import secrets
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
+from zlib_ng import zlib_ng
+
 from holdfast.hosting.errors import GitDamaged, GitError
 from holdfast.hosting.git.repository import Kind, Repo
 
-__all__ = ["Written", "keep_before", "object_id", "sync_names", "write_blob_file", "write_object", "write_objects"]
+__all__ = [
+    "Written",
+    "file_id",
+    "keep_before",
+    "object_id",
+    "sync_names",
+    "write_blob_file",
+    "write_object",
+    "write_objects",
+]
 
 QUICK: Final = 1
+# Most of a tree are ids, which cannot be made smaller; a collection packs it soon enough.
+AS_IT_IS: Final = 0
 TRIED: Final = 5
 CHUNK: Final = 1024 * 1024
 # An object that is there already is read back below this size: a crash may have left a name without its bytes.
@@ -90,24 +102,28 @@ def write_objects(repo: Repo, objects: Sequence[tuple[str, Kind, bytes]], *, dur
         with Putting(repo, durable=durable) as putting:
             for path, (made, kind, content) in zip(paths[first:], objects[first : first + TOGETHER], strict=False):
                 if len(content) > READ_BACK or not is_kept(repo, made, path):
-                    pack = zlib.compressobj(QUICK)
-                    begun = pack.compress(header(kind, len(content)))
-                    putting.add(path, (begun + pack.compress(content), pack.flush()))
+                    level = AS_IT_IS if kind == "tree" else QUICK
+                    putting.add(path, (zlib_ng.compress(header(kind, len(content)) + content, level),))
     return paths
+
+
+def file_id(source: Path) -> str:
+    """Return the id that what is in a file has as a blob."""
+    digest = hashlib.sha1(header("blob", source.stat().st_size), usedforsecurity=False)
+    with source.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def write_blob_file(repo: Repo, source: Path, *, durable: bool = True) -> Written:
     """Write what is in a file as a blob, without holding it in memory."""
     size = source.stat().st_size
-    digest = hashlib.sha1(header("blob", size), usedforsecurity=False)
-    with source.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    made = digest.hexdigest()
+    made = file_id(source)
     path = repo.loose_path(made)
 
     def pieces() -> Iterator[bytes]:
-        pack = zlib.compressobj(QUICK)
+        pack = zlib_ng.compressobj(QUICK)
         yield pack.compress(header("blob", size))
         with source.open("rb") as file:
             while chunk := file.read(CHUNK):

@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Final
 
 import pygit2
@@ -24,10 +25,11 @@ from holdfast.hosting.errors import (
     RefMoved,
     RefRefused,
 )
+from holdfast.hosting.git import spare
 from holdfast.hosting.git.loose import write_out
 from holdfast.hosting.git.names import argument, raw, shown
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.refs import BRANCHES, all_refs, check_ref_name, head, target
+from holdfast.hosting.git.refs import BRANCHES, all_refs, check_new_branch, check_ref_name, head, target
 from holdfast.hosting.git.repository import Repo, locked
 
 __all__ = ["create", "delete", "drop_stale_lock", "rename_branch", "replace", "set_head", "update"]
@@ -93,14 +95,11 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
             check_absent(repo, ref)
             check_room(repo, ref)
         path = f"{repo.folder}/{ref}"
-        incoming = f"{repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
+        content = new.encode() + b"\n"
+        incoming = None
+        has_spare = False
         try:
-            descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-            try:
-                os.write(descriptor, new.encode() + b"\n")
-                write_out(descriptor)
-            finally:
-                os.close(descriptor)
+            incoming = spare.write(repo.folder, content) or written_beside(repo, content)
             link_lock(incoming, path)
             try:
                 if old is None:
@@ -108,7 +107,7 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
                     check_absent(repo, ref)
                 else:
                     expect(repo, ref, old)
-                os.rename(f"{path}.lock", path)  # noqa: PTH104
+                has_spare = spare.swap(repo.folder, f"{path}.lock", path)
             except BaseException:
                 with suppress(FileNotFoundError):
                     os.unlink(f"{path}.lock")  # noqa: PTH108
@@ -116,9 +115,22 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
         except OSError as error:
             raise GitDamaged(f"{ref} cannot be written: {error.strerror}") from error
         finally:
-            with suppress(OSError):
-                os.unlink(incoming)  # noqa: PTH108
+            if incoming is not None and not (has_spare and incoming.endswith(spare.NAME)):
+                with suppress(OSError):
+                    os.unlink(incoming)  # noqa: PTH108
         return path
+
+
+def written_beside(repo: Repo, content: bytes) -> str:
+    """Write a new file, where a collection removes it if nothing else does."""
+    path = f"{repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(descriptor, content)
+        write_out(descriptor)
+    finally:
+        os.close(descriptor)
+    return path
 
 
 def check_absent(repo: Repo, ref: str) -> None:
@@ -155,16 +167,20 @@ def link_lock(incoming: str, path: str) -> None:
         wait = min(wait * 2, LONGEST_WAIT)
 
 
-def drop_stale_lock(repo: Repo, ref: str, new: str) -> bool:
+def drop_stale_lock(repo: Repo, ref: str, old: str, new: str) -> bool:
     """Remove the lock that a process of ours left when it was killed on its way to `new`; return whether it did.
 
     The caller must hold the repository: then no such process is alive.
     """
-    path = repo.folder / f"{ref}.lock"
+    path = f"{repo.folder}/{ref}"
+    lock = Path(f"{path}.lock")
     try:
-        if path.read_bytes() != new.encode() + b"\n":
+        content = lock.read_bytes()
+        before = content == new.encode() + b"\n"
+        after = content == old.encode() + b"\n" and spare.is_now_at(repo.folder, path)
+        if not before and not after:
             return False
-        path.unlink()
+        lock.unlink()
     except OSError:
         return False
     return True
@@ -179,7 +195,7 @@ def set_head(repo: Repo, name: str) -> None:
 
 def rename_branch(repo: Repo, old: str, new: str) -> None:
     """Give a branch another name; HEAD follows it. At every moment some ref holds its commits."""
-    check_ref_name(new)
+    check_new_branch(new)
     before, after = f"refs/heads/{old}", f"refs/heads/{new}"
     with locked(repo.folder):
         at = target(repo, before)

@@ -8,7 +8,7 @@ import os
 import re
 from typing import Final
 
-__all__ = ["argument", "is_id", "raw", "shown"]
+__all__ = ["argument", "is_id", "raw", "shown", "well_formed"]
 
 ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -26,6 +26,11 @@ def raw(name: str | bytes) -> bytes:
         return name.encode(errors="surrogateescape")
     except UnicodeEncodeError:
         return name.encode(errors="surrogatepass")
+
+
+def well_formed(text: str) -> str:
+    """Return a text as people see it, where bytes may stand in it that are no text."""
+    return text if text.isascii() else shown(raw(text))
 
 
 def is_id(text: str) -> bool:

@@ -47,11 +47,11 @@ def is_read_by_git(name: str) -> bool:
 
 
 def may_hold_file(path: str) -> bool:
-    """Tell whether a file may lie at a path that was cleaned."""
+    """Tell whether a file may lie at a path that was cleaned; it may hold bytes that are no text."""
     if not path or CONTROL.search(path):
         return False
     try:
-        encoded = path.encode()
+        encoded = path.encode(errors="surrogateescape")
     except UnicodeEncodeError:
         return False
     *folders, _ = names = path.split("/")

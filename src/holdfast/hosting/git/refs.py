@@ -21,6 +21,7 @@ __all__ = [
     "RefPath",
     "branch",
     "branches",
+    "check_new_branch",
     "check_ref_name",
     "commit_of",
     "head",
@@ -88,6 +89,13 @@ def check_ref_name(name: str) -> None:
     """Refuse a name no branch or tag can have."""
     if not is_ref_name(name):
         raise RefRefused("a branch or tag cannot have that name")
+
+
+def check_new_branch(name: str) -> None:
+    """Refuse a name git makes no branch of, although a ref could have it: an option, or that of HEAD."""
+    check_ref_name(name)
+    if name.startswith("-") or name == "HEAD":
+        raise RefRefused(f"git makes no branch of that name [name: {name}]")
 
 
 def target(repo: Repo, ref: str | bytes) -> str | None:
@@ -222,43 +230,47 @@ def split_ref_path(
     """
     joined = f"{ref.strip()}/{path}" if ref.strip() else path
     cuts = beginnings(joined)
-    beginning = joined.partition("/")[0]
-    for name, rest in cuts if begins(repo, BRANCHES, beginning) else ():
+    first, _, rest_of_first = joined.partition("/")
+    maybe_branch, maybe_tag = begun_by(repo, first)
+    for name, rest in cuts if maybe_branch else ():
         found = branch(repo, name)
         if found is not None:
             return RefPath("branch", name, commit_of(repo, found.id), rest)
-    first, _, rest = joined.partition("/")
     if first == "HEAD":
         found = branch(repo, default_branch)
-        return RefPath("branch", default_branch, None if found is None else commit_of(repo, found.id), rest)
+        commit = None if found is None else commit_of(repo, found.id)
+        return RefPath("branch", default_branch, commit, rest_of_first)
     for name, tail in cuts:
         if name in renamed:
             return RefPath("renamed", name, None, tail)
-    for name, tail in cuts if begins(repo, TAGS, beginning) else ():
+    for name, tail in cuts if maybe_tag else ():
         found = tag(repo, name)
         if found is not None:
             return RefPath("tag", name, commit_of(repo, found.id), tail)
     if is_id(first):
-        return RefPath("commit", first, first if is_commit(repo, first) else None, rest)
+        return RefPath("commit", first, first if is_commit(repo, first) else None, rest_of_first)
     found = branch(repo, default_branch)
     return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path)
 
 
-def begins(repo: Repo, prefix: bytes, part: str) -> bool:
-    """Tell whether the name of any branch or tag can begin with a part: mostly none does, which is told quickly.
+def begun_by(repo: Repo, part: str) -> tuple[bool, bool]:
+    """Tell whether the name of any branch, and of any tag, can begin with a part: mostly none does.
 
-    A ref lies in a file, or below a folder, of that name; or among the packed ones.
+    A ref lies in a file, or below a folder, of that name; or among the packed ones. These come second: git packs a
+    ref before it removes its file.
     """
     first = raw(part)
     if b"\0" in first or len(first) > LONGEST:
-        return False
-    if os.path.lexists(bytes(repo.folder) + b"/" + prefix + first):
-        return True
+        return False, False
+    folder = os.fsencode(repo.folder)
+    branch_there = os.path.lexists(b"%s/%s%s" % (folder, BRANCHES, first))
+    tag_there = os.path.lexists(b"%s/%s%s" % (folder, TAGS, first))
     try:
-        found = os.stat(f"{repo.folder}/packed-refs")  # noqa: PTH116  # on every read of a file
+        found = os.stat(folder + b"/packed-refs")  # noqa: PTH116  # on every read of a file
     except OSError:
-        return False
-    return prefix + first in packed(repo.folder, (found.st_ino, found.st_mtime_ns, found.st_size))
+        return branch_there, tag_there
+    known = packed(repo.folder, (found.st_ino, found.st_mtime_ns, found.st_size))
+    return branch_there or BRANCHES + first in known, tag_there or TAGS + first in known
 
 
 @lru_cache(maxsize=64)
@@ -269,7 +281,8 @@ def packed(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # 
         return frozenset(b"/".join(name.split(b"/", 3)[:3]) for name in names)
 
 
-def beginnings(joined: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=1024)
+def beginnings(joined: str) -> tuple[tuple[str, str], ...]:
     """Return each way to cut a text at a slash, shortest beginning first, as far as a ref's name can go."""
     parts = joined.split("/")
     made = []
@@ -282,7 +295,7 @@ def beginnings(joined: str) -> list[tuple[str, str]]:
                 break
             continue
         made.append((name, "/".join(parts[count:])))
-    return made
+    return tuple(made)
 
 
 def rev_parse(repo: Repo, expression: str) -> str | None:

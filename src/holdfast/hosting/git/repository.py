@@ -166,7 +166,7 @@ def open_repository(folder: Path) -> Repo:
         kept = opened.repositories = OrderedDict()
     try:
         # The folder's own number can be given to another at once; with the time it is one of a kind.
-        found = os.stat(folder / "config")  # noqa: PTH116
+        found = os.stat(f"{folder}/config")  # noqa: PTH116
     except OSError as error:
         kept.pop(folder, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error

@@ -9,25 +9,15 @@ from typing import Final
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git import loose
-from holdfast.hosting.git.commits import Signature, commit_content
-from holdfast.hosting.git.names import shown
-from holdfast.hosting.git.repository import Kind, Repo, damaged
-from holdfast.hosting.git.trees import DIRECTORY, LINES, Entry, EntryType, canonical, sized, type_of
+from holdfast.hosting.git.commits import Signature, commit_content, read_commit
+from holdfast.hosting.git.names import raw, shown
+from holdfast.hosting.git.repository import Kind, Repo
+from holdfast.hosting.git.rows import Folder, Recent, parse
+from holdfast.hosting.git.trees import DIRECTORY, Entry, EntryType, sized, type_of
 
-__all__ = ["Draft", "Folder", "Nowhere", "Spot"]
+__all__ = ["Draft", "Nowhere", "Spot"]
 
-DIRECTORY_MODE: Final = b"40000"
-
-
-class Folder:
-    """A directory: by name, each entry's mode as it is written and its id, or the folder it has become."""
-
-    __slots__ = ("entries", "id")
-
-    def __init__(self, entries: "dict[bytes, tuple[bytes, bytes | Folder]]", tree: str | None = None) -> None:
-        self.entries = entries
-        self.id = tree
-        """The id of its tree, unless it has not been written yet."""
+recent: Final = Recent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +47,41 @@ class Draft:
         self.repo = repo
         self._objects: dict[str, tuple[Kind, bytes]] = {}
         self._folders: dict[str, Folder] = {}
+        self._trees: dict[str, str] = {}
         self._paths: list[str] = []
 
     def empty(self) -> Folder:
         """Return a directory with nothing in it."""
-        return Folder({})
+        return Folder([], [])
 
     def folder(self, tree: str) -> Folder:
         """Read a directory, or return the one that was read or made before."""
-        known = self._folders.get(tree)
+        known = self._folders.get(tree) or recent.folder(self.repo, tree)
         if known is None:
-            content = self.repo.read(tree, "tree")
-            width = len(tree) // 2
-            found = LINES[width].findall(content)
-            modes, names, _ = zip(*found, strict=True) if found else ((), (), ())
-            if sum(map(len, modes)) + sum(map(len, names)) + len(found) * (2 + width) != len(content):
-                raise damaged(tree)
-            known = self._folders[tree] = Folder({name: (mode, at) for mode, name, at in found}, tree)
+            known = parse(tree, self.repo.read(tree, "tree"))
+            recent.keep_folder(self.repo, known)
+        self._folders[tree] = known
         return known
+
+    def root(self, commit: str) -> Folder:
+        """Return the directory of a commit, which may be one that was added here."""
+        tree = self._trees.get(commit) or recent.tree(self.repo, commit)
+        if tree is None:
+            tree = read_commit(self.repo, commit).tree
+            recent.keep_tree(self.repo, commit, tree)
+        return self.folder(tree)
 
     def find(self, root: Folder, path: str) -> Spot | Nowhere:
         """Return what lies at a path."""
         at: bytes | Folder = b""
         mode = DIRECTORY
         folder: Folder | None = root
-        parts = path.encode().split(b"/")
+        parts = raw(path).split(b"/")
         for number, part in enumerate(parts, 1):
-            entry = None if folder is None else folder.entries.get(part)
+            entry = None if folder is None else folder.get(part)
             if entry is None:
                 return Nowhere(path if number == len(parts) else shown(part))
-            mode, at = canonical(int(entry[0], 8)), entry[1]
+            mode, at = entry
             if number < len(parts):
                 if mode != DIRECTORY:
                     return Nowhere(shown(part))
@@ -95,62 +90,47 @@ class Draft:
 
     def put(self, root: Folder, path: str, mode: int, at: str) -> Folder:
         """Return a directory in which something lies at a path; directories on the way are made."""
-        return self._put(root, path.encode().split(b"/"), b"%o" % mode, bytes.fromhex(at))
+        return self._put(root, raw(path).split(b"/"), mode, bytes.fromhex(at))
 
-    def _put(self, folder: Folder, parts: list[bytes], mode: bytes, at: bytes) -> Folder:
-        entries = dict(folder.entries)
+    def _put(self, folder: Folder, parts: list[bytes], mode: int, at: bytes) -> Folder:
         if len(parts) == 1:
-            entries[parts[0]] = mode, at
-        else:
-            entries[parts[0]] = DIRECTORY_MODE, self._put(self._below(folder, parts[0]), parts[1:], mode, at)
-        return Folder(entries)
+            return folder.put(parts[0], mode, at)
+        return folder.put_below(parts[0], self._put(self._below(folder, parts[0]), parts[1:], mode, at))
 
     def remove(self, root: Folder, path: str) -> Folder:
         """Return a directory without what lies at a path; directories that would be empty go with it."""
-        return self._remove(root, path.encode().split(b"/"))
+        return self._remove(root, raw(path).split(b"/"))
 
     def _remove(self, folder: Folder, parts: list[bytes]) -> Folder:
-        entries = dict(folder.entries)
         if len(parts) == 1:
-            entries.pop(parts[0], None)
-            return Folder(entries)
+            return folder.without(parts[0])
         below = self._remove(self._below(folder, parts[0]), parts[1:])
-        if below.entries:
-            entries[parts[0]] = DIRECTORY_MODE, below
-        else:
-            entries.pop(parts[0], None)
-        return Folder(entries)
+        return folder.put_below(parts[0], below) if below.keys else folder.without(parts[0])
 
     def _below(self, folder: Folder, name: bytes) -> Folder:
         """Return a directory in another one; one that is not there is empty."""
-        entry = folder.entries.get(name)
+        entry = folder.get(name)
         if entry is None:
-            return Folder({})
-        at = entry[1]
+            return self.empty()
+        mode, at = entry
         if isinstance(at, Folder):
             return at
-        if canonical(int(entry[0], 8)) != DIRECTORY:
+        if mode != DIRECTORY:
             raise GitDamaged(f"{shown(name)} is no directory")
         return self.folder(at.hex())
 
     def directory(self, folder: Folder, name: bytes) -> Folder | None:
         """Return a directory in another one, if there is one of that name."""
-        entry = folder.entries.get(name)
-        return None if entry is None or entry[0][:1] != b"4" else self._below(folder, name)
+        entry = folder.get(name)
+        return None if entry is None or entry[0] != DIRECTORY else self._below(folder, name)
 
     def tree(self, folder: Folder) -> str:
         """Add a directory and what is new below it, and return the id of its tree."""
-        if folder.id is not None:
-            return folder.id
-        for name, (mode, at) in folder.entries.items():
-            if isinstance(at, Folder):
-                folder.entries[name] = mode, bytes.fromhex(self.tree(at))
-        # git sorts a directory as if its name ended with a slash.
-        order = sorted(
-            folder.entries.items(), key=lambda entry: entry[0] + b"/" if entry[1][0][:1] == b"4" else entry[0]
-        )
-        folder.id = self._add("tree", b"".join([b"%s %s\0%s" % (mode, name, at) for name, (mode, at) in order]))
-        self._folders[folder.id] = folder
+        if folder.id is None:
+            for name, below in list(folder.below.items()):
+                folder.settle(name, bytes.fromhex(self.tree(below)))
+            folder.id = self._add("tree", b"".join(folder.rows))
+            self._folders[folder.id] = folder
         return folder.id
 
     def blob(self, content: bytes) -> str:
@@ -161,23 +141,20 @@ class Draft:
         """Add the path and the size to what lies somewhere."""
         known = self._objects.get(spot.id)
         if known is not None:
-            return Entry(path.encode(), spot.mode, spot.id, len(known[1]))
-        return sized(self.repo, (spot.mode, path.encode(), spot.id))
+            return Entry(raw(path), spot.mode, spot.id, len(known[1]))
+        return sized(self.repo, (spot.mode, raw(path), spot.id))
 
     def commit(
         self, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
     ) -> str:
         """Add a commit and return its id; the message is written as it is."""
-        return self._add("commit", commit_content(tree, parents, author, committer, message))
+        made = self._add("commit", commit_content(tree, parents, author, committer, message))
+        self._trees[made] = tree
+        return made
 
     def content(self, made: str) -> bytes:
         """Return an object that was added."""
         return self._objects[made][1]
-
-    def find_content(self, made: str) -> bytes | None:
-        """Return an object if it was added here."""
-        found = self._objects.get(made)
-        return None if found is None else found[1]
 
     def _add(self, kind: Kind, content: bytes) -> str:
         made = loose.object_id(kind, content)
@@ -189,4 +166,9 @@ class Draft:
         new = list(self._objects.items())[len(self._paths) :]
         objects = [(made, kind, content) for made, (kind, content) in new]
         self._paths += loose.write_objects(self.repo, objects, durable=durable)
+        for made, kind, _ in objects:
+            if kind == "tree":
+                recent.keep_folder(self.repo, self._folders[made])
+            elif kind == "commit":
+                recent.keep_tree(self.repo, made, self._trees[made])
         return self._paths

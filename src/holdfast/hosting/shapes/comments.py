@@ -151,7 +151,7 @@ def timeline_entry(
         ref_issue=None,
         ref_comment=None,
         ref_action="none",
-        ref_commit_sha="",
+        ref_commit_sha=told.commit_id,
         review_id=0,
         label=None if label is None else label_in(viewer, label, repository),
         assignee=None if told.assignee_id is None else user(viewer, parts.people.get(told.assignee_id)),

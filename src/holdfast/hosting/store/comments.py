@@ -43,6 +43,9 @@ class Happening(msgspec.Struct, frozen=True):
     due_at: int = 0
     dependent_issue_id: int | None = None
     """The other issue of a relation that was made or removed; it may be gone, or not for everybody to read."""
+    commit_id: str = ""
+    commit_repository_id: int | None = None
+    """The commit that closed the issue or opened it again, and where it is; not everybody may read it."""
 
 
 @dataclass(frozen=True, slots=True)

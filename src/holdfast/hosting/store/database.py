@@ -100,21 +100,32 @@ class Database:
                 yield writing
 
     @contextmanager
-    def quick_write(self) -> Iterator[Link]:
-        """Write as `write` does, for a hot path: on SQLite with the bare driver; only a `Statement` can be run."""
+    def quick_write(self, *, durable: bool = True) -> Iterator[Link]:
+        """Write as `write` does, for a hot path: on SQLite with the bare driver; only a `Statement` can be run.
+
+        What need not be durable is seen by everybody at once, but may be forgotten when the machine loses its
+        power; whatever is written durably after it keeps it too.
+        """
         if not self.is_sqlite:
             with self.write() as connection:
+                if not durable:
+                    connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
                 yield connection
             return
         bare = self._bare_connection()
-        bare.execute("BEGIN IMMEDIATE")
+        if not durable:
+            bare.execute("PRAGMA synchronous = NORMAL")
         try:
+            bare.execute("BEGIN IMMEDIATE")
             yield bare
             bare.execute("COMMIT")
         except BaseException:
             if bare.in_transaction:
                 bare.execute("ROLLBACK")
             raise
+        finally:
+            if not durable:
+                bare.execute("PRAGMA synchronous = FULL")
 
     @contextmanager
     def holding(self, number: int) -> Iterator[None]:

@@ -23,6 +23,7 @@ __all__ = [
     "Changes",
     "Issue",
     "NewIssue",
+    "Reason",
     "change_issue",
     "close",
     "delete_issue",
@@ -83,6 +84,14 @@ class Changes:
     base_branch: str | None = None
     content_version: int | None = None
     """The version of the body the caller has seen; any other means that somebody was faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The commit whose message closed an issue or opened it again, and the repository it came to."""
+
+    commit_id: str
+    commit_repository_id: int
 
 
 def find_issue(database: Database, repository: Repository, number: int) -> Issue:
@@ -258,7 +267,7 @@ def note_milestone(change: Change, issue: Issue, old: int | None, new: int | Non
     change.tell(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
 
 
-def close(change: Change, issue: Issue) -> None:
+def close(change: Change, issue: Issue, reason: Reason | None = None) -> None:
     """Close an issue: the one way one is ever closed, so what must hold before belongs here.
 
     The change must hold the graph, unless the issue is so new that it is not in it.
@@ -269,19 +278,23 @@ def close(change: Change, issue: Issue) -> None:
     unblocked = dependencies.unblocked_without(change.connection, issue)
     set_columns(change, issue, is_closed=True, closed_at=change.now)
     count(change, issue, -1)
-    change.note(issue, "close")
-    change.tell(issue, "", "closed")
+    note_state(change, issue, "close", "closed", reason)
     dependencies.tell_unblocked(change.connection, unblocked, change.actor, change.now)
 
 
-def reopen(change: Change, issue: Issue) -> None:
+def reopen(change: Change, issue: Issue, reason: Reason | None = None) -> None:
     """Open a closed issue again."""
     if not issue.is_closed:
         return
     set_columns(change, issue, is_closed=False, closed_at=0)
     count(change, issue, +1)
-    change.note(issue, "reopen")
-    change.tell(issue, "", "reopened")
+    note_state(change, issue, "reopen", "reopened", reason)
+
+
+def note_state(change: Change, issue: Issue, kind: str, action: str, reason: Reason | None) -> None:
+    """Say that an issue was closed or opened again, and which commit said so."""
+    change.note(issue, kind, [("", {} if reason is None else asdict(reason))])
+    change.tell(issue, "", action, **({} if reason is None else {"commit_id": reason.commit_id}))
 
 
 def delete_issue(

@@ -19,16 +19,30 @@ FORMER = Statement(
 )
 
 
+ANY = Statement(
+    select(branch_renames.c.repository_id)
+    .where(branch_renames.c.repository_id == bindparam("repository_id"))
+    .limit(1)
+)
+
+
 class FormerBranches:
-    """The former names of a repository's branches; asked one by one, and only when no branch has the name."""
+    """The former names of a repository's branches; asked one by one, and only when no branch has the name.
+
+    Where no branch was ever renamed, as in most repositories, one question answers for all names.
+    """
 
     def __init__(self, database: Database, repository: Repository) -> None:
         self._database = database
         self._repository = repository
+        self._has_any: bool | None = None
 
     def __contains__(self, name: object) -> bool:
         """Tell whether a branch once had a name."""
-        return self._database.row(FORMER, repository_id=self._repository.id, name=str(name)) is not None
+        number = self._repository.id
+        if self._has_any is None:
+            self._has_any = self._database.row(ANY, repository_id=number) is not None
+        return self._has_any and self._database.row(FORMER, repository_id=number, name=str(name)) is not None
 
 
 def note_rename(connection: Connection, repository: Repository, old: str, new: str) -> None:

@@ -6,7 +6,7 @@ other in a circle.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +22,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues, repositories
 
-__all__ = ["ISSUE", "Change", "Issue", "changing", "hold_graph"]
+__all__ = ["ISSUE", "Change", "Issue", "changing", "hold_graph", "hold_repositories"]
 
 Details = Mapping[str, object]
 # The first byte keeps it apart from locks of other kinds.
@@ -127,6 +127,16 @@ def hold_graph(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": GRAPH})
 
 
+def hold_repositories(connection: Connection, ids: Collection[int]) -> int:
+    """Let nobody else change the issues of repositories until the transaction ends; return how many are there.
+
+    Whoever holds more than one holds the graph too.
+    """
+    columns = repositories.c
+    held = select(columns.id).where(columns.id.in_(ids)).order_by(columns.id).with_for_update(key_share=True)
+    return len(connection.execute(held).all())
+
+
 @contextmanager
 def changing(
     database: Database, repository: Repository, actor: Account, *, graph: bool = False
@@ -135,12 +145,11 @@ def changing(
 
     With `graph`, nobody changes meanwhile which issue waits for which either, whatever repository they are in.
     """
-    held = select(repositories.c.id).where(repositories.c.id == repository.id).with_for_update(key_share=True)
     try:
         with database.write() as connection:
             if graph:
                 hold_graph(connection)
-            if connection.execute(held).one_or_none() is None:
+            if not hold_repositories(connection, [repository.id]):
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted meanwhile")
             yield Change(connection, repository, actor, int(time.time()))
     except IntegrityError as error:

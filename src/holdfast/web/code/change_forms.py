@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -17,7 +17,7 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.names import argument, raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.store import protections
@@ -32,6 +32,7 @@ __all__ = [
     "branch_spot",
     "check_branch_name",
     "commit_changes",
+    "commit_deletion",
     "encoded",
     "entry_at",
     "free_name",
@@ -66,10 +67,10 @@ def branch_spot(call: Call, place: Place) -> Spot:
     raise Refusal(404)
 
 
-def entry_at(spot: Spot) -> Entry:
-    """Return the file a form is about; anything else is not there."""
+def entry_at(spot: Spot, *, is_text: bool = True) -> Entry:
+    """Return the file a form is about, which must have a name that is text unless told otherwise."""
     found = None
-    if spot.commit and spot.path and raw(spot.title) == spot.path:
+    if spot.commit and spot.path and (not is_text or raw(spot.title) == spot.path):
         found = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
     if not isinstance(found, Entry) or found.type in {"dir", "submodule"}:
         raise Refusal(404)
@@ -118,20 +119,31 @@ def encoded(content: bytes) -> str:
     return b64encode(content).decode()
 
 
-def commit_changes(call: Call, spot: Spot, said: Saying, changes: Sequence[Mapping[str, str]]) -> None:
-    """Commit changes as the API does, with all its checks."""
+def options_of(spot: Spot, said: Saying) -> dict[str, Any]:
+    """Return what a form says about a commit, as the API takes it."""
     message = said.message.strip()
     if said.telling.strip():
         message = f"{message}\n\n{said.telling.strip()}" if message else said.telling.strip()
-    body = {
-        "files": [dict(change) for change in changes],
+    is_new = said.target == "new" and bool(spot.commit)
+    if is_new:
+        check_branch_name(said.new_branch)
+    return {
         "branch": spot.ref,
         "message": message.replace("\r\n", "\n"),
-        "new_branch": said.new_branch.strip() if said.target == "new" and spot.commit else "",
+        "new_branch": said.new_branch.strip() if is_new else "",
     }
-    if said.target == "new" and spot.commit:
-        check_branch_name(said.new_branch)
+
+
+def commit_changes(call: Call, spot: Spot, said: Saying, changes: Sequence[Mapping[str, str]]) -> None:
+    """Commit changes as the API does, with all its checks."""
+    body = {**options_of(spot, said), "files": [dict(change) for change in changes]}
     act(call, contents_write.change_files, body=body)
+
+
+def commit_deletion(call: Call, spot: Spot, said: Saying, sha: str) -> None:
+    """Delete the file at a spot as the API does; its name may be bytes that are no text."""
+    body = {**options_of(spot, said), "sha": sha}
+    act(call, contents_write.delete_file, {"filepath": argument(spot.path)}, body=body)
 
 
 def place_after(spot: Spot, said: Saying, path: str) -> str:

@@ -14,7 +14,7 @@ from holdfast.web.code.change_forms import (
     Saying,
     barrier,
     branch_spot,
-    commit_changes,
+    commit_deletion,
     entry_at,
     place_after,
     saying_for,
@@ -57,7 +57,7 @@ def delete_form(
 def page_delete(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
     """Ask whether a file is to go."""
     spot = branch_spot(call, place)
-    entry = entry_at(spot)
+    entry = entry_at(spot, is_text=False)
     said = saying_for(call, spot, barrier(call, place, spot.ref, spot.title))
     typed = Deleting(sha=entry.id, target=said.target, new_branch=said.new_branch)
     return delete_form(call, place, spot, typed)
@@ -67,11 +67,11 @@ def page_delete(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
 def page_deleted(call: Call, place: Place, filepath: str, body: Deleting) -> Raw:  # noqa: ARG001
     """Delete a file."""
     spot = branch_spot(call, place)
-    entry_at(spot)
+    entry_at(spot, is_text=False)
     try:
-        commit_changes(call, spot, body, [{"operation": "delete", "path": spot.title, "sha": body.sha}])
+        commit_deletion(call, spot, body, body.sha)
     except Refusal as refusal:
-        now = entry_at(branch_spot(call, place))
+        now = entry_at(branch_spot(call, place), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
         told = CHANGED if changed else problem_with(refusal)

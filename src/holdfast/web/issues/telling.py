@@ -69,6 +69,10 @@ class Entry:
     taken: list[Tag] = field(default_factory=list)
     gone: int = 0
     """How many labels it names that are no more."""
+    commit: str = ""
+    """The commit that closed the issue or opened it again."""
+    is_commit_here: bool = False
+    """Whether that one is of the issue's own repository."""
     other: Related | None = None
     side: str = ""
     """How the other issue stands to this one now: `blocker`, `blocked` or neither."""
@@ -101,7 +105,7 @@ def told(
             continue
         last = made[-1] if made else None
         if entry.kind != "label":
-            made.append(happened(entry, parts, others, blockers=blockers, blocked=blocked))
+            made.append(happened(entry, repository, parts, others, blockers=blockers, blocked=blocked))
         elif last is not None and (last.kind, last.author_id, last.at) == (
             "label",
             entry.author_id,
@@ -147,6 +151,7 @@ def labelled(entry: Comment, parts: TimelineParts, before: Entry | None) -> Entr
 
 def happened(
     entry: Comment,
+    repository: Repository,
     parts: TimelineParts,
     others: Mapping[int, Related],
     *,
@@ -176,6 +181,8 @@ def happened(
         removed=facts.removed,
         person=parts.people.get(facts.assignee_id or 0),
         day=facts.due_at or facts.old_due_at,
+        commit=facts.commit_id,
+        is_commit_here=facts.commit_repository_id == repository.id,
         other=None if other is None else others.get(other),
         side=side,
     )

@@ -1,7 +1,8 @@
 """What lies at a path of a repository, as clients know it: a file with its content, or an entry of a directory."""
 
 import base64
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import quote, quote_plus
 
@@ -17,6 +18,7 @@ from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.large_files import Content
 from holdfast.hosting.shapes.git import git_time, repository_api, repository_page
 from holdfast.hosting.shapes.times import Time
 
@@ -104,6 +106,13 @@ class View:
     repo: Repo
     commit: str
     ref: RefShown
+    known: Mapping[str, Content] = field(default_factory=dict)
+    """What was just written, or would have been if it were not only tried out, by its blob."""
+
+    def blob(self, entry: Entry) -> bytes:
+        """Return the bytes of a file that is not too large for that."""
+        known = self.known.get(entry.id)
+        return trees.read_blob(self.repo, entry.id) if known is None else known.beginning(LARGEST_BLOB)
 
 
 def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None = None) -> ContentsResponse:
@@ -123,14 +132,14 @@ def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None
     lfs_size: int | UnsetType = UNSET
     if kind == "file" and (wanted.content or (wanted.lfs and entry.size <= pointer.MOST_BYTES)):
         if entry.size <= LARGEST_BLOB:
-            stored = trees.read_blob(repo, entry.id)
+            stored = view.blob(entry)
             if wanted.content:
                 encoding, content = "base64", base64.b64encode(stored).decode()
             found = pointer.Pointer.parse(stored)
             if found is not None:
                 lfs_oid, lfs_size = found.oid, found.size
     elif kind == "symlink":
-        target = shown(trees.read_blob(repo, entry.id)[:LONGEST_TARGET])
+        target = shown(view.blob(entry)[:LONGEST_TARGET])
     elif kind == "submodule":
         tree = read_commit(repo, view.commit).tree
         submodule = trees.submodule_urls(repo, tree).get(entry.raw_path) or None

@@ -94,9 +94,8 @@ def file_shapes(call: Call, place: Place, made: Committed) -> list[ContentsRespo
     """Show what lies at the paths that were written; what the commit left as it was has an older last commit."""
     repo = git_of(call, place)
     # A commit that was only tried out is not there to be looked at; what lies below its parent is.
-    known = made.commit.id if repo.header(made.commit.id) is not None else made.commit.parents[:1]
-    at = known if isinstance(known, str) else "".join(known)
-    view = View(call, place, repo, at, RefShown("branch", made.branch, made.branch))
+    at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
+    view = View(call, place, repo, at, RefShown("branch", made.branch, made.branch), made.known)
     return [
         None
         if file is None

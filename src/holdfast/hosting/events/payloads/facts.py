@@ -40,6 +40,7 @@ class Facts(msgspec.Struct, frozen=True):
     comment_id: int = 0
     number: int = 0
     is_pull: bool = False
+    commit_id: str = ""
     old_title: str | None = None
     old_body: str | None = None
     old_ref: str | None = None

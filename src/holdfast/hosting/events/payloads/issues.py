@@ -169,7 +169,7 @@ def issue_event(happened: Happened) -> IssuePayload:
         issue=shape,
         repository=happened.place,
         sender=happened.sender,
-        commit_id="",
+        commit_id=happened.facts.commit_id,
         changes=changes_of(happened),
     )
 

@@ -1,0 +1,97 @@
+"""The file a ref had before, kept to be written again when a ref moves the next time.
+
+A ref that moves gets another file, so that whoever has the old one open still reads one id and not parts of two.
+To remove the old one each time costs more than all the rest: ext4 steps over every file number that became free
+in the last seconds, one by one, whenever it makes a file, and commits make several (0.1 ms each after a few
+hundred commits). So the two files change places, and the old one waits outside `refs` until nobody has it open.
+"""
+
+import ctypes
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.git.loose import write_out
+
+__all__ = ["NAME", "is_now_at", "swap", "write"]
+
+NAME: Final = "holdfast-spare"
+HERE: Final = -100
+EXCHANGE: Final = 2
+
+
+def find_exchange() -> Callable[[str, str], bool]:
+    """Return what lets two files change places, and tells whether they have."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            call = ctypes.CDLL(None, use_errno=True).renameat2
+            call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+            return lambda one, other: call(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0
+    return lambda _one, _other: False
+
+
+exchange = find_exchange()
+
+
+def write(folder: Path, content: bytes) -> str | None:
+    """Write the spare file of a repository that is locked, and return its path; None when there is none to be had.
+
+    One that somebody still reads, or that has another name (in a copy made of links), is not to be had.
+    """
+    path = f"{folder}/{NAME}"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        if found.st_nlink != 1 or not is_ours_alone(descriptor):
+            return None
+        os.pwrite(descriptor, content, 0)
+        if found.st_size != len(content):
+            os.ftruncate(descriptor, len(content))
+        write_out(descriptor)
+    finally:
+        os.close(descriptor)
+    return path
+
+
+def is_ours_alone(descriptor: int) -> bool:
+    """Tell whether nobody else has a file open: only then there is a lease on it, given back at once."""
+    try:
+        # Somebody who opens it in between would have us told by a signal that ends a process.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+def swap(folder: Path, lock: str, path: str) -> bool:
+    """Give a ref the file its lock has; the one it had becomes the spare, and the lock is gone.
+
+    Where files cannot change places, or the ref has none, it is simply renamed, and there is no new spare.
+    """
+    if not exchange(lock, path):
+        os.rename(lock, path)  # noqa: PTH104
+        return False
+    with suppress(OSError):
+        os.rename(lock, f"{folder}/{NAME}")  # noqa: PTH104
+    with suppress(FileNotFoundError):
+        # Two names of one file are left alone by a rename.
+        os.unlink(lock)  # noqa: PTH108
+    return True
+
+
+def is_now_at(folder: Path, path: str) -> bool:
+    """Tell whether a ref has the spare file: whoever gave it to the ref died before the lock was gone."""
+    try:
+        return (folder / NAME).samefile(path)
+    except OSError:
+        return False
