@@ -46,6 +46,9 @@ hypothesis.settings.load_profile("house")
 for name in ("httpx", "httpcore"):
     logging.getLogger(name).setLevel(logging.CRITICAL)
 
+# A service that starts on a busy machine answers late: five seconds, its default, say nothing about it.
+httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0  # there is no other way to say it once
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is done a second time on PostgreSQL; the store's own tests always run on both."""

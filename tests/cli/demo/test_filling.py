@@ -40,6 +40,7 @@ def test_the_first_start_shows_a_harbour(tmp_path: Path) -> None:
             assert "the demo content is complete" in log
             assert password[1] not in log
             look(client)
+            read(client)
             clone(address(banner), tmp_path)
 
 
@@ -75,6 +76,15 @@ def look(client: httpx.Client) -> None:
     assert total(client, f"/orgs/tidewater/hooks/{hook['id']}/deliveries") == 2
     newest = client.get("/repos/tidewater/harbour/commits?limit=1").json()[0]
     assert newest["author"]["login"] in {person.name for person in EVERYBODY}
+
+
+def read(client: httpx.Client) -> None:
+    """Look at the conversations that are kept in a repository: the administrator may, a stranger may not."""
+    assert total(client, "/repos/maren/conversations/commits") == 3
+    page = client.get(f"{client.base_url.copy_with(path='/')}maren/conversations/src/branch/main/phone.binproto")
+    assert page.status_code == 200
+    assert "This file holds conversations" in page.text
+    assert httpx.get(page.url).status_code in {303, 404}
 
 
 def clone(root: str, tmp_path: Path) -> None:

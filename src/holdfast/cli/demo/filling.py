@@ -4,6 +4,7 @@ A step is a function of the `Stage`. What other parts of the service have to sho
 of `STEPS`.
 """
 
+import base64
 import secrets
 import tempfile
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from holdfast.cli.demo import almanac, harbour, tracker
+from holdfast.cli.demo import almanac, harbour, snapshots, tracker
 from holdfast.cli.demo.calendar import DAY
 from holdfast.cli.demo.client import Client, basic, pointer_to
 from holdfast.cli.demo.drawings import view_png
@@ -22,9 +23,10 @@ from holdfast.cli.demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
 from holdfast.hosting.git import program
 from holdfast.secret import Secret
 
-__all__ = ["ORGANIZATION", "STEPS", "Stage", "fill"]
+__all__ = ["CONVERSATIONS", "ORGANIZATION", "STEPS", "Stage", "fill"]
 
 ORGANIZATION: Final = "tidewater"
+CONVERSATIONS: Final = "conversations"
 BOARD: Final = "http://127.0.0.1:8474/board"
 
 
@@ -182,6 +184,24 @@ def add_webhook(stage: Stage) -> None:
         stage.client.ask("POST", f"{path}/{number}/tests?repository={name}", person=MAREN.name)
 
 
+def keep_conversations(stage: Stage) -> None:
+    """Put two snapshots of a phone into a private repository, one on top of the other."""
+    ask, path = stage.client.ask, f"/repos/{MAREN.name}/{CONVERSATIONS}"
+    about = {"name": CONVERSATIONS, "description": "What the phone had to say, kept", "private": True}
+    ask("POST", f"/admin/users/{MAREN.name}/repos", about)
+    earlier, later = snapshots.snapshots()
+    files = [
+        {"operation": "create", "path": name, "content": base64.b64encode(content.encode()).decode()}
+        for name, content in ((".gitattributes", snapshots.ATTRIBUTES), ("README.md", snapshots.README))
+    ]
+    ask("POST", f"{path}/contents", {"files": files, "message": "Say what this is"}, person=MAREN.name)
+    kept = f"{path}/contents/{snapshots.FILE}"
+    first = {"content": base64.b64encode(earlier).decode(), "message": "The phone at the end of the year"}
+    made = ask("POST", kept, first, person=MAREN.name)
+    second = {"content": base64.b64encode(later).decode(), "message": "The phone, a year later"}
+    ask("PUT", kept, {**second, "sha": made["content"]["sha"]}, person=MAREN.name)
+
+
 def moment(when: int) -> str:
     """Write a moment the way the API reads it."""
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -194,4 +214,5 @@ STEPS: Final[tuple[Callable[[Stage], None], ...]] = (
     add_issues,
     add_dependencies,
     add_webhook,
+    keep_conversations,
 )
