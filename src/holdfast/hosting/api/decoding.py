@@ -34,6 +34,7 @@ RefName: Final = Meta(extra={"ref_name": True})
 
 INT64: Final = range(-(2**63), 2**63)
 PLACE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)?\$?([^`]*)`$")
+INSIDE: Final = re.compile(r"\[[^\]]*\]")
 INITIALS: Final = {"id": "ID", "ids": "IDs", "url": "URL", "sha": "SHA", "oid": "OID", "ssh": "SSH"}
 WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 REF_FORBIDDEN: Final = re.compile(
@@ -284,7 +285,8 @@ def type_problem(kind: type, text: str) -> str:
     if match is None:
         return f"[]: {text}"
     reason, place = match.groups()
-    keys = [step.split("[")[0] for step in place.removeprefix(".").split(".")]
+    # An entry of a list or a map is written with dots, as `[...]`.
+    keys = INSIDE.sub("", place).removeprefix(".").split(".")
     title = field_title(innermost(kind, tuple(keys[:-1])), keys[-1]) if keys[-1] else ""
     if "length <=" in reason:
         reason = "MaxSize"
