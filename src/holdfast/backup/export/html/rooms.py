@@ -5,6 +5,7 @@ What would be the same as the last time is not drawn again, see `sources`.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
@@ -35,11 +36,10 @@ from holdfast.backup.export.media import MediaFiles
 from holdfast.backup.export.names import chat_name
 from holdfast.backup.export.stamps import digest
 
-__all__ = ["Listed", "Room", "Shelf", "write_room"]
+__all__ = ["Listed", "Room", "RoomWriter", "Sheet", "Shelf", "write_room"]
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """A page by its number in the index of words: where it is, the latest text on it, and whether it was drawn."""
 
     home: str
@@ -47,6 +47,24 @@ class Listed:
     latest: int
     texts: str
     drawn: bool
+
+
+class Sheet(msgspec.Struct):
+    """What came of drawing a page somewhere else.
+
+    Its files, what to remember, the files of attachments with where they come from, and for the index of words the
+    pages it became with the words on each; when it became several, they are only good where none before it did.
+    """
+
+    files: list[tuple[str, bytes]] = []
+    notes: list[tuple[str, bytes]] = []
+    placed: list[tuple[str, str, str | None]] = []
+    listed: list[Listed] = []
+    words: list[list[str]] = []
+    count: int = 0
+    latest_ms: int = 0
+    preview: str = ""
+    is_split: bool = False
 
 
 @dataclass(slots=True)
@@ -98,11 +116,12 @@ class Links:
         return None if place is None else f"{self.cuts.page(place)}.html#m{number}"
 
 
-def write_room(shelf: Shelf, chat: Chat, done: Callable[[int], None]) -> Room:
-    """Write the pages of a chat."""
-    writer = RoomWriter(shelf, chat)
-    for name, start, end in writer.cuts.stretches():
-        done(writer.write(name, start, end))
+def write_room(writer: "RoomWriter", sheets: Iterator[Sheet | None], done: Callable[[int], None]) -> Room:
+    """Write the pages of a chat, as far as they are drawn already from their sheets."""
+    stretches = writer.cuts.stretches()
+    for (name, start, end), sheet in zip(stretches, sheets, strict=False):
+        is_fit = sheet is not None and not sheet.is_split and len(writer.cuts.names) == len(stretches)
+        done(writer.take(sheet) if sheet is not None and is_fit else writer.write(name, start, end))
     return writer.finish()
 
 
@@ -136,6 +155,25 @@ class RoomWriter:
             self.count += len(rows)
             self.latest_ms = rows[-1][2]
         return len(rows)
+
+    def take(self, sheet: Sheet) -> int:
+        """Write messages that were drawn somewhere else; return how many there are."""
+        shelf = self.shelf
+        for name, source, identity in sheet.placed:
+            if not shelf.folder.has(name):
+                shelf.folder.place(name, Path(source), identity)
+        for name, content in sheet.files:
+            shelf.folder.put(name, content)
+        for key, value in sheet.notes:
+            shelf.folder.remember(key, value)
+        if shelf.index is not None:
+            for one, words in zip(sheet.listed, sheet.words, strict=True):
+                shelf.index.add_words(len(shelf.listed), words)
+                shelf.listed.append(one)
+        if sheet.count:
+            self.count += sheet.count
+            self.latest_ms, self.preview = sheet.latest_ms, sheet.preview
+        return sheet.count
 
     def fits(self, name: str, drawn: Drawn, rows: Sequence[Row]) -> bool:
         """Keep pages as they are, if they would be drawn the same; tell whether they would."""

@@ -10,7 +10,7 @@ import re
 import tempfile
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache, lru_cache
 from typing import IO, Final
@@ -107,7 +107,10 @@ class WordIndex:
 
     def add(self, page: int, texts: Sequence[str]) -> None:
         """Take in what stands on a page."""
-        found = words_of(*texts)
+        self.add_words(page, words_of(*texts))
+
+    def add_words(self, page: int, found: Collection[str]) -> None:
+        """Take in the words of a page."""
         pages = self.pages
         for word in found:
             pages[word].append(page)

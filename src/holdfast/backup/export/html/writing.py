@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
 from importlib.resources import files
+from itertools import repeat, tee
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,8 @@ from holdfast.backup.export.choice import Choice, chosen
 from holdfast.backup.export.folder import Folder, Written
 from holdfast.backup.export.html import pages
 from holdfast.backup.export.html.clock import Clock
-from holdfast.backup.export.html.rooms import Room, Shelf, write_room
+from holdfast.backup.export.html.hands import hands_for
+from holdfast.backup.export.html.rooms import Room, RoomWriter, Shelf, write_room
 from holdfast.backup.export.html.sources import Kept, Sources, recalled
 from holdfast.backup.export.html.words import WordIndex, page_texts
 from holdfast.backup.export.job import Progress
@@ -66,7 +68,15 @@ def write_pages(shelf: Shelf, progress: Progress | None) -> None:
         if progress is not None:
             progress(done, total)
 
-    rooms = [write_room(shelf, chat, advance) for chat in chats]
+    # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
+    writers, coming = tee(RoomWriter(shelf, chat) for chat in chats)
+    hands = hands_for(shelf, total)
+    try:
+        sheets = repeat(None) if hands is None else hands.draw(coming)
+        rooms = [write_room(writer, sheets, advance) for writer in writers]
+    finally:
+        if hands is not None:
+            hands.close()
     folder.put("index.html", pages.index_page(rooms, shelf.clock, search=index is not None).encode())
     names = ["chat.css", "page.css", "page.js"]
     if index is not None:
