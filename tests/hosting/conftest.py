@@ -1,9 +1,12 @@
-"""The world the API's tests play in."""
+"""The world the API's tests play in, and a host without a service."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from holdfast.hosting.host import Host
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
 from tests.conftest import Service
 from tests.hosting.world import World, open_world
 
@@ -12,3 +15,12 @@ from tests.hosting.world import World, open_world
 def world(service: Service) -> Iterator[World]:
     """Run a service and open clients for its people."""
     yield from open_world(service)
+
+
+@pytest.fixture
+def host(settings: Settings, database: Database) -> Iterator[Host]:
+    """Open everything the service has, on a database that is ready."""
+    del database
+    opened = Host.open(settings)
+    yield opened
+    opened.close()

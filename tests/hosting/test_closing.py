@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,8 @@ from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import dependencies, issues, updates
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
-from holdfast.settings import Settings
 from tests.hosting.client import Git, address
 from tests.hosting.events.outboxes import Outbox, sending
 from tests.hosting.events.receivers import receiving
@@ -32,15 +29,6 @@ from tests.hosting.places import READ, WRITE, let_in, make_people, told
 from tests.hosting.world import PASSWORD, World
 
 CLOCK = 1_700_000_000
-
-
-@pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
-    """Open everything the service has."""
-    del database
-    opened = Host.open(settings)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

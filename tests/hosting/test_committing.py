@@ -7,7 +7,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from holdfast.hosting.large_files import Content
 from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import accounts, lfs, updates
 from holdfast.hosting.store.commit_keys import Key
-from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import lfs_links
 from holdfast.secret import Secret
@@ -37,15 +35,6 @@ from holdfast.settings import Settings
 from tests.hosting.places import told
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
-
-
-@pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
-    """Open everything the service has."""
-    del database
-    opened = Host.open(settings)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What is announced and never settled is found, and told as it really was."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from holdfast.hosting import moving, repositories
@@ -10,18 +8,8 @@ from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import accounts, updates
-from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.updates import Move
-from holdfast.settings import Settings
-
-
-@pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
-    """Open everything the service has."""
-    opened = Host.open(settings)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A repository is a row and a folder, together or not at all."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from holdfast.hosting import repositories
@@ -11,16 +9,6 @@ from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.database import Database
-from holdfast.settings import Settings
-
-
-@pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
-    """Open everything the service has."""
-    opened = Host.open(settings)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Clearing away what has run out, and packing repositories."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,8 @@ from holdfast.hosting.host import Host
 from holdfast.hosting.quiet import keeping
 from holdfast.hosting.snapshot.folders import keeping_objects
 from holdfast.hosting.store import accounts, failures, lfs, sessions
-from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events
-from holdfast.settings import Settings
-
-
-@pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
-    """Open a host."""
-    opened = Host.open(settings)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

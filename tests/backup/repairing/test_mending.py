@@ -227,7 +227,7 @@ def flipped(data: bytes, at: int) -> bytes:
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, modern: bool) -> None:  # noqa: FBT001
+def test_a_container_with_a_wrong_mac_is_sealed_anew(tmp_path: Path, *, modern: bool) -> None:
     """Everything it holds is kept, the original beside the log, and undoing gives that file, byte for byte."""
     source, target, back = (tmp_path / name for name in ("source", "target", "back"))
     data = container_of(broken(), modern=modern)

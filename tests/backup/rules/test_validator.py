@@ -5,7 +5,7 @@ import io
 import random
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -37,9 +37,9 @@ def whole(data: bytes, **how: object) -> list[Finding]:
 
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
-def test_a_made_up_history_is_valid(edition: str) -> None:
+def test_a_made_up_history_is_valid(edition: Literal["spec", "current"]) -> None:
     """Under every rule, in the edition it was made for, which is told by what it holds."""
-    records = list(sample_records(400, 3, edition=edition))  # type: ignore[arg-type]
+    records = list(sample_records(400, 3, edition=edition))
     with backup.open(io.BytesIO(stream_of(records))) as source:
         validation = Validation(source)
         assert list(validation) == []
@@ -67,10 +67,10 @@ def test_ten_faults_are_ten_findings() -> None:
 @pytest.mark.parametrize("edition", ["spec", "current"])
 @settings(max_examples=10)
 @given(seed=st.integers(0, 1 << 32))
-def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: str) -> None:
+def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: Literal["spec", "current"]) -> None:
     """In ten frames of a made-up history: what is said of them together is what is said of each alone."""
     rng = random.Random(seed)
-    records = list(sample_records(60, 1 + seed % 5, edition=edition))  # type: ignore[arg-type]
+    records = list(sample_records(60, 1 + seed % 5, edition=edition))
     planted = plant(rng, records, 10, edition=edition)
     assert len(planted) == 10
     for one in planted:

@@ -29,7 +29,8 @@ def file_of(source: Backup, given: BinaryIO | None) -> Iterator[BinaryIO]:
         yield given
         return
     try:
-        main = Path(source.name).open("rb") if source.snapshot is None else source.snapshot.open_main()  # noqa: SIM115
+        snapshot = source.snapshot
+        main = Path(source.name).open("rb") if snapshot is None else snapshot.open_main()  # noqa: SIM115  # closed below
     except OSError as error:
         raise UnreadableBackup(f"{source.name} cannot be read: {error.strerror}") from error
     with main:

@@ -129,7 +129,7 @@ class Fields(Hooks):
         elif self.lost:
             self.crowded()
 
-    def message(self, message: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915
+    def message(self, message: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915  # one loop: a call per field costs more
         """Check one message up to `end`, `depth` levels below the record."""
         head: cython.ulonglong = self.heads[4 * message]
         base: cython.size_t = head & 0xFFFF

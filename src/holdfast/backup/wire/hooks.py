@@ -54,7 +54,7 @@ HOOKS = {name: number for number, name in enumerate(RULED, start=1)}
 class Hooks(Items):
     """A ground on which the fields of a message are checked together."""
 
-    def together(self, hook: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915
+    def together(self, hook: cython.uint, depth: cython.int) -> cython.void:  # noqa: PLR0915  # one line per hook
         """Check the fields of a message together, by its hook."""
         if hook == 1:
             self.item(depth)

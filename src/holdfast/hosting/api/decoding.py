@@ -272,7 +272,7 @@ def is_ref_name(name: str) -> bool:
 def innermost(kind: type, keys: tuple[str, ...]) -> type:
     """Return the struct that some keys lead to, through structs and lists of them."""
     for key in keys:
-        names = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))  # type: ignore[attr-defined]
+        names = {one.encode_name: one.name for one in msgspec.structs.fields(kind)}
         held = members(hints(kind)[names[key]]) if key in names else ()
         inside = [one for member in held for one in (member, *get_args(member))]
         kind = next((one for one in inside if isinstance(one, type) and issubclass(one, msgspec.Struct)), kind)
