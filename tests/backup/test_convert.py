@@ -128,7 +128,8 @@ def test_a_missing_or_damaged_attachment_does_not_stop_the_others(tmp_path: Path
     snapshot = folder_of(sample(300), tmp_path / "old")
     files = sorted((tmp_path / "old" / "SignalBackups" / "files").glob("*/*"))
     files[0].unlink()
-    files[1].write_bytes(files[1].read_bytes()[:-1] + b"x")
+    data = files[1].read_bytes()
+    files[1].write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with backup.open(snapshot, KEYS) as source:
         done = convert(source, tmp_path / "new", To.FOLDER, keys=KEYS)
     assert done.attachments == len(files) - 2

@@ -178,7 +178,7 @@ def test_a_damaged_file_is_judged_and_a_wrong_key_is_not(run: Run, tmp_path: Pat
     assert (ran.status, ran.err) == (Exit.NO, "")
     assert ran.out.startswith("error whole backup: The encrypted file was changed since it was written: its MAC")
     assert f"1 error in {len(sample()) - 1} frames" in ran.out.splitlines()[-1]
-    path.write_bytes(data[:40] + b"x" + data[41:])
+    path.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
     ran = run("backup", "validate", str(path), "--key-file", str(keys))
     assert ran.status == Exit.NO
     assert ran.out.endswith("my.encrypted is not valid: 2 errors, and nothing in it can be read (strict)\n")

@@ -72,6 +72,13 @@ def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop:
         source, target, back = (Path(folder) / name for name in ("source", "target", "back"))
         source.write_bytes(stream)
         wanted = Wanted(drop=drop)
+        if "stream.whole" in {one.rule for one in plan_repair(source, wanted=wanted).unmended}:
+            # Where odd records follow each other, it cannot be told where one ends.
+            with pytest.raises(DamagedBackup, match="with --drop what cannot be read is left out"):
+                repair(source, target, wanted=wanted)
+            assert not drop
+            assert not target.exists()
+            return
         done = repair(source, target, wanted=wanted)
         log = read_log(log_beside(target))
         changed = {change.frame for change in log.changes}

@@ -78,6 +78,17 @@ def test_a_record_that_is_damaged_inside_is_no_gap() -> None:
     assert read(stream_of(unknown)) == (list(unknown[1:]), [])
 
 
+def test_a_damaged_record_ends_where_one_can_go_on() -> None:
+    """Also where its content claims to be longer, and other records follow behind what it claims."""
+    for cut in (1, 2, 5):
+        short = RECORDS[50][:cut] if cut > 1 else b"\x22"
+        broken = (*RECORDS[:50], short, *RECORDS[51:])
+        assert read(stream_of(broken)) == (list(broken[1:]), [])
+    inner = len(record(RECORDS[51])) + 3
+    broken = (*RECORDS[:50], b"\x22" + encode_varint(inner) + b"\x08\x01\xff", *RECORDS[51:])
+    assert read(stream_of(broken)) == (list(broken[1:]), [])
+
+
 def test_a_cut_off_end_is_lost() -> None:
     """But not what stands in the bytes that a wrong length takes for its own."""
     data = stream_of(RECORDS)

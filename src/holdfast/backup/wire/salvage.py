@@ -157,13 +157,16 @@ class SalvagedStream(FrameStream):
         return self._leads_on(end) and (is_record(self._record(at)) or self._ends_right(at, end))
 
     def _ends_right(self, at: int, end: int) -> bool:
-        """Tell whether a damaged record ends neither in the middle of one nor behind where another begins."""
+        """Tell whether a damaged record ends neither in the middle of one nor behind where another begins.
+
+        Its two lengths differ; the outer one is believed where one can go on from its end, or not from the other's.
+        """
         start = varint_at(self._buffer, at)[1]
         if start < end and self._buffer[start] in TAGS:
             size, body = length_at(self._buffer, start + 1)
             other = body + size
             if end < other <= end + LONGEST_PROOF and self._have(other) and self._follows(other):
-                return False
+                return self._is_next(end) and self._is_one(start, end)
         return self._is_one(start, end)
 
     def _leads_on(self, at: int) -> bool:
@@ -218,10 +221,13 @@ class SalvagedStream(FrameStream):
     def _is_one(self, start: int, end: int) -> bool:
         """Tell whether no other record begins inside of one: a wrong length may end just where a record does."""
         for match in CANDIDATE.finditer(self._buffer, start, end):
-            place = match.start()
-            if is_plain(self._buffer[place : place + HEAD]) and self._begins(place):
+            if self._is_next(match.start()):
                 return False
         return True
+
+    def _is_next(self, place: int) -> bool:
+        """Tell whether a place of the buffer is one to go on from: a plain record of its own begins there."""
+        return is_plain(self._buffer[place : place + HEAD]) and self._begins(place)
 
     def _pass_over(self, at: int) -> tuple[int, bytes]:
         """Find the next place to go on from; return where it is, and what was passed over if that is kept."""
@@ -235,7 +241,7 @@ class SalvagedStream(FrameStream):
                 place = match.start()
                 if place >= last:
                     break
-                if is_plain(buffer[place : place + HEAD]) and self._begins(place):
+                if self._is_next(place):
                     return place, b"".join([*lost, buffer[begin:place]]) if self._keep else b""
             if self._keep:
                 lost.append(buffer[begin:last])
