@@ -7,8 +7,7 @@ run again on what it left.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -146,7 +145,7 @@ class Batch:
 def commit_files(host: Host, request: CommitRequest) -> Committed:
     """Commit changes of files to a branch, or find out what would come of it."""
     changes = [file_changes.cleaned(change) for change in request.changes]
-    repo = open_repository(host.folders.existing(request.repository.id))
+    repo = open_repository(host.folders.path(request.repository.id))
     wanted = replace(request, changes=changes)
     if request.dry_run:
         return prepare(open_batch(host, request.repository, repo), wanted).committed
@@ -232,18 +231,19 @@ def check(
     batch: Batch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
 ) -> Checked:
     """Check a request against the branch as it is now."""
-    head = batch.head(request.source)
+    source, target = request.source, request.target
+    head = batch.head(source)
     if head is None and not batch.is_empty():
-        text = f"branch does not exist [repo_id: {request.repository.id} name: {request.source}]"
+        text = f"branch does not exist [repo_id: {request.repository.id} name: {source}]"
         raise NoSuchRef(text)
     if request.expected_head and request.expected_head != (head or ""):
-        raise Outdated(f"the branch {request.source} is at {head or 'nothing'}, not at {request.expected_head}")
-    is_new = request.target != request.source
-    current = batch.head(request.target)
+        raise Outdated(f"the branch {source} is at {head or 'nothing'}, not at {request.expected_head}")
+    is_new = target != source
+    current = batch.head(target)
     if is_new and current is not None and not request.force:
-        raise FileRefused(f"branch already exists [name: {request.target}]")
+        raise FileRefused(f"branch already exists [name: {target}]")
     if current is None:
-        refs.check_new_branch(request.target)
+        refs.check_new_branch(target)
     if not is_new:
         check_protected_files(batch, request)
     draft = batch.draft
@@ -456,14 +456,25 @@ def announce(
 ) -> tuple[list[int], set[str]]:
     """Write down what is about to move, the keys it was asked for under, and the large files it leads to.
 
-    Returns the numbers of the announcements, and which large files the repository did not have before.
+    Returns the numbers of the announcements, and which large files the repository did not have before. When the
+    repository or somebody who commits to it is not there any more, that is said.
     """
+    try:
+        return write_down(host, repository, ready)
+    except (IntegrityError, sqlite3.IntegrityError) as error:
+        raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
+
+
+def write_down(
+    host: Host, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+) -> tuple[list[int], set[str]]:
+    """Write what `announce` does, unless what it is about is gone."""
     pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
     made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
     if not pointers and all(job.wanted.key is None for job, _ in ready):
-        with gone_meanwhile(repository), host.database.quick_write() as link:
+        with host.database.quick_write() as link:
             return updates.add_moves(link, repository, made, under_lock=True), set()
-    with gone_meanwhile(repository), host.database.write() as connection:
+    with host.database.write() as connection:
         numbers = updates.add_moves(connection, repository, made, under_lock=True)
         keys = [
             (job.wanted.key, number)
@@ -475,15 +486,6 @@ def announce(
             commit_keys.add_keys(connection, repository, keys)
         linked = lfs.add_links(connection, repository, pointers) if pointers else set()
     return numbers, linked
-
-
-@contextmanager
-def gone_meanwhile(repository: Repository) -> Iterator[None]:
-    """Say that the repository or somebody who commits to it is not there any more, when that is why it failed."""
-    try:
-        yield
-    except (IntegrityError, sqlite3.IntegrityError) as error:
-        raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
 
 
 def forget(host: Host, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:

@@ -109,6 +109,8 @@ def apply(
     made = Applied(base.root)
     seen: set[str] = set()
     for change in changes:
+        if change.operation != "delete" and made.root is not base.root:
+            check_target(draft, made.root, change)
         make(draft, made, change, keep, again=change.path in seen)
         seen.add(change.path)
     return made
@@ -146,17 +148,14 @@ def check_unchanged(draft: Draft, base: Base, change: FileChange, found: Spot) -
 
 def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
     """Ask that a file can lie where it is to be."""
+    spots = draft.way(root, change.path)
     parts = change.path.split("/")
-    for count in range(1, len(parts)):
-        above = "/".join(parts[:count])
-        found = draft.find(root, above)
-        if isinstance(found, Nowhere):
-            return
+    for count, found in enumerate(spots[: len(parts) - 1], 1):
         if found.mode != DIRECTORY:
-            raise FileRefused(FILE_IN_THE_WAY.format(above))
-    found = draft.find(root, change.path)
-    if isinstance(found, Nowhere):
+            raise FileRefused(FILE_IN_THE_WAY.format("/".join(parts[:count])))
+    if len(spots) < len(parts):
         return
+    found = spots[-1]
     is_new = change.moves or change.operation in {"create", "rename"}
     if found.mode == SYMLINK and (is_new or change.mode != SYMLINK):
         raise FileRefused(LINK_IN_THE_WAY.format(change.path))
@@ -177,8 +176,6 @@ def make(
     """Make one change on top of those before it."""
     before = draft.find(made.root, change.from_path)
     source = None if isinstance(before, Nowhere) else before
-    if change.operation != "delete":
-        check_target(draft, made.root, change)
     if again:
         raise FileRefused(f"path is changed more than once in one request [path: {change.path}]")
     if change.operation in {"delete", "rename"} and isinstance(before, Nowhere):

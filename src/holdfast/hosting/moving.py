@@ -58,7 +58,7 @@ class Announced:
 def holding(host: Host, repository_id: int) -> Iterator[Repo]:
     """Hold a repository against all who commit to it: threads, processes, and machines that share the database."""
     with host.database.holding(repository_id):
-        folder = host.folders.existing(repository_id)
+        folder = host.folders.path(repository_id)
         with locked(folder):
             yield open_repository(folder)
 

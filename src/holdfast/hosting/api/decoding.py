@@ -224,7 +224,7 @@ def checked(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
     """Convert to the type and run the rules that types cannot express; the first failure is reported."""
     for key in kind.__struct_encode_fields__:
         # PostgreSQL cannot keep it in a text, and nothing people write needs it.
-        if holds_nul(value.get(key)):
+        if key in value and holds_nul(value[key]):
             raise Refusal(422, f"[{field_title(kind, key)}]: the character NUL is not allowed")
     try:
         made = msgspec.convert(value, kind, strict=strict)
@@ -243,20 +243,30 @@ def holds_nul(value: object) -> bool:
     return isinstance(value, list) and any(map(holds_nul, value))
 
 
-def check_rules(made: msgspec.Struct) -> None:
-    """Refuse a required field that is empty, a ref name git would not take, and a number no database keeps."""
-    kind = type(made)
+@cache
+def rules_of(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool, bool], ...]:
+    """Return the fields of a struct: name, key, whether it is required, and whether it names a ref."""
+    found = []
     for name, key in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
-        value = getattr(made, name)
         extra: dict[str, Any] = {}
         for meta in metas(hints(kind)[name]):
             extra |= meta.extra or {}
-        if extra.get("required") and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
+        found.append((name, key, bool(extra.get("required")), bool(extra.get("ref_name"))))
+    return tuple(found)
+
+
+def check_rules(made: msgspec.Struct) -> None:
+    """Refuse a required field that is empty, a ref name git would not take, and a number no database keeps."""
+    kind = type(made)
+    for name, key, required, ref_name in rules_of(kind):
+        value = getattr(made, name)
+        if required and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
             raise Refusal(422, f"[{field_title(kind, key)}]: Required")
-        if extra.get("ref_name") and isinstance(value, str) and value and not is_ref_name(value):
-            raise Refusal(422, f"[{field_title(kind, key)}]: GitRefName")
-        inner = value if isinstance(value, list) else [value]
-        for item in inner:
+        if isinstance(value, str):
+            if ref_name and value and not is_ref_name(value):
+                raise Refusal(422, f"[{field_title(kind, key)}]: GitRefName")
+            continue
+        for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
                 check_rules(item)
             elif isinstance(item, int) and item not in INT64:

@@ -8,12 +8,10 @@ out only on the way that it has to do so says it by `call.take_time()`.
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, Final, TypeVar
 
 import anyio
 import structlog
-from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
@@ -23,6 +21,7 @@ from holdfast.hosting.api.auth import Authenticator
 from holdfast.hosting.api.call import Call, TakesTime
 from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
+from holdfast.hosting.api.off_loop import run_off_loop
 from holdfast.hosting.api.paging import Listed, page_of, paging_headers
 from holdfast.hosting.api.refusal import APIError, BareError, Refusal, refusal_for
 from holdfast.hosting.api.router import IN_BYTES, Router
@@ -110,9 +109,9 @@ class Api:
         quick_entry = on_loop and not self._authenticator.is_slow(call)
         quick = endpoint.method == "GET" and not endpoint.slow and on_loop
         if endpoint.uploads:
-            await to_thread.run_sync(self._admit, endpoint, call)
+            await run_off_loop(self._admit, endpoint, call)
             async with spooled(call, receive, endpoint.body_limit(self._host.settings)) as upload:
-                return await to_thread.run_sync(partial(self._handle, endpoint, call, b"", upload=upload))
+                return await run_off_loop(self._handle, endpoint, call, b"", upload=upload)
         if endpoint.body is None:
             if quick and quick_entry:
                 self._admit(endpoint, call)
@@ -121,14 +120,14 @@ class Api:
                     return self._handle(endpoint, call, b"")
                 except TakesTime:
                     call.on_loop = False
-                return await to_thread.run_sync(self._handle, endpoint, call, b"")
-            return await to_thread.run_sync(self._admit_and_handle, endpoint, call)
+                return await run_off_loop(self._handle, endpoint, call, b"")
+            return await run_off_loop(self._admit_and_handle, endpoint, call)
         if quick_entry:
             self._admit(endpoint, call)
         else:
-            await to_thread.run_sync(self._admit, endpoint, call)
+            await run_off_loop(self._admit, endpoint, call)
         content = await read_body(call, receive, endpoint.body_limit(self._host.settings))
-        return await to_thread.run_sync(self._handle, endpoint, call, content)
+        return await run_off_loop(self._handle, endpoint, call, content)
 
     def _admit_and_handle(self, endpoint: Endpoint, call: Call) -> object:
         self._admit(endpoint, call)
@@ -262,10 +261,9 @@ async def spooled(call: Call, receive: Receive, largest: int) -> AsyncIterator[U
 
 async def body_pieces(call: Call, receive: Receive, largest: int) -> AsyncIterator[bytes]:
     """Go through the body as it comes, decompressed; one that is too large is refused before it is read."""
-    too_large = Refusal(413, f"the body is larger than {largest} bytes")
     declared = call.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > largest:
-        raise too_large
+        raise too_large(largest)
     encoding = call.headers.get("content-encoding", "identity").lower()
     if encoding not in {"identity", "gzip", "x-gzip", "deflate"}:
         raise Refusal(415, f"unsupported Content-Encoding: {encoding}")
@@ -285,11 +283,16 @@ async def body_pieces(call: Call, receive: Receive, largest: int) -> AsyncIterat
             except zlib.error as error:
                 raise Refusal(400, f"the body is not {encoding}") from error
             if unpack.unconsumed_tail or size + len(piece) > received * LARGEST_RATIO + 65536:
-                raise too_large
+                raise too_large(largest)
         size += len(piece)
         if size > largest:
-            raise too_large
+            raise too_large(largest)
         if piece:
             yield piece
     if unpack is not None and received and not unpack.eof:
         raise Refusal(400, f"the body is not {encoding}, or it was cut off")
+
+
+def too_large(largest: int) -> Refusal:
+    """Say how much a body may have."""
+    return Refusal(413, f"the body is larger than {largest} bytes")

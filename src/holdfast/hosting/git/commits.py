@@ -28,6 +28,9 @@ __all__ = [
 
 LATEST: Final = 253_402_300_799
 # These decode something else than text, or take forever over it.
+# What would end a line or an address early.
+NOT_IN_A_NAME: Final = str.maketrans("", "", "<>\n\0")
+NOT_AROUND_IT: Final = " .,:;\"'\\\r\t"
 NOT_TEXT: Final = frozenset(["idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"])
 ARMOUR: Final = (
     b"-----BEGIN PGP SIGNATURE-----",
@@ -116,7 +119,10 @@ def split(content: bytes) -> tuple[Headers, bytes]:
 
 def first(headers: Headers, key: bytes) -> bytes | None:
     """Return the first header of a name."""
-    return next((value for name, value in headers if name == key), None)
+    for name, value in headers:
+        if name == key:
+            return value
+    return None
 
 
 def reference(owner: str, headers: Headers, key: bytes) -> str:
@@ -162,12 +168,14 @@ def parse_commit(commit: str, content: bytes) -> Commit:
     if not all(map(is_id, parents)):
         raise GitDamaged(f"the commit {commit} has a parent that cannot be")
     signed = first(headers, b"gpgsig")
+    author, committer = first(headers, b"author"), first(headers, b"committer")
+    written = parse_signature(author, encoding)
     return Commit(
         commit,
         reference(commit, headers, b"tree"),
         parents,
-        parse_signature(first(headers, b"author"), encoding),
-        parse_signature(first(headers, b"committer"), encoding),
+        written,
+        written if committer == author else parse_signature(committer, encoding),
         text(message, encoding),
         "" if signed is None else text(signed, None),
         "" if signed is None else text(without(content, b"gpgsig"), encoding),
@@ -208,10 +216,8 @@ def without(content: bytes, header: bytes) -> bytes:
 
 def signature_line(who: Signature) -> bytes:
     """Write a signature; what would end a line or an address early is left out, as git does."""
-    name, email = (
-        "".join(letter for letter in part if letter not in "<>\n\0").strip(" .,:;\"'\\\r\t")
-        for part in (who.name, who.email)
-    )
+    name = who.name.translate(NOT_IN_A_NAME).strip(NOT_AROUND_IT)
+    email = who.email.translate(NOT_IN_A_NAME).strip(NOT_AROUND_IT)
     hours, minutes = divmod(abs(who.offset), 60)
     sign = "-" if who.offset < 0 else "+"
     line = f"{name or 'unknown'} <{email}> {max(who.time, 0)} {sign}{hours:02}{minutes:02}"

@@ -43,9 +43,9 @@ def object_formats() -> tuple[ObjectFormat, ...]:
 
 
 @lru_cache(maxsize=4096)
-def placed(root: Path, repository_id: int) -> Path:
+def placed(root: str, repository_id: int) -> Path:
     """Return where a repository lies below the root."""
-    return root / f"{repository_id & 0xFF:02x}" / f"{repository_id}.git"
+    return Path(root, f"{repository_id & 0xFF:02x}", f"{repository_id}.git")
 
 
 class Folders:
@@ -53,6 +53,7 @@ class Folders:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
+        self._root = str(self.root)
 
     @property
     def hooks(self) -> Path:
@@ -63,7 +64,7 @@ class Folders:
         """Return where a repository lies, whether or not it is there."""
         if not 0 < repository_id < 2**63:
             raise NoSuchFolder(f"no repository can have the id {repository_id}")
-        return placed(self.root, repository_id)
+        return placed(self._root, repository_id)
 
     def existing(self, repository_id: int) -> Path:
         """Return where a repository lies; it must be there."""

@@ -151,13 +151,14 @@ class Putting:
         self._repo = repo
         self._durable = durable
         self._open: list[tuple[int, str, str]] = []
+        self._beside = f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}"
 
     def __enter__(self) -> Self:
         return self
 
     def add(self, path: str, pieces: Iterable[bytes]) -> None:
         """Write a file that will have this path."""
-        incoming = f"{self._repo.folder}/objects/tmp_obj_{secrets.token_hex(8)}"
+        incoming = f"{self._beside}{len(self._open)}"
         try:
             descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
             self._open.append((descriptor, incoming, path))

@@ -94,12 +94,12 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
             check_full_name(ref)
             check_absent(repo, ref)
             check_room(repo, ref)
-        path = f"{repo.folder}/{ref}"
+        path = f"{repo.place}/{ref}"
         content = new.encode() + b"\n"
         incoming = None
         has_spare = False
         try:
-            incoming = spare.write(repo.folder, content) or written_beside(repo, content)
+            incoming = spare.write(repo.place, content) or written_beside(repo, content)
             link_lock(incoming, path)
             try:
                 if old is None:
@@ -107,7 +107,7 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
                     check_absent(repo, ref)
                 else:
                     expect(repo, ref, old)
-                has_spare = spare.swap(repo.folder, f"{path}.lock", path)
+                has_spare = spare.swap(repo.place, f"{path}.lock", path)
             except BaseException:
                 with suppress(FileNotFoundError):
                     os.unlink(f"{path}.lock")  # noqa: PTH108

@@ -36,14 +36,14 @@ def clean(path: str) -> str:
 
 def is_git(name: str) -> bool:
     """Tell whether some file system takes a name for `.git`."""
-    return any(DOT_GIT.fullmatch(part) for part in name.translate(IGNORED).split("\\")) or any(
-        DOT_GIT.fullmatch(part) for part in name.split("\\")
+    return any(map(DOT_GIT.fullmatch, name.split("\\"))) or (
+        not name.isascii() and any(map(DOT_GIT.fullmatch, name.translate(IGNORED).split("\\")))
     )
 
 
 def is_read_by_git(name: str) -> bool:
     """Tell whether some file system takes a name for that of a file git reads, such as `.gitmodules`."""
-    return any(READ_BY_GIT.fullmatch(part) for part in name.translate(IGNORED).split("\\"))
+    return any(map(READ_BY_GIT.fullmatch, name.translate(IGNORED).split("\\")))
 
 
 def may_hold_file(path: str) -> bool:

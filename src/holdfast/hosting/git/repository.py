@@ -14,7 +14,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
@@ -70,6 +70,11 @@ class Repo:
 
     folder: Path
     git: pygit2.Repository
+    place: str = field(init=False, repr=False, compare=False)
+    """The folder as a text: what a hot path adds names to, and what is kept per repository has as its key."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "place", str(self.folder))
 
     def find(self, object_id: str) -> tuple[Kind, bytes] | None:
         """Return an object's kind and content, or nothing when there is no such object."""
@@ -127,7 +132,7 @@ class Repo:
 
     def loose_path(self, object_id: str) -> str:
         """Return where an object lies if it is not in a pack."""
-        return f"{self.folder}/objects/{object_id[:2]}/{object_id[2:]}"
+        return f"{self.place}/objects/{object_id[:2]}/{object_id[2:]}"
 
     def loose(self, object_id: str) -> tuple[Kind, bytes] | None:
         """Return an object that is not in a pack; its id must fit what is in it."""
@@ -159,31 +164,32 @@ def damaged(object_id: str, problem: str = "cannot be read") -> GitDamaged:
 
 def open_repository(folder: Path) -> Repo:
     """Open a repository, or return the one this thread has open already."""
-    kept: OrderedDict[Path, tuple[tuple[int, int, int], Repo]]
+    kept: OrderedDict[str, tuple[tuple[int, int, int], Repo]]
+    place = str(folder)
     try:
         kept = opened.repositories
     except AttributeError:
         kept = opened.repositories = OrderedDict()
     try:
         # The folder's own number can be given to another at once; with the time it is one of a kind.
-        found = os.stat(f"{folder}/config")  # noqa: PTH116
+        found = os.stat(f"{place}/config")  # noqa: PTH116
     except OSError as error:
-        kept.pop(folder, None)
+        kept.pop(place, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error
     identity = (found.st_dev, found.st_ino, found.st_mtime_ns)
-    known = kept.get(folder)
+    known = kept.get(place)
     if known is not None and known[0] == identity:
-        kept.move_to_end(folder)
+        kept.move_to_end(place)
         return known[1]
     check_packs(folder)
     try:
-        repo = Repo(folder, pygit2.Repository(str(folder), pygit2.enums.RepositoryOpenFlag.NO_SEARCH))
+        repo = Repo(folder, pygit2.Repository(place, pygit2.enums.RepositoryOpenFlag.NO_SEARCH))
     except (pygit2.GitError, OSError, ValueError) as error:
         if "unknown object format" in str(error):
             raise GitUnsupported("repositories with SHA-256 ids cannot be read here") from error
         raise GitDamaged(f"the repository in {folder.name} cannot be opened") from error
-    kept[folder] = identity, repo
-    kept.move_to_end(folder)
+    kept[place] = identity, repo
+    kept.move_to_end(place)
     while len(kept) > KEPT_PER_THREAD:
         kept.popitem(last=False)
     return repo
@@ -223,20 +229,21 @@ def locked(folder: Path) -> Iterator[None]:
     It only keeps them from running into one another: what keeps a ref from being lost is that each move says what
     it replaces, for git itself does not know this lock.
     """
-    folders: set[Path] = held.__dict__.setdefault("folders", set())
-    if folder in folders:
+    folders: set[str] = held.__dict__.setdefault("folders", set())
+    place = str(folder)
+    if place in folders:
         yield
         return
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        folders.add(folder)
+        folders.add(place)
         yield
     finally:
-        folders.discard(folder)
+        folders.discard(place)
         os.close(descriptor)
 
 

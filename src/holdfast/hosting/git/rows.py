@@ -9,7 +9,6 @@ from bisect import bisect_left
 from collections import OrderedDict
 from itertools import islice
 from operator import ge
-from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.git.repository import Repo, damaged
@@ -124,13 +123,13 @@ class Recent:
         self._most_rows = most_rows
         self._most_commits = most_commits
         self._guard = threading.Lock()
-        self._folders: OrderedDict[tuple[Path, str], Folder] = OrderedDict()
-        self._commits: OrderedDict[tuple[Path, str], str] = OrderedDict()
+        self._folders: OrderedDict[tuple[str, str], Folder] = OrderedDict()
+        self._commits: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._rows = 0
 
     def folder(self, repo: Repo, tree: str) -> Folder | None:
         """Return a directory that was kept."""
-        key = (repo.folder, tree)
+        key = (repo.place, tree)
         with self._guard:
             found = self._folders.get(key)
             if found is not None:
@@ -139,7 +138,7 @@ class Recent:
 
     def keep_folder(self, repo: Repo, folder: Folder) -> None:
         """Keep a directory that was read or written, and let go of others for it."""
-        key = (repo.folder, str(folder.id))
+        key = (repo.place, str(folder.id))
         with self._guard:
             if key in self._folders:
                 return
@@ -151,11 +150,11 @@ class Recent:
     def tree(self, repo: Repo, commit: str) -> str | None:
         """Return the tree of a commit that was kept."""
         with self._guard:
-            return self._commits.get((repo.folder, commit))
+            return self._commits.get((repo.place, commit))
 
     def keep_tree(self, repo: Repo, commit: str, tree: str) -> None:
         """Keep what the tree of a commit is."""
         with self._guard:
-            self._commits[repo.folder, commit] = tree
+            self._commits[repo.place, commit] = tree
             if len(self._commits) > self._most_commits:
                 self._commits.popitem(last=False)

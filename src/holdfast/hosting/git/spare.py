@@ -38,7 +38,7 @@ def find_exchange() -> Callable[[str, str], bool]:
 exchange = find_exchange()
 
 
-def write(folder: Path, content: bytes) -> str | None:
+def write(folder: str, content: bytes) -> str | None:
     """Write the spare file of a repository that is locked, and return its path; None when there is none to be had.
 
     One that somebody still reads, or that has another name (in a copy made of links), is not to be had.
@@ -73,7 +73,7 @@ def is_ours_alone(descriptor: int) -> bool:
     return True
 
 
-def swap(folder: Path, lock: str, path: str) -> bool:
+def swap(folder: str, lock: str, path: str) -> bool:
     """Give a ref the file its lock has; the one it had becomes the spare, and the lock is gone.
 
     Where files cannot change places, or the ref has none, it is simply renamed, and there is no new spare.

@@ -73,20 +73,31 @@ class Draft:
 
     def find(self, root: Folder, path: str) -> Spot | Nowhere:
         """Return what lies at a path."""
-        at: bytes | Folder = b""
-        mode = DIRECTORY
-        folder: Folder | None = root
         parts = raw(path).split(b"/")
-        for number, part in enumerate(parts, 1):
-            entry = None if folder is None else folder.get(part)
+        spots = self._way(root, parts)
+        if len(spots) == len(parts):
+            return spots[-1]
+        if spots and spots[-1].mode != DIRECTORY:
+            return Nowhere(shown(parts[len(spots) - 1]))
+        return Nowhere(path if len(spots) == len(parts) - 1 else shown(parts[len(spots)]))
+
+    def way(self, root: Folder, path: str) -> list[Spot]:
+        """Return what lies on the way to a path and at it, as far as that leads."""
+        return self._way(root, raw(path).split(b"/"))
+
+    def _way(self, root: Folder, parts: list[bytes]) -> list[Spot]:
+        spots: list[Spot] = []
+        mode: int = DIRECTORY
+        at: bytes | Folder = root
+        for part in parts:
+            if mode != DIRECTORY:
+                break
+            entry = (at if isinstance(at, Folder) else self.folder(at.hex())).get(part)
             if entry is None:
-                return Nowhere(path if number == len(parts) else shown(part))
+                break
             mode, at = entry
-            if number < len(parts):
-                if mode != DIRECTORY:
-                    return Nowhere(shown(part))
-                folder = at if isinstance(at, Folder) else self.folder(at.hex())
-        return Spot(mode, at.hex() if isinstance(at, bytes) else "")
+            spots.append(Spot(mode, at.hex() if isinstance(at, bytes) else ""))
+        return spots
 
     def put(self, root: Folder, path: str, mode: int, at: str) -> Folder:
         """Return a directory in which something lies at a path; directories on the way are made."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -146,14 +147,20 @@ def git_time(seconds: int, offset: int) -> str:
         return EPOCH.isoformat()[:19] + "Z"
 
 
+@lru_cache(maxsize=1024)
+def full_name(owner: str, name: str) -> str:
+    """Return what a repository is called in addresses."""
+    return f"{quote(owner)}/{quote(name)}"
+
+
 def repository_api(viewer: Viewer, repository: Repository) -> str:
     """Return the address of a repository in the API."""
-    return f"{viewer.api}/repos/{quote(repository.owner.name)}/{quote(repository.name)}"
+    return f"{viewer.api}/repos/{full_name(repository.owner.name, repository.name)}"
 
 
 def repository_page(viewer: Viewer, repository: Repository) -> str:
     """Return the address of a repository's page."""
-    return f"{viewer.root}/{quote(repository.owner.name)}/{quote(repository.name)}"
+    return f"{viewer.root}/{full_name(repository.owner.name, repository.name)}"
 
 
 def people_of(viewer: Viewer, commits: Iterable[GitCommit]) -> dict[str, Account]:

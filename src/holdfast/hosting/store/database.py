@@ -7,7 +7,7 @@ A transaction says from the start whether it will write. On SQLite a writing one
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -24,6 +24,39 @@ __all__ = ["Database", "Within"]
 BUSY_MS: Final = 10_000
 # The first byte keeps them apart from locks of other kinds.
 LOCKS: Final = 0x46 << 56
+
+
+class BareWrite:
+    """A transaction that writes, on a connection of the driver's own."""
+
+    __slots__ = ("_bare", "_durable")
+
+    def __init__(self, bare: Bare, *, durable: bool) -> None:
+        self._bare = bare
+        self._durable = durable
+
+    def __enter__(self) -> Link:
+        if not self._durable:
+            self._bare.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._bare.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._be_durable()
+            raise
+        return self._bare
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        try:
+            if kind is None:
+                self._bare.execute("COMMIT")
+        finally:
+            if self._bare.in_transaction:
+                self._bare.execute("ROLLBACK")
+            self._be_durable()
+
+    def _be_durable(self) -> None:
+        if not self._durable:
+            self._bare.execute("PRAGMA synchronous = FULL")
 
 
 class Database:
@@ -99,33 +132,22 @@ class Database:
             with writing.begin():
                 yield writing
 
-    @contextmanager
-    def quick_write(self, *, durable: bool = True) -> Iterator[Link]:
+    def quick_write(self, *, durable: bool = True) -> AbstractContextManager[Link]:
         """Write as `write` does, for a hot path: on SQLite with the bare driver; only a `Statement` can be run.
 
         What need not be durable is seen by everybody at once, but may be forgotten when the machine loses its
         power; whatever is written durably after it keeps it too.
         """
-        if not self.is_sqlite:
-            with self.write() as connection:
-                if not durable:
-                    connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-                yield connection
-            return
-        bare = self._bare_connection()
-        if not durable:
-            bare.execute("PRAGMA synchronous = NORMAL")
-        try:
-            bare.execute("BEGIN IMMEDIATE")
-            yield bare
-            bare.execute("COMMIT")
-        except BaseException:
-            if bare.in_transaction:
-                bare.execute("ROLLBACK")
-            raise
-        finally:
+        if self.is_sqlite:
+            return BareWrite(self._bare_connection(), durable=durable)
+        return self._server_write(durable=durable)
+
+    @contextmanager
+    def _server_write(self, *, durable: bool) -> Iterator[Link]:
+        with self.write() as connection:
             if not durable:
-                bare.execute("PRAGMA synchronous = FULL")
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            yield connection
 
     @contextmanager
     def holding(self, number: int) -> Iterator[None]:
