@@ -159,7 +159,7 @@ class SalvagedStream(FrameStream):
     def _ends_right(self, at: int, end: int) -> bool:
         """Tell whether a damaged record ends neither in the middle of one nor behind where another begins.
 
-        Its two lengths differ; the outer one is believed where one can go on from its end, or not from the other's.
+        Its two lengths differ: the outer is believed where one can go on from its end, or not from the other's.
         """
         start = varint_at(self._buffer, at)[1]
         if start < end and self._buffer[start] in TAGS:
@@ -220,10 +220,7 @@ class SalvagedStream(FrameStream):
 
     def _is_one(self, start: int, end: int) -> bool:
         """Tell whether no other record begins inside of one: a wrong length may end just where a record does."""
-        for match in CANDIDATE.finditer(self._buffer, start, end):
-            if self._is_next(match.start()):
-                return False
-        return True
+        return not any(self._is_next(match.start()) for match in CANDIDATE.finditer(self._buffer, start, end))
 
     def _is_next(self, place: int) -> bool:
         """Tell whether a place of the buffer is one to go on from: a plain record of its own begins there."""
