@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 from holdfast.backup import archive
-from holdfast.backup.archive import Archive, Position
+from holdfast.backup.archive import Archive, Message, Position
 from tests.backup.archive.histories import copies, imported, later, write
 
 
@@ -61,3 +61,21 @@ def test_who_was_asked_for_is_heard(opened: Archive) -> None:
     assert heard == before
     assert opened.names.answer(chat.account_id, -5) == (None, False)
     assert opened.names.answer(chat.account_id, messages[0].author_id)[0] == messages[0].author
+
+
+def test_what_is_a_text_and_nothing_else_is_told_from_its_row(opened: Archive) -> None:
+    """Nothing but its state hangs on such a message; on every other something does, or it is no text."""
+    plain = 0
+    for chat in opened.chats():
+        rows = opened.stretch(chat.id, Position(0, -1, 0))
+        found = opened.belongings(rows)
+        for row in rows:
+            one = opened.made(row, found)
+            bare = Message(
+                *(one.id, one.chat_id, one.chat, one.author_id, one.author, one.direction, "message", one.text),
+                *(None, one.sent_ms, one.received_ms, one.position, False, None, None, None),
+                status=one.status,
+            )
+            assert found.is_plain(row) == (one == bare and bool(one.text))
+            plain += found.is_plain(row)
+    assert plain > 0

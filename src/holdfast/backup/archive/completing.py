@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from holdfast.backup.archive import model
 from holdfast.backup.archive.people import Names
 from holdfast.backup.archive.sentences import SENTENCES, sentence
 
-__all__ = ["COLUMNS", "Completer", "Row", "Rows"]
+__all__ = ["COLUMNS", "Belongings", "Completer", "Row", "Rows"]
 
 COLUMNS: Final = """
 m.id, m.chat_id, m.author_id, m.direction, m.kind, m.text, m.sent_ms, m.received_ms, m.order_ms, m.order_n, m.sms,
@@ -79,6 +79,41 @@ Row = tuple[Any, ...]
 Rows = dict[int, list[Row]]
 
 
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What belongs to some messages, by message; `more` are those that have any of it but a state.
+
+    Besides: when what a snapshot was the last to have was gone, and what authors and chats are called.
+    """
+
+    attachments: Rows
+    reactions: Rows
+    quotes: Rows
+    links: Rows
+    ranges: Rows
+    revisions: Rows
+    receipts: Rows
+    changes: Rows
+    said: Mapping[int, str]
+    polls: Mapping[int, model.Poll]
+    cards: Mapping[int, model.Card]
+    states: Mapping[int, str]
+    vanished: Mapping[int, int]
+    authors: Mapping[int, str]
+    chats: Mapping[int, str]
+    more: Set[int]
+
+    def is_plain(self, row: Row) -> bool:
+        """Tell whether a message is a text and nothing else, but for how far it got."""
+        return (
+            row[0] not in self.more
+            and row[4] == "message"
+            and bool(row[5])
+            and not (row[10] or row[11] or row[12])
+            and row[14] is None
+        )
+
+
 @dataclass(slots=True)
 class Completer:
     """Reads what hangs on messages, and names everybody in them."""
@@ -112,10 +147,8 @@ class Completer:
         """Tell when what a snapshot was the last to have was gone."""
         return dict(self.connection.execute(VANISHED, (listed(snapshots),))) if snapshots else {}
 
-    def complete(self, rows: Sequence[Row], *, whole: bool = False) -> list[model.Message]:
-        """Make messages of their rows; `whole` with receipts and what changed about them."""
-        if not rows:
-            return []
+    def belongings(self, rows: Sequence[Row], *, whole: bool = False) -> Belongings:
+        """Read what belongs to messages; `whole` with receipts and what changed about them."""
         ids = listed([row[0] for row in rows])
         attachments = self.gather(ATTACHMENTS, ids)
         reactions = self.gather(REACTIONS, ids)
@@ -126,72 +159,88 @@ class Completer:
         receipts = self.gather(RECEIPTS, ids) if whole else {}
         changes = self.gather(CHANGES, ids) if whole else {}
         said, polls, cards = self.sentences(rows), self.polls(rows), self.cards(rows)
-        states = self.states(rows)
-        vanished = self.vanishing({row[14] for row in rows if row[14] is not None})
-        # Most messages have none of these: what is not there costs nothing.
-        more = set().union(
-            attachments, reactions, quotes, links, ranges, revisions, receipts, changes, said, polls, cards
-        )
         name, is_owner = self.names.name, self.names.is_owner
-        authors = {number: name(number) for number in {row[2] for row in rows}}
-        called = {one: "Note to Self" if is_owner(one) else name(one) for one in {row[1] for row in rows}}
-        message, position = model.Message, model.Position
-        made: list[model.Message] = []
-        files: tuple[model.Attachment, ...]
-        no_texts: dict[int, str] = {}
-        for row in rows:
-            number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _ = row
-            files, texts = (), no_texts
-            if number in attachments:
-                files = tuple([model.Attachment(*one) for one in attachments[number]])
-                texts = self.long_texts(files)
-                text = texts.get(0, text)
-            facts = (
-                number,
-                chat,
-                called[chat],
-                author,
-                authors[author],
-                way,
-                kind,
-                text,
-                said.get(number),
-                sent,
-                received,
-                position(order, n, number),
-                sms != 0,
-                timer,
-                pinned,
-                None if last is None else vanished[last],
-            )
-            if number not in more:
-                made.append(message(*facts, status=states.get(number)))
-                continue
-            marks, quoted = ranges.get(number), quotes.get(number)
-            made.append(
-                message(
-                    *facts,
-                    files,
-                    tuple([model.Reaction(one[0], name(one[0]), *one[1:]) for one in reactions.get(number, ())]),
-                    model.Quote(quoted[0][0], name(quoted[0][0]), *quoted[0][1:]) if quoted else None,
-                    tuple([model.Link(*one) for one in links.get(number, ())]),
-                    tuple([self.text_range(one) for one in marks if one[0] == "text"]) if marks else (),
-                    tuple([self.text_range(one) for one in marks if one[0] == "quote"]) if marks else (),
-                    tuple([model.Revision(n, at, texts.get(n, was)) for n, at, was in revisions.get(number, ())]),
-                    polls.get(number),
-                    cards.get(number),
-                    states.get(number),
-                    tuple([model.Receipt(one[0], name(one[0]), *one[1:]) for one in receipts.get(number, ())]),
-                    tuple(
-                        [
-                            model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
-                            for one in changes.get(number, ())
-                        ]
-                    ),
-                    0 in texts,
-                )
-            )
-        return made
+        return Belongings(
+            attachments,
+            reactions,
+            quotes,
+            links,
+            ranges,
+            revisions,
+            receipts,
+            changes,
+            said,
+            polls,
+            cards,
+            self.states(rows),
+            self.vanishing({row[14] for row in rows if row[14] is not None}),
+            {number: name(number) for number in {row[2] for row in rows}},
+            {one: "Note to Self" if is_owner(one) else name(one) for one in {row[1] for row in rows}},
+            set().union(
+                attachments, reactions, quotes, links, ranges, revisions, receipts, changes, said, polls, cards
+            ),
+        )
+
+    def complete(self, rows: Sequence[Row], *, whole: bool = False) -> list[model.Message]:
+        """Make messages of their rows; `whole` with receipts and what changed about them."""
+        if not rows:
+            return []
+        found = self.belongings(rows, whole=whole)
+        return [self.made(row, found) for row in rows]
+
+    def made(self, row: Row, found: Belongings) -> model.Message:
+        """Make a message of its row and of what was found to belong to it and others."""
+        number, chat, author, way, kind, text, sent, received, order, n, sms, timer, pinned, _, last, _ = row
+        files: tuple[model.Attachment, ...] = ()
+        texts: dict[int, str] = {}
+        if number in found.attachments:
+            files = tuple([model.Attachment(*one) for one in found.attachments[number]])
+            texts = self.long_texts(files)
+            text = texts.get(0, text)
+        facts = (
+            number,
+            chat,
+            found.chats[chat],
+            author,
+            found.authors[author],
+            way,
+            kind,
+            text,
+            found.said.get(number),
+            sent,
+            received,
+            model.Position(order, n, number),
+            sms != 0,
+            timer,
+            pinned,
+            None if last is None else found.vanished[last],
+        )
+        if number not in found.more:
+            return model.Message(*facts, status=found.states.get(number))
+        name = self.names.name
+        reactions, quoted = found.reactions.get(number), found.quotes.get(number)
+        links, marks, revisions = found.links.get(number), found.ranges.get(number), found.revisions.get(number)
+        return model.Message(
+            *facts,
+            files,
+            tuple([model.Reaction(one[0], name(one[0]), *one[1:]) for one in reactions]) if reactions else (),
+            model.Quote(quoted[0][0], name(quoted[0][0]), *quoted[0][1:]) if quoted else None,
+            tuple([model.Link(*one) for one in links]) if links else (),
+            tuple([self.text_range(one) for one in marks if one[0] == "text"]) if marks else (),
+            tuple([self.text_range(one) for one in marks if one[0] == "quote"]) if marks else (),
+            tuple([model.Revision(n, at, texts.get(n, was)) for n, at, was in revisions]) if revisions else (),
+            found.polls.get(number),
+            found.cards.get(number),
+            found.states.get(number),
+            tuple([model.Receipt(one[0], name(one[0]), *one[1:]) for one in found.receipts.get(number, ())]),
+            tuple(
+                [
+                    model.Change(one[0], one[1], name(one[2]) if one[2] else None, *one[3:])
+                    for one in found.changes.get(number, ())
+                ]
+            ),
+            0 in texts,
+        )
 
     def long_texts(self, files: Sequence[model.Attachment]) -> dict[int, str]:
         """Read the texts that were too long to stand in a message, by the number of the wording."""

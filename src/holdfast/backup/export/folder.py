@@ -17,7 +17,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +34,8 @@ FORMAT: Final = "holdfast export"
 VERSION: Final = 1
 # The note that tells what the whole export was made from.
 WHOLE: Final = "whole"
-DIGEST: Final = partial(hashlib.blake2b, digest_size=20)
+# Processors have instructions for this one.
+DIGEST: Final = hashlib.sha256
 # What no name of an export holds: what file systems read as a path, and what cannot be shown.
 FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)}
 # These say that a link cannot be made here, not that the disk fails.
@@ -155,18 +155,22 @@ class Folder:
         self.journal.write(f"{line}\n")
         self.journal.flush()
 
-    def put(self, name: str, content: bytes | Iterable[bytes]) -> str:
-        """Write a file; where it has this content already, leave it. Return the mark of its content."""
+    def put(self, name: str, content: bytes | Iterable[bytes], mark: str = "") -> str:
+        """Write a file; where it has this content already, leave it. Return the mark of its content.
+
+        Whoever knows the mark says it.
+        """
         if isinstance(content, bytes):
             path = self.claim(name)
-            mark = DIGEST(content).hexdigest()
-            if self.still(name, path, mark):
-                return mark
-            with told(path):
+            mark = mark or DIGEST(content).hexdigest()
+            if not self.still(name, path, mark):
                 part = self.part()
-                with open(part, "wb", opener=private) as target:
-                    target.write(content)
-                self.settle(name, path, part, mark)
+                try:
+                    with open(part, "wb", opener=private) as target:
+                        target.write(content)
+                    self.settle(name, path, part, mark)
+                except OSError as error:
+                    raise unwritable(path, error) from error
             return mark
         with self.writing(name) as target:
             for piece in content:
@@ -181,7 +185,7 @@ class Folder:
         """Read a file of the export again."""
         path = self.claim(name)
         with told(path):
-            return path.read_bytes()
+            return Path(path).read_bytes()
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
@@ -198,15 +202,15 @@ class Folder:
                     target.seek(0)
                     mark = hashlib.file_digest(target, DIGEST).hexdigest()
             if self.still(name, path, mark):
-                part.unlink()
+                Path(part).unlink()
             else:
                 with told(path):
                     self.settle(name, path, part, mark)
         except OSError as error:
-            part.unlink(missing_ok=True)
-            raise UnwritableBackup(f"{path} cannot be written: {error.strerror}") from error
+            Path(part).unlink(missing_ok=True)
+            raise unwritable(path, error) from error
         except BaseException:
-            part.unlink(missing_ok=True)
+            Path(part).unlink(missing_ok=True)
             raise
 
     def place(self, name: str, source: Path, identity: str | None = None) -> None:
@@ -231,20 +235,20 @@ class Folder:
                     shutil.copyfileobj(content, target, 1 << 20)
             self.settle(name, path, part, mark)
             # Two names of one file are not made one by renaming.
-            part.unlink(missing_ok=True)
+            Path(part).unlink(missing_ok=True)
 
     def has(self, name: str) -> bool:
         """Tell whether this run has already put a file of that name."""
         return name in self.kept
 
-    def claim(self, name: str) -> Path:
+    def claim(self, name: str) -> str:
         """Check a name and make the folder it lies in; nothing that is written leaves the export's folder."""
         if not fit(name):
             raise ValueError(f"{name!r} is no name for a file of an export")
         if self.taken.setdefault(name.casefold(), name) != name:
             raise ValueError(f"{name!r} and {self.taken[name.casefold()]!r} are one file on some disks")
         self.make(name.rpartition("/")[0])
-        return self.path / name
+        return os.path.join(self.path, name)  # noqa: PTH118  # a path object for each file takes long
 
     def make(self, home: str) -> None:
         """Make a folder inside the export's, and those it lies in."""
@@ -258,7 +262,7 @@ class Folder:
                 raise ExportRefused(f"{level} is a link to elsewhere; remove it or name another folder")
         self.homes.add(home)
 
-    def still(self, name: str, path: Path, mark: str) -> bool:
+    def still(self, name: str, path: str, mark: str) -> bool:
         """Tell whether a file is there and is what it should be, and if so keep it."""
         entry = self.known.get(name)
         if entry is None or entry.mark != mark or not same(path, entry):
@@ -268,19 +272,19 @@ class Folder:
             self.kept[name] = entry
         return True
 
-    def part(self) -> Path:
+    def part(self) -> str:
         """Choose a name for a file that is not ready yet."""
-        return self.path / f"{PART}.{next(self.numbers)}"
+        return os.path.join(self.path, f"{PART}.{next(self.numbers)}")  # noqa: PTH118
 
-    def settle(self, name: str, path: Path, part: Path, mark: str) -> None:
+    def settle(self, name: str, path: str, part: str, mark: str) -> None:
         """Give a file its name, after it was entered in the list."""
         if name not in self.known and os.path.lexists(path):
-            part.unlink()
+            Path(part).unlink()
             raise ExportRefused(f"{path} is in the way and not of this export; move it, or name another folder")
-        state = part.stat()
+        state = os.stat(part)  # noqa: PTH116
         entry = Entry(state.st_size, state.st_mtime_ns, mark)
         self.note(line_of(name, entry))
-        part.replace(path)
+        os.replace(part, path)  # noqa: PTH105
         self.written += name not in self.kept
         self.known[name] = self.kept[name] = entry
 
@@ -330,12 +334,17 @@ def check_target(path: Path) -> None:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def told(path: str | Path) -> Iterator[None]:
     """Say of a disk that fails what could not be written."""
     try:
         yield
     except OSError as error:
-        raise UnwritableBackup(f"{path} cannot be written: {error.strerror or error}") from error
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: str | Path, error: OSError) -> UnwritableBackup:
+    """Say what could not be written."""
+    return UnwritableBackup(f"{path} cannot be written: {error.strerror or error}")
 
 
 def private(path: str, flags: int) -> int:
@@ -355,16 +364,16 @@ def line_of(name: str, entry: Entry) -> str:
 
 def fit(name: str) -> bool:
     """Tell whether a name leads to a place inside the folder, on any system."""
-    parts = name.split("/")
+    # A part that is `.` or `..` ends with a dot as well.
     return FORBIDDEN.isdisjoint(name) and not any(
-        part in {"", ".", ".."} or part.startswith(OURS) or part[-1] in " ." for part in parts
+        part == "" or part[-1] in " ." or part.startswith(OURS) for part in name.split("/")
     )
 
 
-def same(path: Path, entry: Entry) -> bool:
+def same(path: str | Path, entry: Entry) -> bool:
     """Tell whether a file looks as it did when it was written."""
     try:
-        state = path.lstat()
+        state = os.lstat(path)
     except OSError:
         return False
     return stat.S_ISREG(state.st_mode) and (state.st_size, state.st_mtime_ns) == (entry.size, entry.mtime_ns)

@@ -30,7 +30,7 @@ CHANGES: Final = slice(24, 28)
 
 def digest(*facts: object) -> str:
     """Make a digest of facts."""
-    return hashlib.blake2b(msgspec.json.encode(facts), digest_size=16).hexdigest()
+    return hashlib.sha256(msgspec.msgpack.encode(facts)).hexdigest()[:32]
 
 
 @cache

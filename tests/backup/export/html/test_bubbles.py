@@ -18,7 +18,16 @@ from holdfast.backup.archive.model import (
     Revision,
     TextRange,
 )
-from holdfast.backup.export.html.bubbles import bubble, color_of, day_line, initials, stands_with
+from holdfast.backup.export.html.bubbles import (
+    bubble,
+    color_of,
+    day_line,
+    face,
+    initials,
+    plain_bubble,
+    stands_with,
+)
+from holdfast.backup.export.html.clock import Clock
 from holdfast.backup.export.html.files import size_label
 from tests.backup.export.html.test_escaping import HOSTILE, TEXTS
 from tests.backup.export.made import Addresses, Parsed, attachment, message
@@ -230,3 +239,26 @@ def test_every_kind_of_message_of_a_history_can_be_shown(opened: Archive) -> Non
             assert found.text.strip()
             kinds.add(one.kind)
     assert len(kinds) >= 9
+
+
+@settings(max_examples=100)
+@given(
+    st.one_of(TEXTS, st.sampled_from(HOSTILE)).filter(bool),
+    st.sampled_from(["incoming", "outgoing"]),
+    st.sampled_from([None, "read", "failed", '"><b>']),
+    st.booleans(),
+)
+def test_a_text_alone_looks_as_any_message(text: str, direction: str, status: str | None, follows: bool) -> None:  # noqa: FBT001
+    """Whatever it says, and whoever says it, byte for byte."""
+    one = message(text, author=text, direction=direction, status=status)
+    day = one.sent_ms // 86_400_000
+    drawn = plain_bubble(
+        one.id,
+        text,
+        face(one.author_id, one.author),
+        Clock().stamp(one.sent_ms, day),
+        status,
+        is_own=direction == "outgoing",
+        follows=follows,
+    )
+    assert drawn == bubble(one, Addresses(), day=day, follows=follows)

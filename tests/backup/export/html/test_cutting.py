@@ -2,11 +2,13 @@
 
 from datetime import timedelta, timezone
 
+import pytest
+
 from holdfast.backup.archive import Archive, Position
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.html import cutting
 from holdfast.backup.export.html.clock import Clock
-from holdfast.backup.export.html.cutting import Cuts, cuts_of
+from holdfast.backup.export.html.cutting import Cuts, cuts_of, starts_of
 
 
 def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
@@ -19,6 +21,17 @@ def test_pages_are_counted_from_the_oldest(opened: Archive) -> None:
     assert some.starts == whole.starts[: len(some.starts)]
     none, days = cuts_of(opened, chat.id, Choice(since_ms=every[-1].position.ms + 1), Clock())
     assert (none.starts, days) == ([], {})
+
+
+def test_pages_begin_at_the_same_places_whoever_looks(opened: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a look at every message or from page to page, of all chats, the whole of them or some days."""
+    monkeypatch.setattr(cutting, "MESSAGES", 7)
+    times = sorted(one.position.ms for chat in opened.chats() for one in opened.messages(chat.id))
+    middle = (times[len(times) // 3], times[len(times) // 2])
+    for chat in opened.chats():
+        for choice in (Choice(), Choice(since_ms=middle[0]), Choice(until_ms=middle[1]), Choice((), *middle)):
+            expected, _days = cuts_of(opened, chat.id, choice, Clock())
+            assert starts_of(opened, chat.id, choice) == expected
 
 
 def test_days_are_those_of_the_zone(opened: Archive) -> None:

@@ -18,7 +18,7 @@ from holdfast.backup.errors import ExportRefused
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.folder import Written
 from holdfast.backup.export.html import cutting, rooms, sources, write_html
-from holdfast.backup.export.html.bubbles import bubble
+from holdfast.backup.export.html.bubbles import bubble, plain_bubble
 from tests.backup.archive.histories import copies, imported, items, later, write
 
 OURS = ".holdfast-export.json"
@@ -42,7 +42,12 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         seen.append(message.id)
         return bubble(message, *more, **named)
 
+    def noticed_plain(number: int, *more: Any, **named: Any) -> str:
+        seen.append(number)
+        return plain_bubble(number, *more, **named)
+
     monkeypatch.setattr(rooms, "bubble", noticed)
+    monkeypatch.setattr(rooms, "plain_bubble", noticed_plain)
     return seen
 
 

@@ -5,17 +5,39 @@ have costs next to nothing.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from holdfast.backup.archive.model import Attachment, Card, Link, Message, Poll, Quote, Reaction, Revision
+from holdfast.backup.archive.model import (
+    Attachment,
+    Card,
+    Link,
+    Message,
+    Poll,
+    Quote,
+    Reaction,
+    Revision,
+    TextRange,
+)
 from holdfast.backup.archive.sentences import duration
 from holdfast.backup.export.html.clock import Clock, day_label, iso
 from holdfast.backup.export.html.escaping import escape, is_address, only_emoji, rich
 from holdfast.backup.export.html.files import Addresses, file_block, label, picture, size_label
 from holdfast.backup.export.media import show
 
-__all__ = ["COLORS", "Addresses", "bubble", "color_of", "day_line", "initials", "stands_with"]
+__all__ = [
+    "COLORS",
+    "PAUSE",
+    "Addresses",
+    "bubble",
+    "color_of",
+    "day_line",
+    "face",
+    "initials",
+    "plain_bubble",
+    "stands_with",
+]
 
 COLORS: Final = 12
 # Messages of one author in a row stand together, unless so much time lies between them.
@@ -43,6 +65,13 @@ SIGNS: Final = {
     "deleted_by_admin": "🚫",
     "view_once": "①",
 }
+# How an item begins: by whether the owner wrote it, the one before is of the same author, and its text is short.
+BEGINNINGS: Final = tuple(
+    f'<li class="m {side}{follows}{short}" id="m'
+    for side in ("in", "out")
+    for follows in ("", " f")
+    for short in ("", " k")
+)
 LOOKS: Final = {kind: f" {kind}" for kind in ("deleted", "deleted_by_admin", "sticker")}
 QUOTED: Final = {"VIEW_ONCE": "View-once media", "GIFT_BADGE": "Donation", "POLL": "Poll"}
 FIELDS: Final = {"phone": "☎", "email": "✉", "address": "⌂"}
@@ -76,6 +105,10 @@ def named(name: str) -> str:
     return f"<bdi>{escape(name)}</bdi>"
 
 
+# The same few come again and again.
+known_emoji = lru_cache(maxsize=4096)(escape)
+
+
 def stands_with(before: Message | None, message: Message) -> bool:
     """Tell whether a message stands together with the one before it."""
     return (
@@ -90,6 +123,25 @@ def stands_with(before: Message | None, message: Message) -> bool:
 def day_line(day: int) -> str:
     """Write the line between two days."""
     return f'<li class="day"><h2 id="d{iso(day)}"><time datetime="{iso(day)}">{day_label(day)}</time></h2></li>\n'
+
+
+def plain_bubble(
+    number: int, text: str, author: tuple[str, str], stamp: str, status: str | None, *, is_own: bool, follows: bool
+) -> str:
+    """Show a message that is a text and nothing else, as `bubble` would; `author` is the face of who wrote it."""
+    avatar, name = author
+    if is_own:
+        stamp += TICKS.get(status or "", "")
+    if is_own or follows:
+        avatar = ""
+    begin = BEGINNINGS[4 * is_own + 2 * follows + (len(text) < SHORT and "\n" not in text)]
+    return f'{begin}{number}">{avatar}<div class="b">{name}{paragraph(text)}<p class="w">{stamp}</p></div></li>\n'
+
+
+def paragraph(text: str, ranges: Sequence[TextRange] = ()) -> str:
+    """Show what somebody wrote; a few emoji alone are shown large."""
+    size = "" if text.isascii() or not only_emoji(text) else " big"
+    return f'<p class="t{size}" dir="auto">{rich(text, ranges)}</p>'
 
 
 def bubble(
@@ -132,7 +184,7 @@ def bubble(
         avatar = ""
     text = message.text
     if kind == "message" and not message.attachments and text:
-        inside = f'<p class="t{" big" if only_emoji(text) else ""}" dir="auto">{rich(text, message.ranges)}</p>'
+        inside = paragraph(text, message.ranges)
         if len(text) < SHORT and not special and not revisions and "\n" not in text:
             side += " k"
         if message.links:
@@ -171,8 +223,7 @@ def body(message: Message, addresses: Addresses) -> str:
     elif kind == "story_reply":
         parts.append('<p class="said">Reply to a story</p>')
     if text and kind != "poll":
-        size = " big" if only_emoji(text) else ""
-        parts.append(f'<p class="t{size}" dir="auto">{rich(text, message.ranges)}</p>')
+        parts.append(paragraph(text, message.ranges))
     parts += [link_card(one, pictures.get(n), addresses) for n, one in enumerate(message.links)]
     if not message.unfolded:
         parts += [long_text(one, addresses) for one in message.attachments if one.role == "long_text"]
@@ -207,7 +258,7 @@ def reaction_list(reactions: tuple[Reaction, ...], clock: Clock) -> str:
     counts: dict[str, int] = {}
     rows = ""
     for one in reactions:
-        emoji = escape(one.emoji)
+        emoji = known_emoji(one.emoji)
         counts[emoji] = counts.get(emoji, 0) + 1
         rows += f"<li>{emoji} {named(one.author)} {clock.stamp(one.sent_ms)}</li>"
     told = [emoji if count == 1 else f"{emoji}&#8239;{count}" for emoji, count in counts.items()]

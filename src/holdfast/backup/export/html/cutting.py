@@ -14,11 +14,25 @@ from holdfast.backup.archive import Archive, Position
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.html.clock import Clock
 
-__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of"]
+__all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of", "starts_of"]
 
 # Of messages on a page, and of signs; pages of ordinary messages are half as large.
 MESSAGES: Final = 500
 LARGEST: Final = 256 << 10
+# After every message.
+BEYOND: Final = (1 << 63) - 1
+# The first message, and from each one found the one so many messages further on.
+STARTS: Final = """
+WITH RECURSIVE start(ms, n, id) AS (
+  SELECT * FROM (SELECT order_ms, order_n, id FROM message WHERE chat_id = ?1 AND order_ms >= ?2 AND order_ms < ?3
+    ORDER BY order_ms, order_n, id LIMIT 1)
+  UNION ALL
+  SELECT m.order_ms, m.order_n, m.id FROM start s CROSS JOIN message m ON m.id = (
+    SELECT o.id FROM message o WHERE o.chat_id = ?1 AND (o.order_ms, o.order_n, o.id) >= (s.ms, s.n, s.id)
+      AND o.order_ms < ?3 ORDER BY o.order_ms, o.order_n, o.id LIMIT 1 OFFSET ?4)
+)
+SELECT ms, n, id FROM start
+"""
 
 
 @dataclass(slots=True)
@@ -84,8 +98,17 @@ def cuts_of(archive: Archive, chat: int, choice: Choice, clock: Clock) -> tuple[
     while page := rows.fetchmany(MESSAGES):
         starts.append(Position(*page[0]))
         found = clock.days([row[0] for row in page])
+        firsts = dict(zip(reversed(found), reversed(page), strict=True))
         for day, messages in Counter(found).items():
             if day not in days:
-                days[day] = Day(Position(*page[found.index(day)]))
+                days[day] = Day(Position(*firsts[day]))
             days[day].messages += messages
     return Cuts(starts), days
+
+
+def starts_of(archive: Archive, chat: int, choice: Choice) -> Cuts:
+    """Find where pages begin, without a look at what lies between."""
+    rows = archive.connection.execute(
+        STARTS, (chat, choice.since_ms or 0, BEYOND if choice.until_ms is None else choice.until_ms, MESSAGES)
+    )
+    return Cuts([Position(*row) for row in rows])

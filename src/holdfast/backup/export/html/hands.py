@@ -6,6 +6,7 @@ the archive nobody can change it, so all see the same. Whatever a process cannot
 had drawn all pages before, is drawn by the one that exports; so is everything when there is nobody else.
 """
 
+import gc
 import os
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from holdfast.backup.archive import open as open_archive
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.folder import DIGEST
 from holdfast.backup.export.html.clock import Clock
+from holdfast.backup.export.html.cutting import starts_of
 from holdfast.backup.export.html.rooms import RoomWriter, Sheet, Shelf
 from holdfast.backup.export.html.sources import Sources
 from holdfast.backup.export.html.words import words_of
@@ -38,6 +40,8 @@ WORTH_IT: Final = 50_000
 MOST: Final = 4
 # How many pages a process is told of before the first of them is asked for.
 AHEAD: Final = 4
+# How many objects a process makes before it looks for such as hold one another.
+OBJECTS: Final = 100_000
 Place = tuple[int, int, int]
 
 
@@ -195,8 +199,9 @@ class Draft:
 
     def put(self, name: str, content: bytes) -> str:
         """Keep a file, and return the mark of its content."""
-        self.sheet.files.append((name, content))
-        return DIGEST(content).hexdigest()
+        mark = DIGEST(content).hexdigest()
+        self.sheet.files.append((name, content, mark))
+        return mark
 
     def has(self, name: str) -> bool:
         """Tell whether a file was placed for this page."""
@@ -215,7 +220,7 @@ class Gleaner:
 
     def add(self, _page: int, texts: Sequence[str]) -> None:
         """Keep the words of a page."""
-        self.draft.sheet.words.append(sorted(words_of(*texts)))
+        self.draft.sheet.words.append(list(words_of(*texts)))
 
 
 class Hand:
@@ -237,7 +242,8 @@ class Hand:
         """Draw a page."""
         writer = self.writer
         if writer is None or writer.chat.id != page.chat:
-            writer = self.writer = RoomWriter(self.shelf, self.chats[page.chat])
+            cuts = starts_of(self.shelf.archive, page.chat, self.shelf.choice)
+            writer = self.writer = RoomWriter(self.shelf, self.chats[page.chat], cuts, {})
         self.draft.sheet = sheet = Sheet()
         self.shelf.listed.clear()
         pages = len(writer.cuts.names)
@@ -253,6 +259,8 @@ class Hand:
 def main() -> None:
     """Draw what is asked for on standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What pages are drawn from holds no cycles; to look for some after every few hundred objects is in vain.
+    gc.set_threshold(OBJECTS)
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     with suppress(EOFError, BrokenPipeError):
         order = receive(asked, Order)

@@ -141,17 +141,13 @@ def calendar_page(chat: Chat, days: Sequence[CalendarDay], cuts: Cuts, messages:
         words = "1 message" if count == 1 else f"{count:,} messages"
         cell = f'<a class="h{heat}" href="{place}" title="{words}">{found.day}</a>'
         months.setdefault((found.year, found.month), {})[found.day] = cell
-    years = sorted({year for year, _month in months})
+    years: dict[int, str] = {}
+    for (year, month), cells in sorted(months.items()):
+        years[year] = f"{years.get(year, '')}{month_block(year, month, cells)}"
     jumps = "".join(f'<a href="#y{year}">{year}</a>' for year in years) if len(years) > 1 else ""
     blocks = "".join(
-        f'<section class="year" id="y{year}"><h2>{year}</h2><div class="months">'
-        + "".join(
-            month_block(year, month, cells)
-            for (its_year, month), cells in sorted(months.items())
-            if its_year == year
-        )
-        + "</div></section>\n"
-        for year in years
+        f'<section class="year" id="y{year}"><h2>{year}</h2><div class="months">{drawn}</div></section>\n'
+        for year, drawn in years.items()
     )
     head = top(chat, search=search, here="dates", many=len(cuts.names) > 1)
     body = (

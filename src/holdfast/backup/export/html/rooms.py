@@ -3,7 +3,7 @@
 What would be the same as the last time is not drawn again, see `sources`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -11,15 +11,15 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.backup.archive import Archive, Chat, Message, Position
-from holdfast.backup.archive.completing import QUOTES, Row
+from holdfast.backup.archive.completing import QUOTES, Belongings, Row
 from holdfast.backup.archive.model import Attachment
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.folder import Folder
 from holdfast.backup.export.html import pages
-from holdfast.backup.export.html.bubbles import bubble, day_line, stands_with
+from holdfast.backup.export.html.bubbles import PAUSE, bubble, day_line, face, plain_bubble
 from holdfast.backup.export.html.clock import Clock, iso
-from holdfast.backup.export.html.cutting import LARGEST, Cuts, cuts_of
-from holdfast.backup.export.html.escaping import with_names
+from holdfast.backup.export.html.cutting import LARGEST, Cuts, Day
+from holdfast.backup.export.html.lines import long_texts, mentions, said, searchable
 from holdfast.backup.export.html.sources import (
     MARKS,
     Asked,
@@ -31,7 +31,7 @@ from holdfast.backup.export.html.sources import (
     marks,
     recalled,
 )
-from holdfast.backup.export.html.words import WordIndex, page_script
+from holdfast.backup.export.html.words import Found, WordIndex, page_script
 from holdfast.backup.export.media import MediaFiles
 from holdfast.backup.export.names import chat_name
 from holdfast.backup.export.stamps import digest
@@ -52,11 +52,11 @@ class Listed(msgspec.Struct, frozen=True):
 class Sheet(msgspec.Struct):
     """What came of drawing a page somewhere else.
 
-    Its files, what to remember, the files of attachments with where they come from, and for the index of words the
-    pages it became with the words on each; when it became several, they are only good where none before it did.
+    Its files with their marks, what to remember, the files of attachments with where they come from, and for the
+    index of words the pages it became with the words on each; several are only good where none before it split.
     """
 
-    files: list[tuple[str, bytes]] = []
+    files: list[tuple[str, bytes, str]] = []
     notes: list[tuple[str, bytes]] = []
     placed: list[tuple[str, str, str | None]] = []
     listed: list[Listed] = []
@@ -116,6 +116,26 @@ class Links:
         return None if place is None else f"{self.cuts.page(place)}.html#m{number}"
 
 
+@dataclass(slots=True)
+class Leaf:
+    """A page while it is drawn: where it begins, its first and last day, its items.
+
+    `texts` are what the search finds on it, `authors` those who wrote them with their numbers there.
+    """
+
+    start: Position
+    first_day: int
+    last_day: int = 0
+    items: list[str] = field(default_factory=list)
+    texts: list[Found] = field(default_factory=list)
+    authors: dict[str, int] = field(default_factory=dict)
+
+
+def place(row: Row) -> Position:
+    """Tell where a message stands."""
+    return Position(row[8], row[9], row[0])
+
+
 def write_room(writer: "RoomWriter", sheets: Iterator[Sheet | None], done: Callable[[int], None]) -> Room:
     """Write the pages of a chat, as far as they are drawn already from their sheets."""
     stretches = writer.cuts.stretches()
@@ -128,12 +148,13 @@ def write_room(writer: "RoomWriter", sheets: Iterator[Sheet | None], done: Calla
 class RoomWriter:
     """Writes a chat page by page."""
 
-    def __init__(self, shelf: Shelf, chat: Chat) -> None:
+    def __init__(self, shelf: Shelf, chat: Chat, cuts: Cuts, days: Mapping[int, Day]) -> None:
         self.shelf = shelf
         self.chat = chat
         self.home = f"chats/{chat_name(chat.name, chat.id)}"
-        self.cuts, self.days = cuts_of(shelf.archive, chat.id, shelf.choice, shelf.clock)
-        self.links = Links(shelf.media, self.cuts)
+        self.cuts = cuts
+        self.days = days
+        self.links = Links(shelf.media, cuts)
         self.ground = digest(shelf.sources.ground, chat.id, chat.account_id, chat.name, chat.kind)
         self.preview = ""
         self.latest_ms = 0
@@ -162,8 +183,8 @@ class RoomWriter:
         for name, source, identity in sheet.placed:
             if not shelf.folder.has(name):
                 shelf.folder.place(name, Path(source), identity)
-        for name, content in sheet.files:
-            shelf.folder.put(name, content)
+        for name, content, mark in sheet.files:
+            shelf.folder.put(name, content, mark)
         for key, value in sheet.notes:
             shelf.folder.remember(key, value)
         if shelf.index is not None:
@@ -237,16 +258,20 @@ class RoomWriter:
 
         Return what they were drawn from, None where there are none.
         """
+        if not whole:
+            return None
         archive, links = self.shelf.archive, self.links
         with archive.names.listening() as heard:
-            messages = archive.complete(whole)
-        if not messages:
-            return None
+            found = archive.belongings(whole)
+            # Most messages are a text and nothing else, and drawn from their rows.
+            special = {row[0]: archive.made(row, found) for row in whole if not found.is_plain(row)}
+            last = special.get(whole[-1][0]) or archive.made(whole[-1], found)
+        messages = list(special.values())
         replies = [one for one in messages if one.quote is not None and one.quote.target_sent_ms is not None]
         targets = [one.quote.target_id if one.quote else None for one in replies]
         links.targets, links.asked = self.find(targets), {}
-        names, parts = self.lay_out(name, messages)
-        self.preview = said(messages[-1])
+        names, parts = self.lay_out(name, whole, found, special)
+        self.preview = said(last)
         asked = Asked(
             tuple(sorted(heard, key=str)),
             tuple(sorted({row[4] for row in rows})),
@@ -260,29 +285,51 @@ class RoomWriter:
         stamp = self.stamp(names, rows, asked, addresses, list(links.asked.values()))
         return Drawn(stamp, asked, tuple(parts), self.preview)
 
-    def lay_out(self, name: str, messages: Sequence[Message]) -> tuple[list[str], list[Part]]:
-        """Draw messages and write their pages; return the names of these, and what was written."""
-        clock, links = self.shelf.clock, self.links
+    def lay_out(
+        self, name: str, rows: Sequence[Row], found: Belongings, special: Mapping[int, Message]
+    ) -> tuple[list[str], list[Part]]:
+        """Draw messages and write their pages; return the names of these, and what was written.
+
+        `special` has all messages that are more than a text.
+        """
+        clock, links, search = self.shelf.clock, self.links, self.shelf.index is not None
+        days = clock.days([row[8] for row in rows])
+        called, states = found.authors, found.states
+        faces = {author: face(author, name) for author, name in called.items()}
         names, made = [name], list[Part]()
-        parts: list[str] = []
-        size = start = 0
-        before: Message | None = None
+        leaf, size = Leaf(place(rows[0]), days[0]), 0
+        items, texts, authors = leaf.items, leaf.texts, leaf.authors
+        before: tuple[int, str] | None = None
         shown: int | None = None
-        for n, message in enumerate(messages):
-            day = clock.day(message.position.ms)
+        earlier = 0
+        for row, day in zip(rows, days, strict=True):
+            number, author, way, text, order = row[0], row[2], row[3], row[5], row[8]
             if size > LARGEST:
-                fresh = self.cuts.split(name, message.position)
-                made.append(self.put(name, parts, messages[start:n]))
-                name, parts, size, start, before, shown = fresh, [], 0, n, None, None
+                fresh = self.cuts.split(name, place(row))
+                made.append(self.put(name, leaf))
+                name, leaf, size, shown = fresh, Leaf(place(row), day), 0, None
+                items, texts, authors = leaf.items, leaf.texts, leaf.authors
                 names.append(name)
             if day != shown:
-                parts.append(day_line(day))
-                shown, before = day, None
-            text = bubble(message, links, clock, day=day, follows=stands_with(before, message))
-            parts.append(text)
-            size += len(text)
-            before = message
-        made.append(self.put(name, parts, messages[start:]))
+                items.append(day_line(day))
+                shown = leaf.last_day = day
+                before = None
+            follows = before == (author, way) and order - earlier < PAUSE
+            message = special.get(number)
+            if message is None:
+                stamp, state = clock.stamp(row[6], day), states.get(number)
+                item = plain_bubble(
+                    number, text, faces[author], stamp, state, is_own=way == "outgoing", follows=follows
+                )
+            else:
+                item = bubble(message, links, clock, day=day, follows=follows)
+                text = searchable(message) if search else ""
+            if search and text:
+                texts.append((number, authors.setdefault(called[author], len(authors)), clock.shown(row[6]), text))
+            items.append(item)
+            size += len(item)
+            before, earlier = None if row[4] == "update" else (author, way), order
+        made.append(self.put(name, leaf))
         return names, made
 
     def find(self, wanted: Sequence[int | None]) -> dict[int, Position]:
@@ -299,32 +346,26 @@ class RoomWriter:
         since, until = choice.since_ms or 0, choice.until_ms
         return {row[2]: Position(*row) for row in rows if row[0] >= since and (until is None or row[0] < until)}
 
-    def put(self, name: str, parts: list[str], messages: Sequence[Message]) -> Part:
+    def put(self, name: str, leaf: Leaf) -> Part:
         """Write one page, and its texts for the search."""
-        shelf, clock = self.shelf, self.shelf.clock
-        span = (clock.day(messages[0].position.ms), clock.day(messages[-1].position.ms))
+        shelf = self.shelf
         page = pages.chat_page(
             self.chat,
             name,
-            parts,
-            span,
+            leaf.items,
+            (leaf.first_day, leaf.last_day),
             older=self.cuts.before(name),
             newer=self.cuts.after(name),
             search=shelf.index is not None,
         )
-        first = messages[0].position
-        start = (first.ms, first.n, first.id)
+        start = (leaf.start.ms, leaf.start.n, leaf.start.id)
         mark = shelf.folder.put(f"{self.home}/{name}.html", page)
         if shelf.index is None:
             return Part(start, mark, None, 0)
-        texts = [found for one in messages if (found := searchable(one, clock)) is not None]
-        authors = list(dict.fromkeys([one[1] for one in texts]))
-        places = {author: n for n, author in enumerate(authors)}
-        rows = [(one[0], places[one[1]], one[2], one[3]) for one in texts]
-        latest = max([one[2] for one in texts], default=0)
-        script = page_script(f"{self.home}/{name}", authors, rows)
+        latest = max([one[2] for one in leaf.texts], default=0)
+        script = page_script(f"{self.home}/{name}", list(leaf.authors), leaf.texts)
         part = Part(start, mark, shelf.folder.put(f"{self.home}/{name}.js", script), latest)
-        shelf.index.add(len(shelf.listed), [one[3] for one in texts])
+        shelf.index.add(len(shelf.listed), [one[3] for one in leaf.texts])
         shelf.listed.append(Listed(self.home, name, latest, part.texts or "", drawn=True))
         return part
 
@@ -350,43 +391,3 @@ class RoomWriter:
             yield f"{self.home}/latest.html", pages.latest_page(self.chat, last).encode()
             dates = [(iso(day), page) for day, page, _messages in days]
             yield f"{self.home}/dates.js", b"holdfast.dates(%s);\n" % msgspec.json.encode(dates)
-
-
-def said(message: Message) -> str:
-    """Say in a line what a message says."""
-    text = with_names(message.text or "", message.ranges) or message.sentence
-    text = text or ("📎" if message.attachments else "")
-    line = " ".join(text[:200].split())[:90]
-    name = "You" if message.direction == "outgoing" else message.author
-    return f"{name}: {line}" if line and message.kind != "update" else line
-
-
-def long_texts(message: Message) -> Iterator[File]:
-    """Yield the files that hold texts of a message."""
-    for one in message.attachments:
-        if one.role == "long_text" and one.media_name is not None:
-            yield one.media_name, one.content_type, one.file_name
-
-
-def mentions(message: Message) -> bool:
-    """Tell whether a message mentions somebody, or quotes where somebody is."""
-    return any(one.style is None for one in (*message.ranges, *message.quote_ranges))
-
-
-def searchable(message: Message, clock: Clock) -> tuple[int, str, int, str] | None:
-    """Make what the search page finds and shows of a message; times are as the clock shows them."""
-    text = message.text
-    if text and message.ranges:
-        text = with_names(text, message.ranges)
-    if message.kind == "message" and not message.attachments and not message.links:
-        return (message.id, message.author, clock.shown(message.sent_ms), text) if text else None
-    found = [part for part in (text, message.sentence) if part]
-    for one in message.attachments:
-        if one.role == "attachment" and not one.revision:
-            found += [part for part in (one.file_name, one.caption) if part]
-    found += [part for link in message.links for part in (link.title, link.url) if part]
-    if message.poll is not None:
-        found += [option.text for option in message.poll.options]
-    if message.card is not None:
-        found += [line.value for line in message.card.fields]
-    return (message.id, message.author, clock.shown(message.sent_ms), " · ".join(found)) if found else None

@@ -12,14 +12,14 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import IO, Final
 
 import msgspec
 
 from holdfast.backup.archive.signs import EMOJI, LOOKS, SCRIPTS
 
-__all__ = ["WordIndex", "fold", "page_script", "page_texts", "words_of"]
+__all__ = ["Found", "WordIndex", "fold", "page_script", "page_texts", "words_of"]
 
 # Beyond these signs two words are the same to the index; the texts tell them apart.
 LONGEST: Final = 32
@@ -39,19 +39,12 @@ Found = tuple[int, int, int, str]
 Texts = tuple[list[str], list[Found]]
 
 
-@cache
-def marks() -> frozenset[str]:
-    """List all marks that stand above or below a letter."""
-    places = (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0))
-    return frozenset(sign for sign in map(chr, places) if unicodedata.category(sign) == "Mn")
-
-
 def fold(text: str) -> str:
     """Write a text without capitals, accents and other ways to write the same."""
     if text.isascii():
         return text.lower()
-    away = marks()
-    bare = [sign for sign in unicodedata.normalize("NFKD", text).lower() if sign not in away]
+    # Without the marks that stand above or below a letter.
+    bare = [sign for sign in unicodedata.normalize("NFKD", text).lower() if unicodedata.category(sign) != "Mn"]
     return unicodedata.normalize("NFC", "".join(bare))
 
 
@@ -74,9 +67,7 @@ known_words = lru_cache(maxsize=1 << 15)(token_words)
 
 def words_of(*texts: str) -> set[str]:
     """List the words of texts; of scripts without spaces and of emoji, each sign and each pair of neighbours."""
-    tokens: set[str] = set()
-    for text in texts:
-        tokens.update(text.split())
+    tokens = set(" ".join(texts).split())
     return set().union(*[known_words(one) if len(one) <= LONGEST else token_words(one) for one in tokens])
 
 

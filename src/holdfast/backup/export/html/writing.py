@@ -15,6 +15,7 @@ from holdfast.backup.export.choice import Choice, chosen
 from holdfast.backup.export.folder import Folder, Written
 from holdfast.backup.export.html import pages
 from holdfast.backup.export.html.clock import Clock
+from holdfast.backup.export.html.cutting import cuts_of
 from holdfast.backup.export.html.hands import hands_for
 from holdfast.backup.export.html.rooms import Room, RoomWriter, Shelf, write_room
 from holdfast.backup.export.html.sources import Kept, Sources, recalled
@@ -69,7 +70,9 @@ def write_pages(shelf: Shelf, progress: Progress | None) -> None:
             progress(done, total)
 
     # Whoever draws ahead needs to know where the pages of the next chats begin, but not of all.
-    writers, coming = tee(RoomWriter(shelf, chat) for chat in chats)
+    writers, coming = tee(
+        RoomWriter(shelf, chat, *cuts_of(shelf.archive, chat.id, shelf.choice, shelf.clock)) for chat in chats
+    )
     hands = hands_for(shelf, total)
     try:
         sheets = repeat(None) if hands is None else hands.draw(coming)
