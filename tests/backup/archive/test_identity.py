@@ -24,7 +24,7 @@ def test_the_strongest_identifier_comes_first() -> None:
 def test_ids_are_the_same_in_every_archive() -> None:
     """And never 0, which stands for nobody."""
     assert stable_id("account", "x") == stable_id("account", "x") != stable_id("account", "y")
-    assert 0 < stable_id("anything") < 1 << 40
+    assert 0 < stable_id("anything") < 1 << 47
 
 
 def test_a_colour_that_is_not_set_is_computed() -> None:
@@ -65,6 +65,8 @@ def test_somebody_known_by_number_who_joins_later_is_the_same_person(tmp_path: P
         assert (second.new, second.changed, second.vanished) == (0, 0, 0)
         with archive.open(tmp_path / f"{name}.db") as opened:
             assert sum(chat.messages for chat in opened.chats()) == 60
+            # That somebody is better known changes none of their messages.
+            assert opened.connection.execute("SELECT count(*) FROM message_change").fetchone() == (0,)
     assert dump(tmp_path / "a.db") == dump(tmp_path / "b.db")
 
 

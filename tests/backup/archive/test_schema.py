@@ -27,7 +27,7 @@ def test_a_new_archive_says_what_it_is(filled: Path) -> None:
 
 def test_every_table_has_rows_in_a_whole_history(filled: Path) -> None:
     """Every kind of record of the format ends up in a table of its own."""
-    filled_later = {"media", "message_version", "message_change"}
+    filled_later = {"media", "message_version", "message_change", "twin"}
     with sqlite3.connect(filled) as plain:
         tables = plain.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'message_index%'"
@@ -71,6 +71,19 @@ def test_an_archive_of_a_later_version_is_refused(filled: Path) -> None:
     for create in (False, True):
         with pytest.raises(ArchiveTooNew, match="knows versions up to"):
             archive.open(filled, create=create)
+
+
+def test_an_archive_from_before_the_first_release_is_only_read(filled: Path) -> None:
+    """Its people cannot be told apart as they are now, and nothing is written to it."""
+    with sqlite3.connect(filled) as plain:
+        plain.execute("ALTER TABLE identity RENAME COLUMN alias TO another")
+    plain.close()
+    before = filled.read_bytes()
+    with archive.open(filled) as opened:
+        assert opened.chats()
+    with pytest.raises(ArchiveError, match="before the first release"):
+        archive.open(filled, create=True)
+    assert filled.read_bytes() == before
 
 
 def test_other_databases_are_left_alone(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Counting what an archive holds, and drawing it."""
 
 from dataclasses import replace
+from itertools import pairwise
+from statistics import median_low
 from xml.etree import ElementTree
 
 from holdfast.backup.archive import Archive
@@ -26,6 +28,23 @@ def test_one_chat_is_counted_alone(opened: Archive) -> None:
     found = opened.statistics(chat.id)
     assert found.messages == chat.messages
     assert [one.id for one in found.chats] == [chat.id]
+
+
+def test_answers_are_timed_from_the_last_message_of_the_other(opened: Archive) -> None:
+    """In one-to-one chats, up to half a day; the middle one of all counts."""
+    took: dict[int, list[int]] = {}
+    for chat in opened.chats():
+        talk = (
+            [one for one in opened.messages(chat.id) if one.direction != "none"] if chat.kind == "contact" else []
+        )
+        for asked, answer in pairwise(talk):
+            waited = answer.sent_ms - asked.sent_ms
+            if asked.author_id != answer.author_id and 0 <= waited <= 12 * 3_600_000:
+                took.setdefault(answer.author_id, []).append(waited)
+    assert took
+    assert {one.id: (one.answers, one.median_s) for one in opened.statistics().replies} == {
+        who: (len(times), median_low(times) // 1000) for who, times in took.items()
+    }
 
 
 def test_the_picture_is_well_formed_whatever_people_are_called(opened: Archive) -> None:

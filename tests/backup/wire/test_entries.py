@@ -18,7 +18,9 @@ def read(core: Core, *frames: Frame, people: dict[int, int] | None = None) -> li
     """Read frames as one block."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
     known = PEOPLE if people is None else people
-    rows, _others, _frames, fault, _at, *_place = core.entries.read_items(data, CAP, known, known, 0, -1, 1 << 62)
+    rows, _others, _frames, fault, _at, *_place = core.entries.read_items(
+        data, CAP, known, known, 0, -1, 1 << 62, {}, {}
+    )
     assert fault == 0
     return list(rows)
 
@@ -69,7 +71,8 @@ def test_both_cores_make_the_same(core: Core) -> None:
     """Compiled and interpreted, to the last bit of the fingerprint and the id."""
     frames = chat_items()
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    where = (CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    nobody: dict[int, int] = {}
+    where = (CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, nobody, nobody)
     assert core.entries.read_items(data, *where) == installed_items.read_items(data, *where)
 
 
@@ -137,7 +140,7 @@ def test_frames_that_are_not_messages_are_named(core: Core) -> None:
     """With how many messages stand before them."""
     message = chat_items()[0]
     data = b"".join(record(frame.SerializeToString()) for frame in (Frame(), message, Frame(), message))
-    rows, others, frames, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    rows, others, frames, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     assert (len(rows), [place[0] for place in others], frames) == (2, [0, 1], 4)
 
 
@@ -145,9 +148,29 @@ def test_damage_is_found(core: Core) -> None:
     """Cut anywhere, a record is refused or is another record; nothing is read beyond it."""
     raw = chat_items()[3].SerializeToString()
     for size in range(len(raw)):
-        core.entries.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+        core.entries.read_items(record(raw[:size]), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     *_rest, fault, at, _latest, _place = core.entries.read_items(
-        record(raw[:2] + b"\x5a\xff\xff\xff\xff\x0f"), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62
+        record(raw[:2] + b"\x5a\xff\xff\xff\xff\x0f"), CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {}
     )
     assert fault
     assert at
+
+
+def test_fingerprints_speak_of_aliases(core: Core) -> None:
+    """Rows name the person; the fingerprint names what the file knows them by, and stays when that is learned."""
+    item = ChatItem(chatId=1, authorId=1, dateSent=5)
+    item.incoming.read = True
+    item.standardMessage.text.body = "hello"
+    data = record(Frame(chatItem=item).SerializeToString())
+
+    def read(person: int, aliases: dict[int, int], chat_aliases: dict[int, int]) -> tuple[int, int]:
+        people = {1: person}
+        ((found,), *_rest) = core.entries.read_items(
+            data, CAP, people, people, 0, -1, 1 << 62, aliases, chat_aliases
+        )
+        return found[-1][2], found[-1][-1]
+
+    before, after = read(70, {}, {1: 70}), read(80, {1: 70}, {1: 70})
+    assert (before[0], after[0]) == (70, 80)
+    assert before[1] == after[1]
+    assert len({before[1], read(80, {}, {})[1], read(80, {1: 70}, {})[1], read(80, {1: 70}, {1: 71})[1]}) == 4

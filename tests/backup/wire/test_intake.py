@@ -43,7 +43,7 @@ def taken(
 ) -> tuple[list[tuple[object, ...]], list[int], dict[str, list[tuple[object, ...]]]]:
     """Take frames in; return the rows, the numbers of those handed back, and the rows of other tables."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    items, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    items, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     rows: list[tuple[object, ...]] = []
     back: list[int] = []
     tables: dict[str, list[tuple[object, ...]]] = {table: [] for table in TABLES}

@@ -25,7 +25,7 @@ PARTS = 64
 def items_of(core: Core, *frames: Frame) -> Iterator[tuple[bytes, tuple[object, ...], pb.ChatItem]]:
     """Read frames as one block, and each as protobuf does."""
     data = b"".join(record(frame.SerializeToString()) for frame in frames)
-    found, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    found, *_rest = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     for item, frame in zip(found, frames, strict=True):
         yield data, item, frame.chatItem
 
@@ -157,7 +157,7 @@ def test_what_is_there_twice_is_left_to_protobuf(core: Core) -> None:
     raw = pb.ChatItem(chatId=1, authorId=1, dateSent=1).SerializeToString()
     raw += bytes([11 << 3 | 2, len(twice)]) + twice
     data = record(bytes([4 << 3 | 2, len(raw)]) + raw)
-    ((item,), *_rest) = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62)
+    ((item,), *_rest) = core.entries.read_items(data, CAP, PEOPLE, PEOPLE, 0, -1, 1 << 62, {}, {})
     assert by_core(core, data, item) is None
 
 

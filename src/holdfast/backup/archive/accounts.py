@@ -7,10 +7,11 @@ when that was changed, the key its media are stored under together with the name
 import sqlite3
 from collections import Counter
 
+from holdfast.backup.archive.belonging import When
 from holdfast.backup.archive.identity import stable_id
 from holdfast.backup.archive.snapshots import Snapshots
 from holdfast.backup.names import account_name
-from holdfast.backup.schema import BackupInfo
+from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData
 
 __all__ = ["evidence", "find_account", "own_aci", "refresh_account"]
@@ -31,22 +32,32 @@ def evidence(header: BackupInfo, account: AccountData) -> Evidence:
     return found or [("nothing", root)]
 
 
-def find_account(connection: sqlite3.Connection, header: BackupInfo, account: AccountData) -> int:
-    """Find the account a backup belongs to, or make it."""
-    marks = evidence(header, account)
-    found: int | None = None
+def find_account(
+    connection: sqlite3.Connection, header: BackupInfo, account: AccountData, when: When
+) -> tuple[int, set[int]]:
+    """Find the account a backup belongs to, or make it; return also what else turns out to be that account.
+
+    Its id is made of what the earliest snapshot is recognised by, so that every order of imports gives the same.
+    """
+    marks, run = evidence(header, account), connection.execute
+    linked: set[int] = set()
     for mark in marks:
-        (found,) = connection.execute(
-            "SELECT min(account_id) FROM account_evidence WHERE (kind, value) = (?, ?)", mark
+        rows = run("SELECT account_id FROM account_evidence WHERE (kind, value) = (?, ?)", mark)
+        linked.update(one for (one,) in rows)
+    first = (when, marks[0])
+    for one in linked:
+        made, digest, raw_header, raw = run(
+            "SELECT made_ms, digest, header, account_record FROM snapshot WHERE account_id = ? "
+            "ORDER BY made_ms, digest LIMIT 1",
+            (one,),
         ).fetchone()
-        if found is not None:
-            break
-    else:
-        found = stable_id("account", *marks[0])
-        connection.execute("INSERT INTO account VALUES (?, '', NULL, NULL, NULL)", (found,))
+        owner = Frame.FromString(raw or b"").account
+        first = min(first, ((made, digest), evidence(BackupInfo.FromString(raw_header), owner)[0]))
+    found = stable_id("account", *first[1])
+    run("INSERT OR IGNORE INTO account VALUES (?, '', NULL, NULL, NULL)", (found,))
     for mark in marks:
-        connection.execute("INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", (*mark, found))
-    return found
+        run("INSERT OR IGNORE INTO account_evidence VALUES (?, ?, ?)", (*mark, found))
+    return found, linked if linked - {found} else set()
 
 
 def refresh_account(connection: sqlite3.Connection, snapshots: Snapshots) -> None:

@@ -46,17 +46,22 @@ def compared(what: str, before: Mapping[int, str], after: Mapping[int, str]) -> 
 
 
 def reactions(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
-    """Return who reacted how."""
+    """Return who reacted how; the last of several counts."""
     content = getattr(item, item.WhichOneof("item") or "", None)
-    found = getattr(content, "reactions", ())
+    found = sorted(
+        getattr(content, "reactions", ()), key=lambda one: (one.sortOrder, one.sentTimestamp, one.emoji)
+    )
     return {people.get(one.authorId, 0): one.emoji for one in found}
 
 
 def receipts(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:
-    """Return what became of a message on its way to each."""
+    """Return what became of a message on its way to each; the furthest it got to whoever is there twice."""
     fields = SendStatus.DESCRIPTOR.fields_by_name
-    found = {people.get(one.recipientId, 0): one.WhichOneof("deliveryStatus") for one in item.outgoing.sendStatus}
-    return {who: STATUSES[fields[name].number if name else 0] for who, name in found.items()}
+    found: dict[int, int] = {}
+    for one in item.outgoing.sendStatus:
+        who, name = people.get(one.recipientId, 0), one.WhichOneof("deliveryStatus")
+        found[who] = max(found.get(who, 0), fields[name].number if name else 0)
+    return {who: STATUSES[number] for who, number in found.items()}
 
 
 def votes(item: ChatItem, people: Mapping[int, int]) -> dict[int, str]:

@@ -38,6 +38,7 @@ class Extras:
     connection: sqlite3.Connection
     snapshots: Snapshots
     people: Mapping[int, int]
+    aliases: Mapping[int, int]
     notes: Notes
     profiles: int = 0
     folders: int = 0
@@ -118,13 +119,14 @@ class Extras:
 
     def members(self, table: str, place: tuple[int, int], ids: "pb.ChatFolder | object", *more: int) -> None:
         """Write who belongs to a profile or folder."""
-        marks = ", ".join("?" * (3 + len(more)))
+        marks = ", ".join("?" * (4 + len(more)))
         for local in set(ids):  # type: ignore[call-overload]  # a repeated field
             here = self.people.get(local)
             if here is None:
                 self.notes.skip("somebody who is not in the file")
             else:
-                self.connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", (*place, here, *more))
+                row = (*place, self.aliases.get(local, here), *more, here)
+                self.connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)
 
     def colors(self, account: pb.AccountData) -> None:
         """Take in the colours the owner has mixed."""

@@ -3,7 +3,7 @@
 Ids inside a file mean nothing outside. A person is known by the ACI, else the PNI, else the phone number, else the
 username; a group by its master key, a call link by its root key, a distribution list by its UUID. An id of the
 archive is made from the account and the strongest of these, so that every archive gives the same thing the same
-id.
+id. Which of several ways a person is known in are one person is decided in `belonging`.
 """
 
 import hashlib
@@ -19,7 +19,8 @@ __all__ = ["UNKNOWN", "Identity", "avatar_color", "identities", "service_id", "s
 Identity = tuple[str, str]
 # Stands for whoever a record names that is not in the file.
 UNKNOWN: Final[Identity] = ("unknown", "")
-ID_BITS: Final = 40
+# As many as SQLite keeps in six bytes; two of ten thousand people get one id once in three million archives.
+ID_BITS: Final = 47
 GROUP_LABEL: Final = b"Signal_ZKGroup_20200424_GroupMasterKey_GroupSecretParams_DeriveFromMasterKey"
 
 

@@ -26,6 +26,7 @@ from holdfast.backup.archive.renaming import rename_people
 from holdfast.backup.archive.schema_views import LATER_INDEXES
 from holdfast.backup.archive.snapshots import Snapshots
 from holdfast.backup.archive.tolerance import Notes
+from holdfast.backup.archive.uniting import unite
 from holdfast.backup.errors import ArchiveBusy, ArchiveError
 from holdfast.backup.names import account_name
 from holdfast.backup.opening import Backup
@@ -151,8 +152,10 @@ def import_backup(connection: sqlite3.Connection, backup: Backup, progress: Prog
     with tempfile.TemporaryFile() as spool, without_collector():
         found = survey(backup, spool)
         with writing(connection):
-            account = find_account(connection, found.header, found.account)
             made = min(found.header.backupTimeMs, LATEST)
+            account, others = find_account(connection, found.header, found.account, (made, found.digest))
+            if others:
+                unite(connection, others, account)
             known = connection.execute(
                 "SELECT id, name, messages FROM snapshot WHERE account_id = ? AND digest = ?",
                 (account, found.digest),
@@ -243,7 +246,7 @@ class Importer:
         notes = Notes()
         cast = Cast(connection, snapshots, notes)
         cast.load()
-        extras = Extras(connection, snapshots, cast.people, notes)
+        extras = Extras(connection, snapshots, cast.people, cast.aliases, notes)
         messages = Messages(connection, snapshots, cast, notes)
         return cls(connection, found, snapshots, notes, cast, extras, messages, min(made + DAY, LATEST))
 
@@ -280,9 +283,8 @@ class Importer:
 
     def block(self, block: Block) -> None:
         """Take in the frames of a block: all others one by one first, then the messages in one go."""
-        where = (self.latest, self.place, self.newest)
-        people, chats, data = self.cast.people, self.cast.chats, block.data
-        items, others, frames, fault, at, latest, place = read_items(data, NO_CAP, people, chats, *where)
+        data = block.data
+        items, others, frames, fault, at, latest, place = self.read(data)
         if fault:
             raise block.damaged(fault, frames, at)
         if not others and not any(item[WHAT] & ODD for item in items):
@@ -290,14 +292,19 @@ class Importer:
             self.messages.add(items, data, block.index)
             return
         odd: dict[int, list[tuple[int, Frame]]] = {}
-        for n, (before, start, end) in enumerate(others):
-            index = block.index + before + n
-            frame = self.other(data[start:end], index)
-            if frame is not None:
+        parsed = [
+            (before, block.index + before + n, parse(data[start:end], block.index + before + n))
+            for n, (before, start, end) in enumerate(others)
+        ]
+        moved = self.cast.meet(frame.recipient for _n, _index, frame in parsed if frame.HasField("recipient"))
+        rename_people(self.connection, self.cast, self.messages.merger, moved)
+        for before, index, frame in parsed:
+            self.other(frame, index)
+            if frame.WhichOneof("item") == "chatItem":
                 odd.setdefault(before, []).append((index, frame))
-        rename_people(self.connection, self.cast, self.messages.merger)
+        self.cast.save()
         # The messages speak of what the others have just introduced.
-        items, *_rest, self.latest, self.place = read_items(data, NO_CAP, people, chats, *where)
+        items, *_rest, self.latest, self.place = self.read(data)
         places = [before for before, _start, _end in others]
         entries: list[Entry] = []
         for n in range(len(items) + 1):
@@ -305,6 +312,11 @@ class Importer:
             if n < len(items):
                 entries.append(self.entry(data, items[n], block.index + n + bisect_right(places, n)))
         self.messages.add_each(entries)
+
+    def read(self, data: bytes) -> tuple[list[Item], list[tuple[int, int, int]], int, int, int, int, int]:
+        """Make items of records that come after those before."""
+        cast, where = self.cast, (self.latest, self.place, self.newest)
+        return read_items(data, NO_CAP, cast.people, cast.chats, *where, cast.aliases, cast.chat_aliases)
 
     def entry(self, data: bytes, item: Item, frame: int) -> Entry:
         """Cut out the record of a message; one only protobuf can read is read by it first."""
@@ -319,8 +331,7 @@ class Importer:
         """Read a message again as protobuf would write it."""
         raw = frame.SerializeToString()
         data = encode_varint(len(raw)) + raw
-        where = (self.latest, self.place, self.newest)
-        items, *_rest = read_items(data, NO_CAP, self.cast.people, self.cast.chats, *where)
+        items, *_rest = self.read(data)
         return items[0], frame.chatItem.SerializeToString(), index
 
     def tolerate_account(self) -> None:
@@ -336,12 +347,8 @@ class Importer:
         if owner.HasField("usernameLink"):
             self.notes.enum(owner.usernameLink, "color")
 
-    def other(self, raw: bytes, index: int) -> Frame | None:
-        """Take in one frame that is not a message, and give back one that is after all."""
-        try:
-            frame = Frame.FromString(raw)
-        except DecodeError as error:
-            raise ArchiveError(f"frame {index} cannot be read") from error
+    def other(self, frame: Frame, index: int) -> None:
+        """Take in one frame that is not a message."""
         kind = frame.WhichOneof("item")
         self.notes.at(index, kind or "frame")
         if kind is None:
@@ -358,6 +365,11 @@ class Importer:
             self.extras.profile(frame.notificationProfile)
         elif kind == "chatFolder":
             self.extras.folder(frame.chatFolder)
-        elif kind == "chatItem":
-            return frame
-        return None
+
+
+def parse(raw: bytes, index: int) -> Frame:
+    """Parse a frame."""
+    try:
+        return Frame.FromString(raw)
+    except DecodeError as error:
+        raise ArchiveError(f"frame {index} cannot be read") from error

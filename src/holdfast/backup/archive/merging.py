@@ -21,7 +21,7 @@ from holdfast.backup.archive.snapshots import Snapshots
 from holdfast.backup.archive.tolerance import Notes
 from holdfast.backup.archive.twins import content_of, twin_rank
 from holdfast.backup.schema.backup_pb2 import ChatItem
-from holdfast.backup.wire.entries import PARTS, RICH, Item, read_items
+from holdfast.backup.wire.entries import PARTS, RICH, Item, fingerprint_of, read_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 
@@ -36,13 +36,19 @@ LATEST: Final = (1 << 63) - 1
 # So many twins that say the same keep their order when they are read again.
 MOST_ALIKE: Final = 1000
 
-Maps = tuple[dict[int, int], dict[int, int]]
+# What leads from the ids of a file to those of the archive: people, chats, and the aliases of both, see `Cast`.
+Maps = tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
 
 
 def identity_of(item: Item) -> Identity:
     """Return what makes a message the same in two backups."""
     row = item[ROW]
     return row[CHAT], row[AUTHOR], row[FIRST_SENT], row[SLOT]
+
+
+def said(raw: bytes, people: dict[int, int]) -> int:
+    """Make a fingerprint by people instead of aliases: who only becomes better known changes no message."""
+    return fingerprint_of(raw, people)
 
 
 def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = None) -> Item:
@@ -53,6 +59,10 @@ def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = N
     receipts = [(number, *one[1:]) for one in item[3] or ()]
     reactions = [(number, *one[1:]) for one in item[4] or ()]
     return (*item[:3], receipts, reactions, item[5], row)
+
+
+# By which aliases a file has the chat and the author of a message.
+Whose = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -66,42 +76,65 @@ class Merger:
     maps: dict[int, Maps] = field(default_factory=dict)
     # Ids that no longer are what the block began with: whoever finds one looks again.
     moved: set[int] = field(default_factory=set)
-    # The messages of this block, and what each says.
+    # The messages of this block, and what each says; and what else a second chat with the same person says.
     here: dict[int, int] = field(default_factory=dict)
-    # How many twins of this file say the same.
-    alike: Counter[tuple[Identity, int]] = field(default_factory=Counter)
+    besides: dict[int, set[int]] = field(default_factory=dict)
+    # How many twins of one chat of this file say the same.
+    alike: Counter[tuple[Identity, int, Whose]] = field(default_factory=Counter)
+    # Where among twins this file has spoken.
+    spoken: set[tuple[Identity, Whose]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.maps[self.snapshots.current] = (self.cast.people, self.cast.chats)
+        self.forget_maps()
         run = self.connection.execute
-        run("CREATE TEMP TABLE IF NOT EXISTS seen (id INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL)")
+        run(
+            "CREATE TEMP TABLE IF NOT EXISTS seen (id INTEGER, fingerprint INTEGER, PRIMARY KEY (id, fingerprint))"
+        )
         run("DELETE FROM temp.seen")
         self.shelf.follow = self.follow
 
+    def forget_maps(self) -> None:
+        """Read anew who is who in other files, when that has changed."""
+        cast = self.cast
+        self.maps = {self.snapshots.current: (cast.people, cast.chats, cast.aliases, cast.chat_aliases)}
+
     def follow(self, before: int, after: int) -> None:
         """Remember by its new id what this file said of a message."""
-        row = self.connection.execute("SELECT fingerprint FROM temp.seen WHERE id = ?", (before,)).fetchone()
-        said = self.here.get(before, row[0] if row else None)
+        said = self.said(before)
         self.unsee(before)
         self.moved |= {before, after}
-        if said is not None:
-            self.here[after] = said
+        self.see(after, said)
 
     def keep_seen(self) -> None:
         """Remember what this block had, at its end."""
         if not self.snapshots.only:
-            self.connection.executemany("INSERT OR REPLACE INTO temp.seen VALUES (?, ?)", list(self.here.items()))
+            rows = [
+                *self.here.items(),
+                *((number, mark) for number in self.besides for mark in self.besides[number]),
+            ]
+            self.connection.executemany("INSERT OR IGNORE INTO temp.seen VALUES (?, ?)", rows)
         self.here.clear()
+        self.besides.clear()
         self.moved.clear()
 
-    def seen(self, found: Known) -> int | None:
-        """Return what this file says of a message, None when it has not spoken of it yet."""
-        if found.id in self.here:
-            return self.here[found.id]
+    def said(self, number: int) -> set[int]:
+        """Return what this file says in the place of a message, nothing when it has not spoken of it yet."""
+        rows = self.connection.execute("SELECT fingerprint FROM temp.seen WHERE id = ?", (number,))
+        here = {self.here[number]} if number in self.here else set()
+        return here | self.besides.get(number, set()) | {mark for (mark,) in rows}
+
+    def seen(self, found: Known) -> set[int]:
+        """Return what this file says of a message that is in the archive."""
+        said = self.said(found.id)
         if self.snapshots.only:
-            return found.fingerprint
-        row = self.connection.execute("SELECT fingerprint FROM temp.seen WHERE id = ?", (found.id,)).fetchone()
-        return None if row is None else int(row[0])
+            said |= {found.fingerprint, *self.shelf.versions([found.id]).get(found.id, ())}
+        return said
+
+    def see(self, number: int, said: Iterable[int]) -> None:
+        """Remember what this file says of a message."""
+        for mark in said:
+            if self.here.setdefault(number, mark) != mark:
+                self.besides.setdefault(number, set()).add(mark)
 
     def met(self, ids: Collection[int]) -> Collection[int]:
         """Tell which of some messages of the archive this file has spoken of in an earlier block."""
@@ -115,6 +148,7 @@ class Merger:
     def unsee(self, number: int) -> None:
         """Forget that this file has spoken of a message, as its id no longer means it."""
         self.here.pop(number, None)
+        self.besides.pop(number, None)
         self.connection.execute("DELETE FROM temp.seen WHERE id = ?", (number,))
 
     def last_of(self, found: Known) -> int:
@@ -122,7 +156,7 @@ class Merger:
         shots = self.snapshots
         if found.last_seen is not None:
             return found.last_seen
-        if shots.newest is None or (shots.is_newest and self.seen(found) is not None):
+        if shots.newest is None or (shots.is_newest and self.seen(found)):
             return shots.current
         return shots.newest
 
@@ -141,15 +175,33 @@ class Merger:
         number, old = self.shelf.locate(identity, 0)
         if old is None:
             return number, 0, None
+        whose = self.whose(self.snapshots.current, parsed)
         if old.rank == 0:
             said = self.seen(old)
-            if said is None:
+            versions = self.versions_of(old)
+            # What two chats with one person have in the same moment is one message.
+            if whose not in {self.whose_version(versions[mark]) for mark in said}:
                 return number, 0, old
             self.split(old, said)
+        if (identity, whose) in self.spoken:
+            # Which aliases have twins is kept: should they be parted, the others have none.
+            self.connection.execute("INSERT OR IGNORE INTO twin VALUES (?, ?, ?, ?)", (*whose, *identity[2:]))
+        self.spoken.add((identity, whose))
         content = content_of(parsed, self.cast.people)
-        rank = twin_rank(content, self.alike[identity, content])
-        self.alike[identity, content] += 1
+        rank = twin_rank(content, self.alike[identity, content, whose])
+        self.alike[identity, content, whose] += 1
         return self.among_twins(identity, rank)
+
+    def whose(self, snapshot: int, parsed: ChatItem) -> Whose:
+        """Return by which aliases a file has the chat and the author of a message."""
+        people, chats, aliases, chat_aliases = self.map_of(snapshot)
+        chat, author, nobody = parsed.chatId, parsed.authorId, self.cast.nobody()
+        return chat_aliases.get(chat, chats.get(chat, nobody)), aliases.get(author, people.get(author, nobody))
+
+    def whose_version(self, version: Version) -> Whose:
+        """Return by which aliases a version has them."""
+        snapshot, raw = self.shelf.record(version)
+        return self.whose(snapshot, ChatItem.FromString(raw))
 
     def among_twins(self, identity: Identity, rank: int) -> tuple[int, int, Known | None]:
         """Find the place of a message that has twins."""
@@ -167,7 +219,7 @@ class Merger:
         place, _none = self.shelf.locate(lowest.identity, -lowest.rank)
         self.shelf.move(lowest, place, -lowest.rank)
 
-    def split(self, old: Known, said: int | None) -> None:
+    def split(self, old: Known, said: Collection[int]) -> None:
         """Turn a message of which a twin has come up into twins: one for each content it was seen with."""
         versions = self.versions_of(old)
         self.shelf.remove(old.id)
@@ -179,32 +231,42 @@ class Merger:
             identity = identity_of(item)
             number, rank, found = self.among_twins(identity, twin_rank(content, 0))
             self.put(item, parsed, rows, number, rank, found, version)
-            if mark == said:
-                self.alike[identity, content] = 1
-                self.here[number] = said
+            if mark in said:
+                whose = self.whose_version(version)
+                self.alike[identity, content, whose] = 1
+                self.spoken.add((identity, whose))
+                self.see(number, [mark])
 
     def read(self, version: Version) -> tuple[Item, ChatItem, Rows]:
         """Read a version again from its record, with the ids its file had."""
         snapshot, raw = self.shelf.record(version)
-        people, chats = self.map_of(snapshot)
+        people, chats, aliases, chat_aliases = self.map_of(snapshot)
         parsed = ChatItem.FromString(raw)
         frame = CHAT_ITEM + encode_varint(len(raw)) + raw
         data = encode_varint(len(frame)) + frame
-        ((item,), *_rest) = read_items(data, NO_CAP, people, chats, 0, -1, LATEST)
+        ((item,), *_rest) = read_items(data, NO_CAP, people, chats, 0, -1, LATEST, aliases, chat_aliases)
         row = item[ROW]
         if not (row[CHAT] and row[AUTHOR]):
-            author = row[AUTHOR] or self.cast.placeholder()
-            chat = row[CHAT] or self.cast.placeholder_chat()
+            chat, author = row[CHAT] or self.cast.nobody(), row[AUTHOR] or self.cast.nobody()
             item = (*item[:ROW], (0, chat, author, *row[AUTHOR + 1 :]))
-        return item, parsed, replace(self.shelf.rows, people=people, notes=Notes())
+        return item, parsed, replace(self.shelf.rows, people=people, notes=Notes(), stranger=self.cast.nobody)
 
     def map_of(self, snapshot: int) -> Maps:
         """Return what leads from the ids of a file to those of the archive."""
         if snapshot not in self.maps:
             run = self.connection.execute
-            people = run("SELECT file_id, recipient_id FROM snapshot_recipient WHERE snapshot_id = ?", (snapshot,))
-            chats = run("SELECT file_id, chat_id FROM snapshot_chat WHERE snapshot_id = ?", (snapshot,))
-            self.maps[snapshot] = (dict(people.fetchall()), dict(chats.fetchall()))
+            people = run(
+                "SELECT file_id, recipient_id, alias FROM snapshot_recipient WHERE snapshot_id = ?", (snapshot,)
+            ).fetchall()
+            chats = run(
+                "SELECT file_id, chat_id, alias FROM snapshot_chat WHERE snapshot_id = ?", (snapshot,)
+            ).fetchall()
+            self.maps[snapshot] = (
+                {file_id: person for file_id, person, _alias in people},
+                {file_id: chat for file_id, chat, _alias in chats},
+                {file_id: alias for file_id, person, alias in people if alias != person},
+                {file_id: alias for file_id, _chat, alias in chats if self.cast.weak(alias)},
+            )
         return self.maps[snapshot]
 
     def put(  # noqa: PLR0917  # where it goes, and what
@@ -249,11 +311,11 @@ class Merger:
             first = shots.earlier(known.first_seen, version.first_seen)
             version = Version(first, later, known.block, known.at, *order)
         versions[mark] = version
-        first, last, shown = version.first_seen, version.last_seen, mark
-        for one, other in versions.items():
+        # One snapshot can have two, of two chats with one person.
+        shown = max(versions, key=lambda one: (shots.order[versions[one].last_seen], one))
+        first, last = version.first_seen, versions[shown].last_seen
+        for other in versions.values():
             first = shots.earlier(first, other.first_seen)
-            if one != mark and shots.later(last, other.last_seen) != last:
-                last, shown = other.last_seen, one
         still = shots.still(last)
         order = versions[shown][-2:]
         replaced: bool = shown == mark and mark != old.fingerprint
@@ -267,7 +329,15 @@ class Merger:
                 "UPDATE message SET first_seen = ?, last_seen = ?, order_ms = ?, order_n = ? WHERE id = ?",
                 (first, still, *order, old.id),
             )
-        if len(versions) > 1 and (several != len(versions) or version != known):
+        if known is not None and known.first_seen == version.first_seen:
+            # What changed and when is told by first sightings: it stays.
+            if several > 1 and version != known:
+                self.connection.execute(
+                    "UPDATE message_version SET last_seen = ?, order_ms = ?, order_n = ? "
+                    "WHERE message_id = ? AND fingerprint = ?",
+                    (version.last_seen, *version[-2:], old.id, mark),
+                )
+        elif len(versions) > 1:
             self.record(old.id, versions)
         return replaced
 
@@ -284,21 +354,28 @@ class Merger:
         changes: list[tuple[object, ...]] = []
         for (_, before), (_, after) in pairwise(ordered):
             one, other = self.load(before), self.load(after)
-            changes += [
-                (number, len(changes) + n, after.first_seen, *change)
-                for n, change in enumerate(differences(one[0], one[1], other[0], other[1]))
-            ]
+            if said(*one) != said(*other):
+                changes += [
+                    (number, len(changes) + n, after.first_seen, *change)
+                    for n, change in enumerate(
+                        differences(ChatItem.FromString(one[0]), one[1], ChatItem.FromString(other[0]), other[1])
+                    )
+                ]
         self.connection.executemany("INSERT INTO message_change VALUES (?, ?, ?, ?, ?, ?, ?)", changes)
 
-    def load(self, version: Version) -> tuple[ChatItem, dict[int, int]]:
-        """Read a version again, with the ids of its file."""
+    def differ(self, before: Version, raw: bytes) -> bool:
+        """Tell whether a record of this file says something else than a version with another fingerprint."""
+        return said(*self.load(before)) != said(raw, self.cast.people)
+
+    def load(self, version: Version) -> tuple[bytes, dict[int, int]]:
+        """Read the record of a version again, and who is who in its file."""
         snapshot, raw = self.shelf.record(version)
-        return ChatItem.FromString(raw), self.map_of(snapshot)[0]
+        return raw, self.map_of(snapshot)[0]
 
     def rederive(self, ids: Iterable[int]) -> None:
         """Read messages again from their records, after people in them have turned out to be others."""
         self.shelf.flush()
-        waiting: list[tuple[Known, dict[int, Version], int | None]] = []
+        waiting: list[tuple[Known, dict[int, Version], set[int]]] = []
         known = self.shelf.find(list(ids))
         # Twins know of each other by the lowest, so they go together.
         for found in [one for one in known.values() if one.rank]:
@@ -310,19 +387,30 @@ class Merger:
         for found, versions, said in waiting:
             for mark, version in versions.items():
                 item, parsed, rows = self.read(version)
-                number, rank, old = self.place(item, parsed, rows, abs(found.rank))
+                number, rank, old = self.place(item, parsed, rows, abs(found.rank), version)
                 self.put(item, parsed, rows, number, rank, old, version)
-                if mark == said:
-                    self.here[number] = item[ROW][FINGERPRINT]
+                if mark in said:
+                    self.see(number, [mark])
 
-    def place(self, item: Item, parsed: ChatItem, rows: Rows, rank: int) -> tuple[int, int, Known | None]:
+    def place(  # what it is, and where it stood
+        self, item: Item, parsed: ChatItem, rows: Rows, rank: int, version: Version
+    ) -> tuple[int, int, Known | None]:
         """Find the place of a version that is read again; `rank` is what it had among twins, or 0."""
         identity = identity_of(item)
         number, old = self.shelf.locate(identity, 0)
-        if not rank and (old is None or old.rank == 0):
+        if (old is None or old.rank == 0) and not (rank and self.has_twins(identity, version)):
             return number, 0, old
         if old is not None and old.rank == 0:
             self.split(old, self.seen(old))
         content = content_of(parsed, rows.people)
         n = next((n for n in range(MOST_ALIKE) if twin_rank(content, n) == rank), 0) if rank else 0
         return self.among_twins(identity, twin_rank(content, n))
+
+    def has_twins(self, identity: Identity, version: Version) -> bool:
+        """Tell whether some file has several of a message by the same aliases."""
+        return bool(
+            self.connection.execute(
+                "SELECT 1 FROM twin WHERE (chat_alias, author_alias, first_sent_ms, slot) = (?, ?, ?, ?)",
+                (*self.whose_version(version), *identity[2:]),
+            ).fetchone()
+        )

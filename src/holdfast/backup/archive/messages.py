@@ -166,13 +166,14 @@ class Messages:
         there = versions.get(row[FINGERPRINT])
         place = (there.block, there.at) if there else self.shelf.records.add(raw)
         version = Version(now, now, *place, *order)
+        before = versions[old.fingerprint]
         replaced = self.merger.join(item, parsed, self.rows, old, version, versions)
         if replaced:
-            self.counts.changed += 1
+            self.counts.changed += self.merger.differ(before, raw)
         elif parsed is not None or item[WHAT] & STRANGER:
             self.scratch.add(item, parsed, ())
             self.scratch.clear()
-        self.merger.here[old.id] = row[FINGERPRINT]
+        self.merger.see(old.id, [row[FINGERPRINT]])
 
     def tolerate(self, item: Item) -> Item | None:
         """Skip what the format says to skip, and give a place to what names nobody."""
@@ -194,8 +195,22 @@ class Messages:
 
     def finish(self) -> None:
         """Mark what has vanished, and let new words be found."""
-        self.shelf.records.flush()
+        self.index()
         run, shots = self.connection.execute, self.snapshots
+        if shots.is_newest and shots.newest is not None:
+            gone = run(
+                "UPDATE message SET last_seen = ? WHERE last_seen IS NULL "
+                "AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?) "
+                "AND id NOT IN (SELECT id FROM temp.seen)",
+                (shots.newest, shots.account),
+            )
+            self.counts.vanished = gone.rowcount
+        run("DELETE FROM temp.seen")
+
+    def index(self) -> None:
+        """Let new words be found."""
+        self.shelf.records.flush()
+        run = self.connection.execute
         config = "INSERT INTO message_index (message_index, rank) VALUES ('hashsize', ?)"
         run(config, (HASH_SIZE,))
         if self.empty:
@@ -206,13 +221,4 @@ class Messages:
                 "SELECT id, text, extra, signs, facets FROM searchable WHERE id IN (SELECT id FROM temp.fresh)"
             )
         run(config, (USUAL_HASH_SIZE,))
-        if shots.is_newest and shots.newest is not None:
-            gone = run(
-                "UPDATE message SET last_seen = ? WHERE last_seen IS NULL "
-                "AND chat_id IN (SELECT id FROM recipient WHERE account_id = ?) "
-                "AND id NOT IN (SELECT id FROM temp.seen)",
-                (shots.newest, shots.account),
-            )
-            self.counts.vanished = gone.rowcount
-        run("DELETE FROM temp.seen")
         run("DELETE FROM temp.fresh")

@@ -140,6 +140,7 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> Non
             schema.create(connection)
     else:
         schema.check(connection, version)
+        schema.check_tables(connection)
         if version < schema.VERSION:
             with writing(connection):
                 schema.upgrade(connection)

@@ -16,9 +16,9 @@ from holdfast.backup.archive.schema_messages import MESSAGES
 from holdfast.backup.archive.schema_people import PEOPLE
 from holdfast.backup.archive.schema_rest import REST
 from holdfast.backup.archive.schema_views import INDEXES, LATER_INDEXES, SEARCH, VIEWS
-from holdfast.backup.errors import ArchiveTooNew, NotAnArchive
+from holdfast.backup.errors import ArchiveError, ArchiveTooNew, NotAnArchive
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "VERSION", "check", "create", "upgrade"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "VERSION", "check", "check_tables", "create", "upgrade"]
 
 # "HOLD", which `file` and SQLite show.
 APPLICATION_ID: Final = 0x484F4C44
@@ -63,3 +63,12 @@ def check(connection: sqlite3.Connection, found: int) -> None:
         raise NotAnArchive("this is a database, but not an archive of Holdfast")
     if found > VERSION:
         raise ArchiveTooNew(f"the archive has version {found}, this Holdfast knows versions up to {VERSION}")
+
+
+def check_tables(connection: sqlite3.Connection) -> None:
+    """Refuse to write to an archive from before the first release, whose people were kept in another way."""
+    (is_known,) = connection.execute(
+        "SELECT count(*) FROM pragma_table_info('identity') WHERE name = 'alias'"
+    ).fetchone()
+    if not is_known:
+        raise ArchiveError("the archive is from before the first release: it can be read, but not be added to")

@@ -67,6 +67,14 @@ CREATE TABLE message_change (
   PRIMARY KEY (message_id, n)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE twin (
+  chat_alias INTEGER NOT NULL,
+  author_alias INTEGER NOT NULL,
+  first_sent_ms INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  PRIMARY KEY (chat_alias, author_alias, first_sent_ms, slot)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE send_status (
   message_id INTEGER NOT NULL REFERENCES message(id),
   n INTEGER NOT NULL,

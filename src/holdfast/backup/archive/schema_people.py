@@ -46,6 +46,7 @@ CREATE TABLE snapshot_recipient (
   snapshot_id INTEGER NOT NULL REFERENCES snapshot(id),
   file_id INTEGER NOT NULL,
   recipient_id INTEGER NOT NULL REFERENCES recipient(id),
+  alias INTEGER NOT NULL,
   PRIMARY KEY (snapshot_id, file_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -53,6 +54,7 @@ CREATE TABLE snapshot_chat (
   snapshot_id INTEGER NOT NULL REFERENCES snapshot(id),
   file_id INTEGER NOT NULL,
   chat_id INTEGER NOT NULL REFERENCES chat(id),
+  alias INTEGER NOT NULL,
   PRIMARY KEY (snapshot_id, file_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -81,13 +83,16 @@ CREATE TABLE identity (
   account_id INTEGER NOT NULL REFERENCES account(id),
   kind TEXT NOT NULL,
   value TEXT NOT NULL,
+  alias INTEGER NOT NULL,
   recipient_id INTEGER NOT NULL REFERENCES recipient(id),
-  PRIMARY KEY (account_id, kind, value, recipient_id)
+  first_seen INTEGER NOT NULL REFERENCES snapshot(id),
+  PRIMARY KEY (account_id, kind, value, alias)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE recipient_version (
   recipient_id INTEGER NOT NULL REFERENCES recipient(id),
   fingerprint INTEGER NOT NULL,
+  alias INTEGER NOT NULL,
   name TEXT NOT NULL,
   first_seen INTEGER NOT NULL REFERENCES snapshot(id),
   last_seen INTEGER NOT NULL REFERENCES snapshot(id),
@@ -199,6 +204,7 @@ CREATE TABLE chat (
 CREATE TABLE chat_version (
   chat_id INTEGER NOT NULL REFERENCES chat(id),
   fingerprint INTEGER NOT NULL,
+  alias INTEGER NOT NULL,
   first_seen INTEGER NOT NULL REFERENCES snapshot(id),
   last_seen INTEGER NOT NULL REFERENCES snapshot(id),
   recorded_in INTEGER NOT NULL REFERENCES snapshot(id),

@@ -43,8 +43,9 @@ CREATE TABLE notification_profile (
 CREATE TABLE notification_profile_member (
   snapshot_id INTEGER NOT NULL,
   n INTEGER NOT NULL,
+  alias INTEGER NOT NULL,
   recipient_id INTEGER NOT NULL REFERENCES recipient(id),
-  PRIMARY KEY (snapshot_id, n, recipient_id),
+  PRIMARY KEY (snapshot_id, n, alias),
   FOREIGN KEY (snapshot_id, n) REFERENCES notification_profile(snapshot_id, n)
 ) STRICT, WITHOUT ROWID;
 
@@ -64,9 +65,10 @@ CREATE TABLE chat_folder (
 CREATE TABLE chat_folder_member (
   snapshot_id INTEGER NOT NULL,
   n INTEGER NOT NULL,
-  recipient_id INTEGER NOT NULL REFERENCES recipient(id),
+  alias INTEGER NOT NULL,
   included INTEGER NOT NULL,
-  PRIMARY KEY (snapshot_id, n, recipient_id, included),
+  recipient_id INTEGER NOT NULL REFERENCES recipient(id),
+  PRIMARY KEY (snapshot_id, n, alias, included),
   FOREIGN KEY (snapshot_id, n) REFERENCES chat_folder(snapshot_id, n)
 ) STRICT, WITHOUT ROWID;
 

@@ -30,6 +30,13 @@ class Snapshots:
         order[current] = (made_ms, digest)
         return cls(account, current, newest, order)
 
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, account: int) -> "Snapshots":
+        """Read those that are there, while none is imported; the latest stands for the current one."""
+        rows = connection.execute("SELECT id, made_ms, digest FROM snapshot WHERE account_id = ?", (account,))
+        order = {number: (made, mark) for number, made, mark in rows}
+        return cls(account, max(order, key=order.__getitem__), None, order)
+
     @property
     def only(self) -> bool:
         """Whether the account has no other snapshot."""

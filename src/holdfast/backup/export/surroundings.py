@@ -169,7 +169,8 @@ def rest(archive: Archive) -> Iterator[shapes.Line]:
     for row in rows(archive, PROFILES):
         ids = rows(
             archive,
-            "SELECT recipient_id FROM notification_profile_member WHERE snapshot_id = ? AND n = ? ORDER BY 1",
+            "SELECT DISTINCT recipient_id FROM notification_profile_member "
+            "WHERE snapshot_id = ? AND n = ? ORDER BY 1",
             row["snapshot_id"],
             row["n"],
         )
@@ -178,7 +179,8 @@ def rest(archive: Archive) -> Iterator[shapes.Line]:
         inside = list(
             rows(
                 archive,
-                "SELECT recipient_id, included FROM chat_folder_member WHERE snapshot_id = ? AND n = ? ORDER BY 1",
+                "SELECT DISTINCT recipient_id, included FROM chat_folder_member "
+                "WHERE snapshot_id = ? AND n = ? ORDER BY 1",
                 row["snapshot_id"],
                 row["n"],
             )

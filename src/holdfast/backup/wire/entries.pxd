@@ -18,6 +18,8 @@ cdef class ItemReader(Cursor):
     cdef bytes raw
     cdef dict people
     cdef dict chats
+    cdef dict aliases
+    cdef dict chat_aliases
     cdef list rows
     cdef list others
     cdef list statuses

@@ -163,11 +163,15 @@ class ItemReader(Cursor):
         data: bytes,
         people: dict[int, int],
         chats: dict[int, int],
+        aliases: dict[int, int],
+        chat_aliases: dict[int, int],
     ) -> None:
         super().__init__(data, 0, len(data))
         self.raw = data
         self.people = people
         self.chats = chats
+        self.aliases = aliases
+        self.chat_aliases = chat_aliases
         self.rows: list[Item] = []
         self.text: str = ""
         self.statuses: list[Row] | None = None
@@ -183,7 +187,7 @@ class ItemReader(Cursor):
             value = ((value ^ self.data[at]) * PRIME) & ALL
         return spread(value ^ cython.cast(cython.ulonglong, end - start))
 
-    def digest(self, message: cython.uint, depth: cython.int) -> cython.ulonglong:
+    def digest(self, message: cython.uint, depth: cython.int) -> cython.ulonglong:  # noqa: PLR0915  # one loop
         """Make a number of what a message up to `end` says; lists keep their order unless it means nothing."""
         total: cython.ulonglong = 0
         value: cython.ulonglong
@@ -220,11 +224,16 @@ class ItemReader(Cursor):
                 value = self.varint()
                 if mark & IS_PERSON:
                     # Another file gives the same person another number.
-                    value = self.people.get(value, value)
-                if shape & KEPT or value:
-                    value = spread(value + 1)
+                    if self.aliases and value in self.aliases:
+                        value = self.aliases[value]
+                    else:
+                        value = self.people.get(value, value)
                 if mark & IS_CHAT:
-                    value = 0
+                    value = self.chat_aliases.get(value, 0)
+                    if value:
+                        value = spread(value + 1)
+                elif shape & KEPT or value:
+                    value = spread(value + 1)
             else:
                 self.skip(tag, depth)
                 value = self.bytes_digest(start, self.pos) | 1
@@ -679,7 +688,7 @@ def message_id(  # noqa: PLR0917  # what identifies a message, in this order eve
 
 def fingerprint_of(raw: bytes, people: dict[int, int], root: cython.uint = CHAT_ITEM) -> int:
     """Make the fingerprint of one record, which `read_items` makes of all: 63 bits."""
-    reader: ItemReader = ItemReader(raw, people, {})
+    reader: ItemReader = ItemReader(raw, people, {}, {}, {})
     mark: int = reader.digest(root, 1) >> 1
     return mark
 
@@ -692,18 +701,21 @@ def read_items(  # noqa: PLR0915, PLR0917  # a cdef class could not take them by
     latest: cython.ulonglong,
     place: cython.Py_ssize_t,
     newest: cython.ulonglong,
+    aliases: dict[int, int],
+    chat_aliases: dict[int, int],
 ) -> tuple[list[Item], list[tuple[int, int, int]], int, int, int, int, int]:
     """Make a row of every chat item in a block.
 
     `people` and `chats` lead from the ids of the file to those of the archive; one that is not there becomes 0.
     `latest` and `place` say where the item before stands: every item stands after it, and where it can at the time
-    it arrived, but never after `newest`.
+    it arrived, but never after `newest`. `aliases` and `chat_aliases` have those whom the file knows by something
+    that may turn out to be somebody else's: fingerprints speak of that instead, and stay what they are.
 
     Return the rows; the places of all other frames (how many items stand before it, start, end); how many frames
     were whole, the fault found (0: none) and where; `latest` and `place` of the last item. A chat item that is not
     alone in its frame is among the others.
     """
-    reader: ItemReader = ItemReader(data, people, chats)
+    reader: ItemReader = ItemReader(data, people, chats, aliases, chat_aliases)
     frames: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t
     end: cython.Py_ssize_t
