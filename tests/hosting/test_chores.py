@@ -1,5 +1,6 @@
 """What the service does by itself while it runs."""
 
+import math
 from pathlib import Path
 
 import anyio
@@ -149,4 +150,17 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: World, t
     assert list(host.folders.path(kept.id).glob("objects/info/commit-graph*"))
     assert host.pushed == set()
     assert accounts.find_user(host.database, "ada").id == kept.owner.id
+    # It rests now, for a time that depends on how long that took, and is not forgotten.
+    assert host.resting.keys() == {kept.id}
+    host.pushed.add(kept.id)
+    host.resting[kept.id] = math.inf
+    with host.database.write() as connection:
+        repositories.change_repository(connection, kept, size=0)
+    look_after_pushed(host)
+    assert host.pushed == {kept.id}
+    assert repositories.repository_by_id(host.database, kept.id).size == 0
+    host.resting[kept.id] = -math.inf
+    look_after_pushed(host)
+    assert host.pushed == set()
+    assert repositories.repository_by_id(host.database, kept.id).size > 0
     host.close()

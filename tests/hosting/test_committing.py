@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
-from holdfast.hosting import committing, moving, repositories, upkeep
+from holdfast.hosting import committing, large_objects, moving, repositories, upkeep
 from holdfast.hosting.committing import CommitRequest, Committed, commit_files
 from holdfast.hosting.errors import FileRefused, HostingError, RefMoved, ShaMismatch
 from holdfast.hosting.file_changes import FileChange
@@ -330,9 +330,9 @@ def test_large_files_of_a_failed_commit_are_not_kept(
         commit_files(host, wanted(host, repository, put("x.bin", b"large")))
     with host.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
-    assert len(list(upkeep.lfs_objects(host.settings.data / "lfs"))) == 1
-    assert upkeep.clean(host, now=time.time() + upkeep.LFS_GRACE + 60).lfs_objects == 1
-    assert not list(upkeep.lfs_objects(host.settings.data / "lfs"))
+    assert len(large_objects.stored(host)) == 1
+    assert upkeep.clean(host, now=time.time() + large_objects.GRACE + 60).lfs_objects == 1
+    assert not large_objects.stored(host)
 
 
 def test_without_durable_writes_the_same_happens(settings: Settings, host: Host, repository: Repository) -> None:

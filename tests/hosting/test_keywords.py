@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.hosting.keywords import MOST, Ask, asks_in
+from holdfast.hosting.keywords import MOST, Ask, asks_in, names_in
 
 
 def close(number: int, place: str = "") -> Ask:
@@ -137,3 +137,36 @@ def test_any_text_is_heard(message: str) -> None:
         assert re.search(f"#0*{ask.number}", message)
         assert not ask.owner or f"{ask.owner}/{ask.name}#" in message
         assert bool(ask.owner) == bool(ask.name)
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("see #12", ["#12"]),
+        ("#1, #2; (#3) [#4] '#5' #1.", ["#1", "#2", "#3", "#4", "#5"]),
+        ("Fixes #1 and a-b/c.d#2", ["#1", "a-b/c.d#2"]),
+        ("#007", ["#7"]),
+        ("#0 # 1 ## #1st #1.5 #1/2 a#1 x/#1 &#39; ##2 @#3 #1#2 #-1 #1234567890", []),
+        ("https://example.org/#1 https://example.org/a/b#2", []),
+        ("no issue", []),
+    ],
+)
+def test_names(message: str, names: list[str]) -> None:
+    """Are numbers after a `#` that stand for themselves, whatever is said of them."""
+    assert [f"{one.owner}/{one.name}#{one.number}".lstrip("/") for one in names_in(message)] == names
+    assert all(one.closes is None for one in names_in(message))
+
+
+def test_so_many_are_named() -> None:
+    """And no more, however long a message is."""
+    assert len(names_in(" ".join(f"#{number}" for number in range(1, 1000)))) == MOST
+    assert names_in("a/" * 40_000 + " #1") == []
+
+
+@given(st.text(alphabet="#1a/ .-&", max_size=60))
+@settings(max_examples=100)
+def test_what_is_asked_for_is_named(message: str) -> None:
+    """Every issue that would be closed is among those that are named."""
+    said = f"fixes {message}"
+    named = {(one.owner, one.name, one.number) for one in names_in(said)}
+    assert {(one.owner, one.name, one.number) for one in asks_in(said)} <= named

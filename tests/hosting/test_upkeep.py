@@ -34,7 +34,7 @@ def test_what_has_run_out_is_cleared_away(host: Host) -> None:
     assert (cleaned.sessions, cleaned.login_failures) in {(0, 2), (1, 2)}  # logging in clears old ones away too
     assert sessions.user_of(host.database, new) is not None
     assert sessions.user_of(host.database, old) is None
-    assert upkeep.clean(host) == upkeep.Cleaned(0, 0, 0)
+    assert upkeep.clean(host) == upkeep.Cleaned(0, 0, 0, 0)
 
 
 def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(host: Host) -> None:

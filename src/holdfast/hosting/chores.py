@@ -7,6 +7,7 @@ when it ends, another takes over.
 import os
 import secrets
 import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ __all__ = ["Chore", "chores_of", "doing_chores", "look_after_pushed", "note_sess
 
 LONGEST_WAIT: Final = 60.0
 LEASE_SECONDS: Final = 60.0
+# How many times as long as it took to look after a repository it is left alone.
+REST: Final = 100
 log = structlog.get_logger(__name__)
 USED = update(tokens).where(tokens.c.id == bindparam("token")).values(last_used_at=bindparam("moment"))
 
@@ -61,15 +64,23 @@ def note_sessions(host: Host) -> None:
 
 
 def look_after_pushed(host: Host) -> None:
-    """Bring up to date what readers of a repository profit from after a push: its history index and its size."""
-    while host.pushed:
-        number = host.pushed.pop()
+    """Bring up to date what readers of a repository profit from after a push: its history index and its size.
+
+    Both go through all of it. One that is pushed to all the time gets a hundredth of the time, and later its turn.
+    """
+    now = time.monotonic()
+    host.resting = {number: until for number, until in host.resting.items() if until > now}
+    for number in host.pushed - host.resting.keys():
+        host.pushed.discard(number)
+        started = time.monotonic()
         try:
             refresh_commit_graph(host.folders.existing(number))
             size = host.folders.size(number)
         except (GitError, OSError):
             # Deleted meanwhile, or damaged: `holdfast admin doctor` tells.
             continue
+        ended = time.monotonic()
+        host.resting[number] = ended + REST * (ended - started)
         with host.database.write() as connection:
             connection.execute(update(repositories).where(repositories.c.id == number).values(size=size))
 

@@ -1,11 +1,11 @@
-"""Issues that commits close, or open again, once they have come to the default branch.
+"""Issues that commits close, open again or only name, once they have come to the default branch.
 
 What the messages ask for is found out before the transaction that records the move; the transaction then does what
 whoever moved the branch may ask for. So neither can be there without the other, and nothing is done twice.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +19,7 @@ from holdfast.hosting.git import history
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.keywords import Ask, asks_in
+from holdfast.hosting.referring import refer
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.database import Database, Within
@@ -27,34 +27,17 @@ from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tracker import Change, hold_graph, hold_repositories
 from holdfast.hosting.store.updates import Move
+from holdfast.hosting.wishes import Places, Wish, newest, said_in
 
-__all__ = ["MOST", "Places", "Wish", "fulfil", "hold", "wishes_of"]
+__all__ = ["fulfil", "hold", "wishes_of"]
 
 log = structlog.get_logger(__name__)
-# How many commits of one move are read, and how many wishes of one transaction are heard: the newest.
+# How many commits of one move are read: the newest.
 READ: Final = 1000
-MOST: Final = 1000
 # How many issues one transaction changes: nobody else writes to SQLite meanwhile.
 ISSUES: Final = 300
 # How often issues that waited for others are tried again once some of those are closed.
 ROUNDS: Final = 10
-
-Places = Mapping[tuple[str, str], Repository]
-"""The repositories that wishes name, by owner and name as they fold; the commits' own under two empty texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a commit that somebody brought to the default branch asks for."""
-
-    actor_id: int
-    commit_id: str
-    ask: Ask
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """The name of the repository it is about, folded."""
-        return self.ask.owner.casefold(), self.ask.name.casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +60,7 @@ def wishes_of(
         return []
     try:
         commits = brought(host, repository, move) if known is None else known
-        return [Wish(actor_id, one.id, ask) for one in commits for ask in asks_in(one.message)][-MOST:]
+        return newest([Wish(actor_id, one.id, ask) for one in commits for ask in said_in(one.message)])
     except GitError as error:
         # That the branch has moved is told all the same.
         problem = type(error).__name__
@@ -93,8 +76,9 @@ def brought(host: Host, repository: Repository, move: Move) -> Iterable[Commit]:
 
 def hold(database: Database, connection: Connection, repository: Repository, wishes: Sequence[Wish]) -> Places:
     """Let nobody else change the issues that wishes are about, before anything else the transaction does."""
-    hold_graph(connection)
     names = {wish.place for wish in wishes} - {("", "")}
+    if names or any(wish.ask.closes is not None for wish in wishes):
+        hold_graph(connection)
     named = {("", ""): repository.id}
     if names:
         found = repositories.find_repositories(Within(database, connection), names)
@@ -108,6 +92,16 @@ def fulfil(
     database: Database, connection: Connection, repository: Repository, places: Places, wishes: Sequence[Wish]
 ) -> None:
     """Do what the wishes ask for, as far as those whose they are may; what cannot be done fails nothing."""
+    asking = [wish for wish in wishes if wish.ask.closes is not None]
+    if asking:
+        close(database, connection, repository, places, asking)
+    refer(database, connection, repository, places, [wish for wish in wishes if wish.ask.closes is None])
+
+
+def close(
+    database: Database, connection: Connection, repository: Repository, places: Places, wishes: Sequence[Wish]
+) -> None:
+    """Close what the wishes ask for, or open it again."""
     waiting = deeds_of(Within(database, connection), connection, places, wishes)
     for _ in range(ROUNDS):
         before = len(waiting)

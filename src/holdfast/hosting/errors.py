@@ -42,6 +42,7 @@ HostingError
 │   ├── TooManyAtOnce        one request asks for too much
 │   ├── StillInUse           what was to be removed holds something, or belongs somewhere
 │   └── FileRefused          a file cannot be changed as was asked
+│       ├── ConditionFailed  it is not as the caller asked it to be
 │       ├── FileExists       there is a file already
 │       ├── FileTooLarge     it has more bytes than is allowed
 │       └── ShaMismatch      it is not the one the caller last saw
@@ -92,6 +93,7 @@ __all__ = [
     "BodyDamaged",
     "BodyTooLarge",
     "ColorRefused",
+    "ConditionFailed",
     "DatabaseError",
     "DatabaseTooNew",
     "DeliveryFailed",
@@ -350,6 +352,10 @@ class TooManyAtOnce(Refused):
 
 class FileRefused(Refused):
     """A file cannot be changed as was asked; the message says why."""
+
+
+class ConditionFailed(FileRefused):
+    """A file is not as the caller asked it to be; the message says how it is."""
 
 
 class FileExists(FileRefused):

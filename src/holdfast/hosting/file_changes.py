@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from holdfast.hosting.conditions import Condition
 from holdfast.hosting.errors import FileExists, FileRefused, NoSuchObject, ShaMismatch
 from holdfast.hosting.git import paths, special_files
 from holdfast.hosting.git.commits import find_commit
@@ -41,6 +42,7 @@ class FileChange:
     sha: str = ""
     last_commit_id: str = ""
     mode: int | None = None
+    condition: Condition | None = None
 
     @property
     def moves(self) -> bool:
@@ -75,7 +77,8 @@ def clean(path: str, *, new: bool = False) -> str:
 
 def cleaned(change: FileChange) -> FileChange:
     """Return a change with its paths cleaned."""
-    stays = change.operation in {"update", "delete"} and not change.from_path
+    is_there = change.operation in {"update", "delete"} or (change.condition and change.condition.needs_file)
+    stays = is_there and not change.from_path
     path = clean(change.path, new=not stays)
     return FileChange(
         operation=change.operation,
@@ -85,6 +88,7 @@ def cleaned(change: FileChange) -> FileChange:
         sha=change.sha,
         last_commit_id=change.last_commit_id,
         mode=change.mode,
+        condition=change.condition,
     )
 
 
@@ -101,6 +105,9 @@ def apply(
     draft: Draft, base: Base, changes: Sequence[FileChange], keep: Callable[[FileChange, Spot | None], str]
 ) -> Applied:
     """Check the changes against the base, then make them in order; `keep` writes what a file holds."""
+    for change in changes:
+        if change.condition is not None:
+            change.condition.check(change.path, file_at(draft, base.root, change.path))
     if base.commit is not None:
         for change in changes:
             check_source(draft, base, change)
@@ -114,6 +121,12 @@ def apply(
         make(draft, made, change, keep, again=change.path in seen)
         seen.add(change.path)
     return made
+
+
+def file_at(draft: Draft, root: Folder, path: str) -> str | None:
+    """Return the blob of the file at a path; None when there is none, whatever else lies there."""
+    found = draft.find(root, path)
+    return None if isinstance(found, Nowhere) or found.mode in {DIRECTORY, SUBMODULE} else found.id
 
 
 def check_source(draft: Draft, base: Base, change: FileChange) -> None:

@@ -1,7 +1,7 @@
 """The host: everything a request needs that outlives it."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from holdfast.hosting.data import connect
 from holdfast.hosting.errors import LfsUnavailable
@@ -16,7 +16,9 @@ from holdfast.hosting.store.sealing import KEY_FILE, Sealer
 from holdfast.hosting.turns import Turns
 from holdfast.settings import Settings
 
-__all__ = ["Host", "lfs_store"]
+__all__ = ["BUCKET_OWNER", "Host", "lfs_store"]
+
+BUCKET_OWNER: Final = "bucket-owner"
 
 
 def lfs_store(settings: Settings) -> LfsStore:
@@ -31,6 +33,7 @@ def lfs_store(settings: Settings) -> LfsStore:
         region=settings.s3_region,
         access_key=settings.s3_access_key,
         secret_key=settings.s3_secret_key,
+        owner=settings.data / BUCKET_OWNER,
     )
 
 
@@ -46,6 +49,8 @@ class Host:
     """Seals the secrets the database keeps."""
     pushed: set[int] = field(default_factory=set)
     """The repositories that were pushed to, until a moment later their size and history index are made new."""
+    resting: dict[int, float] = field(default_factory=dict)
+    """Until when (on the clock that only goes forward) repositories are left alone that this took long for."""
     turns: Turns = field(default_factory=Turns)
     """Who waits to commit to which repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)

@@ -1,10 +1,10 @@
-"""The words in a commit's message that close issues or open them again: `fixes #12`, `Resolves: a/b#3, #4`."""
+"""What a commit's message says of issues: `fixes #12`, `Resolves: a/b#3, #4`, `reopens #5`, or only a name."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Ask", "asks_in"]
+__all__ = ["Ask", "asks_in", "names_in"]
 
 # A message is somebody else's text, of whatever length: this much of it is read, and so many issues are heard of.
 READ: Final = 64 * 1024
@@ -21,14 +21,19 @@ ASKING: Final = re.compile(
     rf"(?<![\w\-./@#])({WORDS})(?::|(?=\s)){GAP}({UNNAMED}(?:{BETWEEN}{UNNAMED}){{0,{MOST - 1}}})", re.IGNORECASE
 )
 ISSUES: Final = re.compile(ISSUE)
+# `&` begins what HTML calls an entity: `&#39;`.
+NAMING: Final = re.compile(rf"(?<![\w\-./@#&]){ISSUE}")
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """That an issue be closed, or opened again; without a name it is one of the commit's own repository."""
+    """That an issue be closed, or opened again; without a name it is one of the commit's own repository.
+
+    Neither is asked for of one that is only named.
+    """
 
     number: int
-    closes: bool
+    closes: bool | None
     owner: str = ""
     name: str = ""
 
@@ -47,3 +52,16 @@ def asks_in(message: str) -> list[Ask]:
         if len(asks) >= MOST:
             break
     return list(asks)[:MOST]
+
+
+def names_in(message: str) -> list[Ask]:
+    """Return which issues a message names, whatever it says of them, each once and in its order."""
+    if "#" not in message:
+        return []
+    names: dict[Ask, None] = {}
+    for found in NAMING.finditer(message, 0, READ):
+        if int(found[3]):
+            names[Ask(int(found[3]), None, found[1] or "", found[2] or "")] = None
+        if len(names) >= MOST:
+            break
+    return list(names)

@@ -12,14 +12,16 @@ from typing import Final
 import pygit2
 from pygit2.enums import AttrCheck
 
-from holdfast.hosting.errors import FileTooLarge, LfsError
+from holdfast.hosting.errors import FileRefused, FileTooLarge, GitError, LfsError
 from holdfast.hosting.git import loose, trees
+from holdfast.hosting.git.attributes import MOST_EFFORT, effort
 from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.writing import Draft
 from holdfast.hosting.host import Host
+from holdfast.hosting.large_objects import bring_in
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 
@@ -28,6 +30,7 @@ __all__ = ["Content", "inflated", "is_large"]
 CHUNK: Final = 1024 * 1024
 SMALL: Final = 64 * 1024
 ATTRIBUTES: Final = b".gitattributes"
+FILTER: Final = b"filter"
 FROM_COMMIT: Final = AttrCheck.NO_SYSTEM | AttrCheck.INDEX_ONLY | AttrCheck.INCLUDE_COMMIT
 
 
@@ -53,7 +56,7 @@ class Content:
         """Keep it in the store of large files, and return the blob of the pointer to it."""
         if self._pointer is None:
             made = self.described()
-            asyncio.run(host.lfs.write(made.oid, made.size, self._chunks()))
+            asyncio.run(bring_in(host, made.oid, made.size, self._chunks()))
             durable = host.settings.durable_writes
             self._pointer = loose.write_object(repo, "blob", made.format(), durable=durable).id, made
         return self._pointer
@@ -106,26 +109,39 @@ class Content:
 
 def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
     """Tell whether the attributes in a commit's tree send a file to the store of large files."""
-    if commit is None or not has_attributes(draft, root, path):
+    blobs = [] if commit is None else attributes_above(draft, root, path)
+    if commit is None or not blobs:
         return False
     draft.write(durable=True)
+    try:
+        contents = [draft.repo.read(blob, "blob") for blob in blobs]
+    except GitError:
+        return False
+    if not any(FILTER in content for content in contents):
+        return False
+    if sum(effort(content, raw(path)) for content in contents) > MOST_EFFORT:
+        # Whoever wrote such patterns can mend them.
+        if raw(path).rpartition(b"/")[2] == ATTRIBUTES:
+            return False
+        raise FileRefused(f"the patterns of .gitattributes would take too long to match [path: {path}]")
     try:
         return draft.repo.git.get_attr(raw(path), "filter", FROM_COMMIT, pygit2.Oid(hex=commit)) == "lfs"
     except (pygit2.GitError, KeyError, ValueError, OSError):
         return False
 
 
-def has_attributes(draft: Draft, root: Folder, path: str) -> bool:
-    """Tell whether any directory on the way to a path says something about files in it."""
-    folder = root
-    for part in raw(path).split(b"/")[:-1]:
-        if ATTRIBUTES in folder:
-            return True
-        below = draft.directory(folder, part)
-        if below is None:
-            return False
-        folder = below
-    return ATTRIBUTES in folder
+def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
+    """Return the blobs in which the directories on the way to a path say something about files in them."""
+    found = []
+    folder: Folder | None = root
+    for part in raw(path).split(b"/"):
+        if folder is None:
+            break
+        entry = folder.get(ATTRIBUTES)
+        if entry is not None and isinstance(entry[1], bytes) and trees.type_of(entry[0]) == "file":
+            found.append(entry[1].hex())
+        folder = draft.directory(folder, part)
+    return found
 
 
 def inflated(host: Host, repository: Repository, repo: Repo, blob: str) -> Content | None:

@@ -24,6 +24,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.statement import Link
 from holdfast.hosting.store.updates import Move, Pending
+from holdfast.hosting.wishes import newest
 
 __all__ = [
     "Announced",
@@ -166,13 +167,15 @@ def settle_all(
     When the announcements and the moves are on the disk, this need not be: `recover` would find it out again.
     """
     moves = [move for one in announced for move in one.moves]
-    wishes = [
-        wish
-        for one in announced
-        if one.actor_id is not None
-        for move in one.moves
-        for wish in closing.wishes_of(host, repository, one.actor_id, move, one.commits)
-    ][-closing.MOST :]
+    wishes = newest(
+        [
+            wish
+            for one in announced
+            if one.actor_id is not None
+            for move in one.moves
+            for wish in closing.wishes_of(host, repository, one.actor_id, move, one.commits)
+        ]
+    )
     columns: dict[str, str | bool | int] = {}
     if repository.is_empty or any(move.creates or move.deletes for move in moves):
         repo = open_repository(host.folders.existing(repository.id))

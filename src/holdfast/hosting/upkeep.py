@@ -1,6 +1,5 @@
 """Looking after what is kept: clearing away what has run out, and packing repositories."""
 
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,14 +7,14 @@ from pathlib import Path
 from typing import Final
 
 import structlog
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 
+from holdfast.hosting import large_objects
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
 from holdfast.hosting.host import Host
-from holdfast.hosting.quiet import removing
-from holdfast.hosting.store import outbox
-from holdfast.hosting.store.tables import lfs_links, login_failures, sessions
+from holdfast.hosting.store import lfs, outbox
+from holdfast.hosting.store.tables import login_failures, sessions
 
 __all__ = [
     "Cleaned",
@@ -24,15 +23,11 @@ __all__ = [
     "collect",
     "collect_needed",
     "forget_deliveries",
-    "lfs_objects",
     "needs_collecting",
 ]
 
-# A large file is sent before the commit that names it; somebody may take days between the two.
-LFS_GRACE: Final = 7 * 86_400
 MANY_LOOSE: Final = 2000
 MANY_PACKS: Final = 20
-OID: Final = re.compile(r"[0-9a-f]{64}")
 log = structlog.get_logger(__name__)
 
 
@@ -43,6 +38,9 @@ class Cleaned:
     sessions: int
     login_failures: int
     lfs_objects: int
+    """Large files no repository has had for a while."""
+    lfs_uploads: int
+    """What was left of large files that never arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,43 +60,16 @@ def clean(host: Host, *, now: float | None = None) -> Cleaned:
         ended = connection.execute(delete(sessions).where(sessions.c.expires_at <= moment)).rowcount
         old = delete(login_failures).where(login_failures.c.first_at <= moment - window)
         forgotten = connection.execute(old).rowcount
+        lfs.end_claims(connection, now=moment)
     host.folders.sweep(now=now)
-    return Cleaned(ended, forgotten, remove_unlinked(host, before=moment - LFS_GRACE))
+    cleared = large_objects.clear(host, now=moment)
+    return Cleaned(ended, forgotten, cleared.objects, cleared.unfinished)
 
 
 def forget_deliveries(host: Host, *, now: float | None = None) -> int:
     """Remove what webhooks were told longer ago than it is kept, and events nobody is still to be told of."""
     moment = int(time.time() if now is None else now)
     return outbox.forget(host.database, before=moment - host.settings.webhook_history_days * 86_400)
-
-
-def lfs_objects(root: Path) -> Iterable[tuple[str, Path]]:
-    """Go through the large files of a data folder, by their ids."""
-    for path in root.glob("[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*"):
-        if OID.fullmatch(path.name):
-            yield path.name, path
-
-
-def remove_unlinked(host: Host, *, before: float) -> int:
-    """Remove the large files no repository has had for a while; none while a backup is made."""
-    old = {}
-    for oid, path in lfs_objects(host.settings.data / "lfs"):
-        try:
-            if path.stat().st_mtime < before:
-                old[oid] = path
-        except FileNotFoundError:
-            continue
-    if not old:
-        return 0
-    removed = 0
-    with removing(host.settings.data) as allowed, host.database.write() as connection:
-        # Inside a writing transaction: on SQLite nobody can link one meanwhile.
-        linked = set(connection.execute(select(lfs_links.c.oid).distinct()).scalars()) if allowed else set(old)
-        for oid, path in old.items():
-            if oid not in linked:
-                path.unlink(missing_ok=True)
-                removed += 1
-    return removed
 
 
 def needs_collecting(folder: Path) -> bool:

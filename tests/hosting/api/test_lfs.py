@@ -1,11 +1,24 @@
 """Large files over HTTP: batches, bytes and locks."""
 
 import hashlib
+from contextlib import contextmanager
 
 import httpx
+import msgspec
 import pytest
 
+from holdfast.hosting import repositories as making
+from holdfast.hosting.errors import GoneMeanwhile
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting.store import lfs as store
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import run_service
+from tests.hosting.git.lfs.bucket import Bucket, serve_bucket
 from tests.hosting.world import PASSWORD, World
+from tests.plain import PLAIN
 
 ACCEPT = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}
 CONTENT = b"a large file, in a manner of speaking" * 1000
@@ -129,3 +142,49 @@ def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(world: World, 
     assert eve.post(f"/locks/{number}/unlock", json={"force": True}).status_code == 200
     assert lfs.post(f"/locks/{number}/unlock", json={}).status_code == 404
     assert lfs.post("/locks", json={"path": "../x"}).status_code == 400
+
+
+def test_a_bucket_that_cannot_be_used_is_said(settings: Settings, database: Database) -> None:
+    """Whatever is asked for, as git-lfs reads errors, and without a word of the keys."""
+    accounts.create_user(database, "ada", Secret(PASSWORD), email="ada@example.org")
+    with serve_bucket() as bucket, contextmanager(run_service)(strange(settings, bucket), database) as service:
+        client = httpx.Client(base_url=service.url, auth=("ada", PASSWORD), headers=ACCEPT, verify=PLAIN)
+        with client:
+            assert client.post("/api/v1/user/repos", json={"name": "media"}).status_code == 201
+            store.link(database, repositories.find_repository(database, "ada", "media"), OID, len(CONTENT))
+            at, item = "/ada/media.git/info/lfs", {"oid": OID, "size": len(CONTENT)}
+            answers = [
+                *(
+                    client.post(f"{at}/objects/batch", json={"operation": operation, "objects": [item]})
+                    for operation in ("download", "upload")
+                ),
+                client.post(f"{at}/verify", json=item),
+                client.get(f"{at}/objects/{OID}"),
+                client.put(f"{at}/objects/{OID}/{len(CONTENT)}", content=CONTENT),
+            ]
+    told = [
+        (answer.status_code, "the bucket bucket cannot be used" in answer.json()["message"]) for answer in answers
+    ]
+    assert told == [(503, True)] * 5
+    assert not any("hunter2" in answer.text for answer in answers)
+
+
+def strange(settings: Settings, bucket: Bucket) -> Settings:
+    """Return settings that name a bucket with the key of a stranger."""
+    return msgspec.structs.replace(
+        settings,
+        s3_bucket="bucket",
+        s3_endpoint=bucket.url,
+        s3_region="x",
+        s3_access_key=Secret("STRANGER"),
+        s3_secret_key=Secret("hunter2"),
+    )
+
+
+def test_a_repository_that_goes_while_an_object_comes_is_said(host: Host) -> None:
+    """The object stays unlinked, and is cleared away later."""
+    admin = accounts.find_user(host.database, "admin")
+    made = making.create(host, admin, admin, making.NewRepository(name="ship"), {})
+    making.remove(host, made, admin)
+    with pytest.raises(GoneMeanwhile, match="admin/ship was deleted meanwhile"):
+        store.link(host.database, made, OID, len(CONTENT))

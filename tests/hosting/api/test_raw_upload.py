@@ -52,11 +52,57 @@ def test_conditions(world: World, ada: httpx.Client, ship: Repository) -> None:
     there = ada.put(f"{RAW}/a.txt", content=b"x", headers={"If-None-Match": "*"})
     refused(there, 412, "repository file already exists [path: a.txt]")
     assert ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-None-Match": "*"}).status_code == 201
-    assert ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-Match": "x"}).status_code == 422
-    assert ada.put(f"{RAW}/b.txt", content=b"x", headers={"If-None-Match": '"x"'}).status_code == 422
-    both = {"If-Match": f'"{known}"', "If-None-Match": "*"}
-    assert ada.put(f"{RAW}/b.txt", content=b"x", headers=both).status_code == 422
     assert ada.put(f"{RAW}/.git/x", content=b"x").status_code == 422
+
+
+def test_a_list_of_tags_and_any_file(world: World, ada: httpx.Client, ship: Repository) -> None:
+    """One tag of several is enough, weak ones never are, and `*` is any file, but no directory and nothing."""
+    place = folder(world, ship)
+    other = "1" * 40
+
+    def put(path: str, *headers: tuple[str, str]) -> httpx.Response:
+        return ada.put(f"{RAW}/{path}", content=path.encode() + b"\n", headers=list(headers))
+
+    def failed(answer: httpx.Response, message: str) -> None:
+        assert (answer.status_code, message in answer.json()["message"]) == (412, True), answer.text
+
+    known = sha(ada, place, "a.txt")
+    failed(put("a.txt", ("If-Match", f'W/"{known}"')), f"[given: none that can match, expected: {known}]")
+    several = f'"{other}", W/"{known}", "x"'
+    failed(put("a.txt", ("If-Match", several)), f"sha does not match [given: {other}, x, expected: {known}]")
+    assert put("a.txt", ("If-Match", f'"{other}", "{known}"')).status_code == 200
+    now = sha(ada, place, "a.txt")
+    assert put("a.txt", ("If-Match", f'"{other}"'), ("If-Match", f'"{now}"')).status_code == 200
+    assert put("a.txt", ("If-Match", "*")).status_code == 200
+    failed(put("none.txt", ("If-Match", "*")), "object does not exist [id: , rel_path: none.txt]")
+    assert put("d/e.txt", ("If-None-Match", "*")).status_code == 201
+    failed(put("d", ("If-Match", "*")), "object does not exist [id: , rel_path: d]")
+    assert put("d", ("If-None-Match", "*")).status_code == 422
+    failed(put("a.txt", ("If-None-Match", f'"{other}", W/"{now}"')), "one of those it must not be")
+    assert put("a.txt", ("If-None-Match", f'"{other}"'), ("If-Match", f'"{now}"')).status_code == 200
+    failed(put("a.txt", ("If-Match", "*"), ("If-None-Match", "*")), "repository file already exists [path: a.txt]")
+    failed(put("none.txt", ("If-Match", "*"), ("If-None-Match", "*")), "object does not exist")
+
+
+def test_no_condition_holds_by_chance_in_an_empty_repository(world: World, ada: httpx.Client) -> None:
+    """There is no file at all, so nothing that asks for one is written."""
+    empty = made(world, None, "empty")
+    for value in ("*", f'"{"1" * 40}"'):
+        put = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-Match": value})
+        refused(put, 412, "object does not exist [id: , rel_path: a.txt]")
+    assert git(folder(world, empty), "for-each-ref") == ""
+    first = ada.put("/repos/ada/empty/raw/a.txt", content=b"x", headers={"If-None-Match": "*"})
+    assert first.status_code == 201
+
+
+def test_conditions_nobody_can_read(ada: httpx.Client, ship: Repository) -> None:
+    """Are refused, before the file is read: a condition that is passed over would be a file that is lost."""
+    del ship
+    unreadable = ["", ",", "x", "1" * 40, '"a" "b"', '"a', '"a", *', "**", 'w/"a"', 'W/ "a"', '"a b"']
+    for header in ("If-Match", "If-None-Match"):
+        for value in unreadable:
+            put = ada.put(f"{RAW}/a.txt", content=b"x", headers={header: value})
+            refused(put, 400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
 
 
 def test_who_may_upload(world: World, ada: httpx.Client, ship: Repository) -> None:
@@ -92,3 +138,30 @@ def test_a_large_file_is_not_held_in_memory(world: World, ada: httpx.Client, shi
     assert (answer.json()["content"]["size"], answer.json()["content"]["content"]) == (200 * 2**20, None)
     assert grown < 80 * 1024
     assert git(folder(world, ship), "cat-file", "-s", "main:large").strip() == str(200 * 2**20)
+
+
+def test_a_store_of_large_files_that_cannot_be_used_is_said(
+    world: World, ada: httpx.Client, ship: Repository
+) -> None:
+    """Nothing is committed, and the client may try again; other files can be written meanwhile."""
+    assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 201
+    before = git(folder(world, ship), "rev-parse", "main")
+    (world.service.settings.data / "lfs").write_text("in the way")
+    for content in (b"small", bytes(100_000)):
+        answer = ada.put(f"{RAW}/x.bin", content=content)
+        assert (answer.status_code, "cannot be kept" in answer.json()["message"]) == (503, True)
+    assert git(folder(world, ship), "rev-parse", "main") == before
+    assert ada.put(f"{RAW}/x.txt", content=b"small").status_code == 201
+
+
+def test_patterns_that_would_match_for_ever_hold_nobody_up(ada: httpx.Client, ship: Repository) -> None:
+    """A file on such a path is refused at once; others, and the patterns themselves, can be written."""
+    del ship
+    hostile = b"*a*a*a**/*a*a*a**/*a*a*a**/*a*a*a**/b filter=lfs\n"
+    assert ada.put(f"{RAW}/.gitattributes", content=hostile).status_code == 201
+    path = "/".join(["a" * 20] * 20)
+    text = f"the patterns of .gitattributes would take too long to match [path: {path}]"
+    refused(ada.put(f"{RAW}/{path}", content=b"x"), 422, text)
+    assert ada.put(f"{RAW}/b.txt", content=b"x").status_code == 201
+    assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 200
+    assert ada.put(f"{RAW}/{path}", content=b"x").status_code == 201

@@ -16,9 +16,10 @@ from holdfast.hosting.api.refusal import Refusal, refusal_for
         (errors.NameRefused("x"), 422),
         (errors.RefRefused("x"), 422),
         (errors.PushRefused("x"), 403),
+        (errors.LfsUnavailable("x"), 503),
     ],
 )
-def test_what_a_client_caused_is_told_to_it(error: errors.HostingError, status: int) -> None:
+def test_what_a_client_can_do_something_about_is_told_to_it(error: errors.HostingError, status: int) -> None:
     """With the error's own words."""
     refusal = refusal_for(error)
     assert refusal is not None

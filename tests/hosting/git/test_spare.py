@@ -104,12 +104,12 @@ def test_a_lock_left_between_the_two_names_is_known(repo: Repo, ids: list[str]) 
     """Who died after the ref had its file and before the lock was gone left the old file in the lock."""
     move_all(repo, ids[:3])
     lock, path = repo.folder / f"{REF}.lock", repo.folder / REF
-    assert spare.write(repo.folder, f"{ids[3]}\n".encode()) == str(repo.folder / spare.NAME)
+    assert spare.write(repo.place, f"{ids[3]}\n".encode()) == str(repo.folder / spare.NAME)
     os.link(repo.folder / spare.NAME, lock)
     assert spare.exchange(str(lock), str(path))
     assert target(repo, REF) == ids[3]
     # Nobody takes the file of a ref for a spare one meanwhile.
-    assert spare.write(repo.folder, b"0\n") is None
+    assert spare.write(repo.place, b"0\n") is None
     assert moves.drop_stale_lock(repo, REF, ids[2], ids[3])
     assert not lock.exists()
     for old, new in pairwise(ids[3:]):

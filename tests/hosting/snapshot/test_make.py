@@ -220,10 +220,11 @@ def test_databases_among_the_files_are_copied_at_one_moment(host: Host, tmp_path
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 def test_what_can_be_made_again_is_left_out(host: Host, tmp_path: Path) -> None:
-    """Conversations that were read from backups, sealed ones among them, are no part of a backup."""
+    """Conversations read from backups, sealed ones among them, and by what a bucket knows its service."""
     kept = host.settings.data / "cache" / "chats" / "sealed"
     kept.parent.mkdir(parents=True)
     kept.write_bytes(b"x")
+    (host.settings.data / "bucket-owner").write_bytes(b"x")
     make(host.settings, tmp_path / "whole.tar")
     with tarfile.open(tmp_path / "whole.tar") as written:
-        assert not [name for name in written.getnames() if "cache" in name]
+        assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]

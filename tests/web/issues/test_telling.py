@@ -1,7 +1,7 @@
 """The timeline of an issue in sentences."""
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from markupsafe import Markup
 
@@ -97,14 +97,17 @@ def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
         with changing(database, ship, harbour.people["ada"], graph=True) as change:
             close(change, issue, Reason(commit, place))
             reopen(change, replace(issue, is_closed=True), Reason(commit, place))
+            change.note(issue, "commit_ref", [("", asdict(Reason(commit, place)))])
     text = harbour.browser("eve").get(f"{AT}/issues/1").text
     assert sentences(text) == [
         "ada closed this with aaaaaaaaaa",
         "ada opened this again with aaaaaaaaaa",
+        "ada named this in aaaaaaaaaa",
         "ada closed this with a commit elsewhere",
         "ada opened this again with a commit elsewhere",
+        "ada named this in a commit elsewhere",
     ]
-    assert text.count(f'href="{AT}/commit/{"a" * 40}"') == 2
+    assert text.count(f'href="{AT}/commit/{"a" * 40}"') == 3
     assert "bbbb" not in text
 
 

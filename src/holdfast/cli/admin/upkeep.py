@@ -103,8 +103,8 @@ def gc(
         busy = f", {len(collected.busy)} were busy" if collected.busy else ""
         console().print(f"{len(collected.packed)} repositories packed{busy}.")
         console().print(
-            f"{cleaned.sessions} sessions, {cleaned.login_failures} counts of wrong passwords and "
-            f"{cleaned.lfs_objects} large files removed."
+            f"{cleaned.sessions} sessions, {cleaned.login_failures} counts of wrong passwords, "
+            f"{cleaned.lfs_objects} large files and {cleaned.lfs_uploads} unfinished uploads removed."
         )
         for number in collected.failed:
             console().print(f"repository {number} cannot be packed; `holdfast admin doctor --deep` says more")

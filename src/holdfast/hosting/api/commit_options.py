@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 WRITING: Final = (in_repository, reads(Unit.CODE), editable, signed_in)
-REFUSES: Final = (401, 403, 404, 409, 413, 422, 423)
+REFUSES: Final = (401, 403, 404, 409, 413, 422, 423, 503)
 MODES: Final = {"100644": 0o100644, "100755": 0o100755, "120000": 0o120000}
 LONGEST_KEY: Final = 255
 Branch = Annotated[str, Meta(max_length=100, title="BranchName"), RefName]

@@ -16,9 +16,17 @@ from holdfast.hosting.api import lfs
 from holdfast.hosting.api.auth import Authenticator
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.git_visit import body_of, visit_of
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.serving import read_body, root_of
-from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitFailed, GitTimedOut, NoSuchFolder
+from holdfast.hosting.errors import (
+    BodyDamaged,
+    BodyTooLarge,
+    GitFailed,
+    GitTimedOut,
+    GoneMeanwhile,
+    LfsUnavailable,
+    NoSuchFolder,
+)
 from holdfast.hosting.git import receive, smart
 from holdfast.hosting.git.bodies import inflate
 from holdfast.hosting.host import Host
@@ -105,7 +113,8 @@ class GitHttp:
             body = b"" if uploads else await read_body(call, receive_message, lfs.LARGEST_REQUEST)
             writing = lfs.writes(call.method, what, body)
             visit = await to_thread.run_sync(partial(visit_of, self._authenticator, call, writing=writing))
-            return await lfs.respond(self._host, visit, what, body, receive_message)
+            with answering(503, LfsUnavailable), answering(404, GoneMeanwhile):
+                return await lfs.respond(self._host, visit, what, body, receive_message)
         except Refusal as refusal:
             failed = {"message": refusal.message, "request_id": call.scope.get("holdfast.request", "")}
             response = lfs.answer(failed, refusal.status)

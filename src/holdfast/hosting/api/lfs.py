@@ -14,9 +14,10 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.git_visit import Visit, body_of
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LfsUnavailable, LockTaken, NoSuchLock
+from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
 from holdfast.hosting.git.lfs.pointer import is_oid
 from holdfast.hosting.host import Host
+from holdfast.hosting.large_objects import bring_in
 from holdfast.hosting.metrics import count_lfs_bytes
 from holdfast.hosting.shapes.times import Time, moment
 from holdfast.hosting.store import lfs as store
@@ -252,11 +253,9 @@ async def upload(host: Host, visit: Visit, oid: str, size: int, receive: Receive
         raise Refusal(413, f"objects may have at most {host.settings.max_lfs_mb} MB")
     try:
         # Also for an object another repository has: whoever knows only its name must not get its bytes.
-        await host.lfs.write(oid, size, body_of(visit.call, receive))
+        await bring_in(host, oid, size, body_of(visit.call, receive))
     except (LfsMismatch, BodyTooLarge) as error:
         raise Refusal(422, str(error)) from None
-    except LfsUnavailable as error:
-        raise Refusal(503, str(error)) from None
     await to_thread.run_sync(store.link, host.database, visit.repository, oid, size)
     count_lfs_bytes("up", size)
     return Response(status_code=200)

@@ -67,6 +67,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.Outdated, 409),
     (errors.StillBlocked, 412),
     (errors.Refused, 422),
+    (errors.LfsUnavailable, 503),
 )
 
 

@@ -33,7 +33,8 @@ __all__ = ["PREFIX", "Api", "read_body", "root_of"]
 PREFIX: Final = "/api/v1"
 METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE"
 ALLOWED_HEADERS: Final = (
-    "Authorization, Content-Type, Accept, Sudo, X-Gitea-OTP, X-Request-Id, If-None-Match, Range"
+    "Authorization, Content-Type, Accept, Sudo, X-Gitea-OTP, X-Request-Id, If-Match, If-None-Match, Range, "
+    "Idempotency-Key"
 )
 # A compressed body may grow this much; deflate itself cannot do more than about a thousand times.
 LARGEST_RATIO: Final = 200

@@ -9,13 +9,11 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from holdfast.hosting import upkeep
+from holdfast.hosting import large_objects
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
-from holdfast.hosting.errors import GitError
+from holdfast.hosting.errors import GitError, LfsError
 from holdfast.hosting.git import gc, refs
-from holdfast.hosting.git.lfs.disk import DiskLfs
-from holdfast.hosting.git.lfs.store import place
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
@@ -157,23 +155,25 @@ def row_against_git(host: Host, kept: Kept, repo: Repo) -> Iterator[Finding]:
 
 
 def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
-    """Match large files with the repositories that have them; those in a bucket are the bucket's to check."""
-    store = host.lfs
-    if not isinstance(store, DiskLfs):
-        return
+    """Match large files with the repositories that have them, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
     # In this order: a file is there before it is linked.
     statement = select(lfs_links.c.oid, func.max(lfs_links.c.size), func.min(lfs_links.c.repository_id))
     with host.database.read() as connection:
         links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())
+    try:
+        stored = large_objects.stored(host)
+    except LfsError as error:
+        yield Finding(Kind.LFS_STORE, str(host.settings.s3_bucket or "lfs"), str(error))
+        return
     for oid, size, number in links:
-        path = store.root / place(oid)
-        if not path.is_file():
+        found = stored.get(oid)
+        if found is None:
             told = f"is not in the store, but repository {number} has it"
             yield Finding(Kind.LFS_MISSING, oid, told)
-        elif path.stat().st_size != size:
-            yield Finding(Kind.LFS_SIZE, oid, f"has {path.stat().st_size} bytes, not {size}")
+        elif found.size != size:
+            yield Finding(Kind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
     linked = {oid for oid, _, _ in links}
-    for oid, path in upkeep.lfs_objects(store.root):
-        if oid not in linked and path.stat().st_mtime < moment - upkeep.LFS_GRACE:
+    for oid, found in stored.items():
+        if oid not in linked and found.written_at < moment - large_objects.GRACE:
             yield Finding(Kind.LFS_UNLINKED, oid, "is in the store, but no repository has it")

@@ -14,6 +14,7 @@ from holdfast.hosting.data import open_database
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
 from holdfast.hosting.events import only_one
 from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.host import BUCKET_OWNER
 from holdfast.hosting.quiet import LOCK, keeping
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import Manifest, Told, Writer
@@ -25,8 +26,8 @@ __all__ = ["estimate", "make"]
 
 SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
 DATABASE: Final = "holdfast.sqlite3"
-# At the top of the data folder: what a backup has in another form, what can be made again, and what only running
-# processes need.
+# At the top of the data folder: what a backup has in another form, what can be made again, what only running
+# processes need, and what tells this service from a copy of it.
 LEFT_OUT: Final = frozenset(
     {
         "repositories",
@@ -35,6 +36,7 @@ LEFT_OUT: Final = frozenset(
         ".restoring",
         LOCK,
         only_one.LOCK,
+        BUCKET_OWNER,
         DATABASE,
         f"{DATABASE}-wal",
         f"{DATABASE}-shm",

@@ -1,6 +1,6 @@
 """Comments, and everything else that happened to an issue: its timeline."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -19,6 +19,7 @@ __all__ = [
     "Happening",
     "add_comment",
     "comments_in",
+    "commits_on",
     "delete_comment",
     "edit_comment",
     "entries_before",
@@ -45,7 +46,7 @@ class Happening(msgspec.Struct, frozen=True):
     """The other issue of a relation that was made or removed; it may be gone, or not for everybody to read."""
     commit_id: str = ""
     commit_repository_id: int | None = None
-    """The commit that closed the issue or opened it again, and where it is; not everybody may read it."""
+    """The commit that closed the issue, opened it again or named it, and where it is; not all may read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,21 @@ def find_comment(database: Database, repository: Repository, number: int) -> tup
     if row is None:
         raise no_comment(number)
     return Comment(*row[:WIDTH]), Issue(*row[WIDTH:])
+
+
+def commits_on(
+    connection: Connection, issue_ids: Collection[int], commits: Collection[str]
+) -> set[tuple[int, str]]:
+    """Return which of some commits are on the timelines of which issues, whichever repository they came to."""
+    # What such an entry says begins with the commit: `Reason` is written in its order.
+    begins, length = '{"commit_id":"', max(map(len, commits), default=0)
+    beginning = func.substr(comments.c.details, len(begins) + 1, length)
+    statement = select(comments.c.issue_id, beginning).where(
+        comments.c.issue_id.in_(issue_ids),
+        comments.c.kind.in_(("commit_ref", "close", "reopen")),
+        beginning.in_(commits),
+    )
+    return {(issue_id, commit) for issue_id, commit in connection.execute(statement)}
 
 
 def no_comment(number: int) -> NoSuchComment:

@@ -3,29 +3,35 @@
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import LockTaken, NoSuchLock
+from holdfast.hosting.errors import GoneMeanwhile, LockTaken, NoSuchLock
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tables import lfs_links, lfs_locks, users
+from holdfast.hosting.store.tables import leases, lfs_links, lfs_locks, users
 
 __all__ = [
     "Lock",
     "add_links",
     "add_lock",
+    "claim",
+    "end_claims",
     "find_lock",
+    "give_back",
     "link",
     "linked_at",
     "linked_sizes",
     "locks_of",
     "remove_links",
     "remove_lock",
+    "take_unlinked",
 ]
 
 
@@ -39,6 +45,12 @@ class Lock:
     owner: str
     locked_at: int
 
+
+# Whoever brings an object and whoever removes one hold a lease on it, so that they never do so at once. The first
+# kind is shared by all who bring it, and runs on until they had time to link it.
+NAME: Final = "large file "
+BRINGING: Final = "brought"
+REMOVING: Final = "removed"
 
 LOCK = select(lfs_locks.c.id, lfs_locks.c.path, lfs_locks.c.owner_id, users.c.name, lfs_locks.c.locked_at).join(
     users, users.c.id == lfs_locks.c.owner_id
@@ -65,8 +77,11 @@ def linked_at(database: Database, repository: Repository, oid: str) -> int | Non
 
 def link(database: Database, repository: Repository, oid: str, size: int) -> None:
     """Write down that a repository has an object; twice is once."""
-    with database.write() as connection:
-        add_links(connection, repository, {oid: size})
+    try:
+        with database.write() as connection:
+            add_links(connection, repository, {oid: size})
+    except IntegrityError as error:
+        raise GoneMeanwhile(f"repository {repository.full_name} was deleted meanwhile") from error
 
 
 def add_links(connection: Connection, repository: Repository, sizes: Mapping[str, int]) -> set[str]:
@@ -85,6 +100,49 @@ def remove_links(connection: Connection, repository: Repository, oids: Iterable[
     """Take back that a repository has some objects."""
     mine = lfs_links.c.repository_id == repository.id
     connection.execute(delete(lfs_links).where(mine, lfs_links.c.oid.in_(list(oids))))
+
+
+def claim(database: Database, oid: str, *, seconds: float) -> bool:
+    """Keep everybody from removing an object that is being brought; false while somebody removes it."""
+    return take_lease(database, NAME + oid, BRINGING, seconds=seconds)
+
+
+def take_unlinked(database: Database, oids: Iterable[str], *, seconds: float, now: float) -> list[str]:
+    """Keep everybody from bringing those of some objects that nobody has, nor is bringing; return these."""
+    moment = int(now)
+    make = sqlite_insert if database.is_sqlite else postgres_insert
+    values = {"holder": REMOVING, "until": moment + int(seconds)}
+    rows = [{"name": NAME + oid, **values} for oid in oids]
+    taking = (
+        make(leases)
+        .values(rows)
+        .on_conflict_do_update(index_elements=["name"], set_=values, where=leases.c.until <= moment)
+        .returning(leases.c.name)
+    )
+    with database.write() as connection:
+        taken = {name.removeprefix(NAME) for name in connection.execute(taking).scalars()}
+        # Afterwards: whoever brought one has linked it by now, or holds its lease.
+        asked = select(lfs_links.c.oid).where(lfs_links.c.oid.in_(taken)).distinct()
+        linked = set(connection.execute(asked).scalars())
+        end(connection, linked)
+    return sorted(taken - linked)
+
+
+def give_back(database: Database, oids: Iterable[str]) -> None:
+    """Let objects be brought again that were removed."""
+    with database.write() as connection:
+        end(connection, oids)
+
+
+def end(connection: Connection, oids: Iterable[str]) -> None:
+    """End the leases of those who remove."""
+    named = leases.c.name.in_([NAME + oid for oid in oids])
+    connection.execute(delete(leases).where(named, leases.c.holder == REMOVING))
+
+
+def end_claims(connection: Connection, *, now: float) -> None:
+    """Forget the leases on objects that have run out."""
+    connection.execute(delete(leases).where(leases.c.name.startswith(NAME), leases.c.until <= int(now)))
 
 
 def locks_of(

@@ -70,7 +70,7 @@ class Entry:
     gone: int = 0
     """How many labels it names that are no more."""
     commit: str = ""
-    """The commit that closed the issue or opened it again."""
+    """The commit that closed the issue, opened it again or named it."""
     is_commit_here: bool = False
     """Whether that one is of the issue's own repository."""
     other: Related | None = None

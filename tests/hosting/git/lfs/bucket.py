@@ -1,10 +1,13 @@
 """A bucket on loopback: enough of S3's protocol to keep objects, in parts too, and to refuse strangers."""
 
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import formatdate
 from xml.etree import ElementTree as ET
 
 import uvicorn
@@ -26,7 +29,13 @@ class Bucket:
 
     url: str = ""
     objects: dict[str, bytes] = field(default_factory=dict)
+    written: dict[str, float] = field(default_factory=dict)
+    """When objects were written, as far as that is not now."""
     uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    begun: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """What the uploads that were ever begun are for, and when that was."""
+    page: int = 1000
+    """How much a list holds at most."""
     parts: int = 0
     full: bool = False
 
@@ -43,12 +52,16 @@ class Bucket:
                 self.parts += 1
                 self.uploads[query["uploadId"]][int(query["partNumber"])] = await request.body()
                 return Response(headers={"etag": f'"{query["partNumber"]}"'})
+            case "PUT" if key in self.objects and request.headers.get("if-none-match") == "*":
+                return Response("<Error><Code>PreconditionFailed</Code></Error>", 412)
             case "PUT":
+                self.written.pop(key, None)
                 self.objects[key] = await request.body()
                 return Response(headers={"etag": '"whole"'})
             case "POST" if "uploads" in query:
                 upload = uuid.uuid4().hex
                 self.uploads[upload] = {}
+                self.begun[upload] = (key, time.time())
                 return xml("InitiateMultipartUploadResult", Bucket="bucket", Key=key, UploadId=upload)
             case "POST" if "delete" in query:
                 gone = elements(await request.body(), "Key")
@@ -63,15 +76,39 @@ class Bucket:
                 return xml("CompleteMultipartUploadResult", Bucket="bucket", Key=key, ETag='"parts"')
             case "DELETE":
                 self.uploads.pop(query.get("uploadId", ""), None)
-                self.objects.pop(key, None)
+                if "uploadId" not in query:
+                    self.objects.pop(key, None)
                 return Response(status_code=204)
+            case "GET" if "list-type" in query:
+                return self.listed(query.get("prefix", ""), query.get("continuation-token", ""))
+            case "GET" if "uploads" in query:
+                return self.listed_uploads(query["prefix"], query.get("upload-id-marker", ""))
         if key not in self.objects:
             return Response("<Error><Code>NoSuchKey</Code></Error>", 404)
-        return self.content(self.objects[key], request.headers.get("range"))
+        return self.content(key, request.headers.get("range"))
 
-    def content(self, content: bytes, wanted: str | None) -> Response:
+    def listed(self, prefix: str, after: str) -> Response:
+        """List objects by their keys."""
+        root = ET.Element("ListBucketResult")
+        found = sorted(key for key in self.objects if key.startswith(prefix) and key > after)
+        for key in found[: self.page]:
+            size, when = len(self.objects[key]), stamp(self.written.get(key, time.time()))
+            add(root, "Contents", Key=key, Size=str(size), LastModified=when, ETag='"e"')
+        return page_of(root, len(found) > self.page, NextContinuationToken=found[: self.page][-1] if found else "")
+
+    def listed_uploads(self, prefix: str, after: str) -> Response:
+        """List uploads that are not finished."""
+        root = ET.Element("ListMultipartUploadsResult", xmlns="http://s3.amazonaws.com/doc/2006-03-01/")
+        found = sorted(name for name in self.uploads if self.begun[name][0].startswith(prefix) and name > after)
+        for name in found[: self.page]:
+            add(root, "Upload", Key=self.begun[name][0], UploadId=name, Initiated=stamp(self.begun[name][1]))
+        last = found[: self.page][-1] if found else ""
+        return page_of(root, len(found) > self.page, NextKeyMarker="x", NextUploadIdMarker=last)
+
+    def content(self, key: str, wanted: str | None) -> Response:
         """Send an object or the range of it that is wanted."""
-        headers = {"etag": '"e"', "last-modified": "Wed, 21 Oct 2026 07:28:00 GMT", "accept-ranges": "bytes"}
+        content, when = self.objects[key], self.written.get(key, time.time())
+        headers = {"etag": '"e"', "last-modified": formatdate(when, usegmt=True), "accept-ranges": "bytes"}
         if wanted is None:
             return Response(content, headers=headers)
         first, _, last = wanted.removeprefix("bytes=").partition("-")
@@ -91,6 +128,26 @@ def xml(name: str, **values: str) -> Response:
     for key, value in values.items():
         ET.SubElement(root, key).text = value
     return Response(ET.tostring(root), media_type="application/xml")
+
+
+def add(root: ET.Element, name: str, **values: str) -> None:
+    """Add one thing to a list of S3's."""
+    one = ET.SubElement(root, name)
+    for key, value in values.items():
+        ET.SubElement(one, key).text = value
+
+
+def page_of(root: ET.Element, more: bool, **marks: str) -> Response:  # noqa: FBT001
+    """End a page of a list; only where there is more it says how to go on."""
+    ET.SubElement(root, "IsTruncated").text = "true" if more else "false"
+    for key, value in marks.items() if more else ():
+        ET.SubElement(root, key).text = value
+    return Response(ET.tostring(root), media_type="application/xml")
+
+
+def stamp(when: float) -> str:
+    """Write a time the way S3 does."""
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
 from holdfast.hosting.git.folders import sync
-from holdfast.hosting.git.lfs.store import place, take_in
+from holdfast.hosting.git.lfs.pointer import is_oid
+from holdfast.hosting.git.lfs.store import Stored, place, take_in
 
 __all__ = ["DiskLfs"]
 
@@ -65,6 +67,20 @@ class DiskLfs:
         """Remove an object; one that is not there is no error."""
         await asyncio.to_thread((self.root / place(oid)).unlink, missing_ok=True)
 
+    async def stored(self) -> AsyncIterator[Stored]:
+        """Go through all objects."""
+        for folder in await asyncio.to_thread(lambda: sorted(self.root.glob("[0-9a-f][0-9a-f]"))):
+            for one in await asyncio.to_thread(stored_in, folder):
+                yield one
+
+    async def may_be_cleared(self, before: float) -> bool:  # noqa: ARG002
+        """Return true: the data folder is ours."""
+        return True
+
+    async def drop_unfinished(self, before: float) -> int:
+        """Remove what is left of writing that began before a moment and never ended; return how much there was."""
+        return await asyncio.to_thread(drop_old, self.root / INCOMING, before)
+
     async def signed_url(self, oid: str, seconds: int) -> str | None:  # noqa: ARG002
         """Return None: a folder serves nobody."""
         return None
@@ -76,3 +92,25 @@ def settle(incoming: Path, target: Path) -> None:
     incoming.rename(target)
     for folder in (target.parent, target.parent.parent, target.parent.parent.parent):
         sync(folder)
+
+
+def stored_in(folder: Path) -> list[Stored]:
+    """List the objects in one of the folders of the first level."""
+    found = []
+    for path in folder.glob("[0-9a-f][0-9a-f]/*"):
+        if is_oid(path.name):
+            with suppress(FileNotFoundError):
+                known = path.stat()
+                found.append(Stored(path.name, known.st_size, known.st_mtime))
+    return found
+
+
+def drop_old(folder: Path, before: float) -> int:
+    """Remove the files of a folder that nobody has written to since a moment."""
+    dropped = 0
+    for path in folder.glob("*"):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                path.unlink()
+                dropped += 1
+    return dropped

@@ -1,15 +1,20 @@
 """Large files in a bucket of S3, or of anything that speaks its protocol."""
 
 import asyncio
+import secrets
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.git.lfs.store import place, take_in
+from holdfast.hosting.git.lfs.pointer import is_oid
+from holdfast.hosting.git.lfs.s3_uploads import Uploads
+from holdfast.hosting.git.lfs.store import Stored, place, take_in
 from holdfast.secret import Secret
 
 __all__ = ["S3Lfs"]
@@ -17,10 +22,14 @@ __all__ = ["S3Lfs"]
 CHUNK: Final = 1024 * 1024
 PART: Final = 8 * 1024 * 1024
 AT_ONCE: Final = 4
+PAGE: Final = 1000
+MARK: Final = "owner"
+LONGEST_MARK: Final = 200
+log = structlog.get_logger(__name__)
 
 
 class S3Lfs:
-    """A store in a bucket; objects lie under `prefix`.
+    """A store in a bucket; objects lie under `prefix`, and what it is marked with in the file `owner`.
 
     What arrives is verified on the local disk first: the bucket never sees an object that is not what it says.
     """
@@ -35,6 +44,7 @@ class S3Lfs:
         endpoint: str | None = None,
         prefix: str = "lfs",
         incoming: Path | None = None,
+        owner: Path | None = None,
     ) -> None:
         try:
             from obstore.store import S3Store  # noqa: PLC0415  # an extra, loaded when it is asked for
@@ -43,6 +53,7 @@ class S3Lfs:
         self.bucket = bucket
         self.prefix = prefix
         self.incoming = incoming
+        self.owner = owner
         place_of_bucket = {"endpoint": endpoint} if endpoint else {}
         self._store = S3Store(
             bucket,
@@ -51,6 +62,9 @@ class S3Lfs:
             secret_access_key=secret_key.reveal(),
             client_options={"allow_http": bool(endpoint and endpoint.startswith("http://"))},
             **place_of_bucket,  # type: ignore[arg-type]  # a configuration by name
+        )
+        self._uploads = Uploads(
+            bucket, region=region, access_key=access_key, secret_key=secret_key, endpoint=endpoint
         )
 
     async def size(self, oid: str) -> int | None:
@@ -106,6 +120,52 @@ class S3Lfs:
         except NoSuchLfsObject:
             return
 
+    async def stored(self) -> AsyncIterator[Stored]:
+        """Go through all objects."""
+        import obstore  # noqa: PLC0415
+
+        with self._troubles("of all names"):
+            async for page in obstore.list(self._store, f"{self.prefix}/", chunk_size=PAGE):
+                for one in page:
+                    if self._is_ours(one["path"]):
+                        oid = one["path"].rpartition("/")[2]
+                        yield Stored(oid, one["size"], one["last_modified"].timestamp())
+
+    async def may_be_cleared(self, before: float) -> bool:
+        """Tell whether the bucket has had our mark since before a moment; without any mark it gets ours.
+
+        A bucket may be shared by mistake, or with a copy of this service: what we do not know may be theirs.
+        """
+        import obstore  # noqa: PLC0415
+        from obstore.exceptions import AlreadyExistsError  # noqa: PLC0415
+
+        if self.owner is None:
+            return False
+        mine = await asyncio.to_thread(own_name, self.owner)
+        with self._troubles(MARK):
+            try:
+                found = await obstore.get_async(self._store, f"{self.prefix}/{MARK}")
+                mark = bytes(await found.bytes_async())[:LONGEST_MARK]
+            except FileNotFoundError:
+                with suppress(AlreadyExistsError):
+                    await obstore.put_async(self._store, f"{self.prefix}/{MARK}", mine, mode="create")
+                return False
+        if mark != mine:
+            log.warning("the bucket belongs to another service, and is not cleared", bucket=self.bucket, mark=MARK)
+            return False
+        return found.meta["last_modified"].timestamp() < before
+
+    async def drop_unfinished(self, before: float) -> int:
+        """Remove what is left of writing that began before a moment and never ended; return how much there was."""
+        return await asyncio.to_thread(self._give_up, before)
+
+    def _give_up(self, before: float) -> int:
+        begun = self._uploads.unfinished(f"{self.prefix}/")
+        old = [upload for upload in begun if upload.begun_at < before and self._is_ours(upload.key)]
+        for upload in old:
+            self._uploads.give_up(upload)
+        return len(old)
+
     async def signed_url(self, oid: str, seconds: int) -> str | None:
         """Return an address a client can fetch the object from for a while."""
         import obstore  # noqa: PLC0415
@@ -113,6 +173,10 @@ class S3Lfs:
         key = self._key(oid)
         with self._troubles(oid):
             return await obstore.sign_async(self._store, "GET", key, timedelta(seconds=seconds))
+
+    def _is_ours(self, key: str) -> bool:
+        oid = key.rpartition("/")[2]
+        return is_oid(oid) and key == self._key(oid)
 
     def _key(self, oid: str) -> str:
         return f"{self.prefix}/{place(oid)}"
@@ -128,3 +192,13 @@ class S3Lfs:
         except (BaseError, OSError):
             # What the library says may quote the request, signature included.
             raise LfsUnavailable(f"the bucket {self.bucket} cannot be used for object {oid}") from None
+
+
+def own_name(path: Path) -> bytes:
+    """Return the name this service marks its bucket with; it is made up once and kept in the data folder."""
+    try:
+        with suppress(FileExistsError), path.open("x") as file:
+            file.write(f"holdfast {secrets.token_hex(16)}\n")
+        return path.read_bytes()
+    except OSError as error:
+        raise LfsUnavailable(f"{path.name} in the data folder cannot be used: {error.strerror}") from error

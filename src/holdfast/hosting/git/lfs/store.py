@@ -4,15 +4,25 @@ import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
 from holdfast.hosting.errors import LfsMismatch, NoSuchLfsObject
 from holdfast.hosting.git.lfs.pointer import is_oid
 
-__all__ = ["LfsStore", "place", "take_in"]
+__all__ = ["LfsStore", "Stored", "place", "take_in"]
 
 CHUNK: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object that is in a store: how large it is, and when it was last written."""
+
+    oid: str
+    size: int
+    written_at: float
 
 
 class LfsStore(Protocol):
@@ -29,6 +39,15 @@ class LfsStore(Protocol):
 
     async def delete(self, oid: str) -> None:
         """Remove an object; one that is not there is no error."""
+
+    def stored(self) -> AsyncIterator[Stored]:
+        """Go through all objects, in no order; what comes or goes meanwhile may be among them or not."""
+
+    async def may_be_cleared(self, before: float) -> bool:
+        """Tell whether what nobody here has may be removed: since before a moment the store is ours alone."""
+
+    async def drop_unfinished(self, before: float) -> int:
+        """Remove what is left of writing that began before a moment and never ended; return how much there was."""
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:
         """Return an address a client can fetch the object from for a while, if the store has such a thing."""

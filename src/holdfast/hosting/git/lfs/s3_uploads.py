@@ -1,0 +1,142 @@
+"""Uploads to a bucket that were begun in parts and never finished: listing them, and giving them up.
+
+A bucket keeps, and bills for, the parts of an upload whose process has died, until somebody says that nobody will
+finish it. The library that moves our objects has no word for that, so these two requests are made here.
+"""
+
+import hashlib
+import hmac
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree as ET
+
+from holdfast.hosting.errors import LfsUnavailable
+from holdfast.secret import Secret
+
+__all__ = ["Unfinished", "Uploads", "sign"]
+
+ALGORITHM: Final = "AWS4-HMAC-SHA256"
+SECONDS: Final = 300
+TIMEOUT: Final = 30.0
+LARGEST_ANSWER: Final = 16 * 2**20
+# A bucket that says again and again that there is more is not believed for ever.
+MOST_PAGES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An upload that was begun: where its object would lie, and when."""
+
+    key: str
+    id: str
+    begun_at: float
+
+
+def sign(
+    method: str,
+    url: str,
+    parameters: Mapping[str, str],
+    *,
+    region: str,
+    access_key: str,
+    secret_key: Secret,
+    now: datetime,
+) -> str:
+    """Return an address with a signature that lets whoever has it make one request, for a few minutes."""
+    place = urlsplit(url)
+    scope = f"{now:%Y%m%d}/{region}/s3/aws4_request"
+    named = {
+        **parameters,
+        "X-Amz-Algorithm": ALGORITHM,
+        "X-Amz-Credential": f"{access_key}/{scope}",
+        "X-Amz-Date": f"{now:%Y%m%dT%H%M%SZ}",
+        "X-Amz-Expires": str(SECONDS),
+        "X-Amz-SignedHeaders": "host",
+    }
+    query = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in sorted(named.items()))
+    asked = f"{method}\n{place.path}\n{query}\nhost:{place.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
+    digest = hashlib.sha256(asked.encode()).hexdigest()
+    text = f"{ALGORITHM}\n{now:%Y%m%dT%H%M%SZ}\n{scope}\n{digest}"
+    key = f"AWS4{secret_key.reveal()}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return f"{url}?{query}&X-Amz-Signature={hmac.digest(key, text.encode(), 'sha256').hex()}"
+
+
+class Uploads:
+    """The uploads to one bucket that are not finished."""
+
+    def __init__(
+        self, bucket: str, *, region: str, access_key: Secret, secret_key: Secret, endpoint: str | None = None
+    ) -> None:
+        self.bucket = bucket
+        self._root = f"{(endpoint or f'https://s3.{region}.amazonaws.com').rstrip('/')}/{bucket}"
+        self._region = region
+        self._access_key = access_key
+        self._secret_key = secret_key
+
+    def unfinished(self, prefix: str) -> Iterator[Unfinished]:
+        """Go through those whose objects would lie under a prefix."""
+        marks = {"key-marker": "", "upload-id-marker": ""}
+        for _ in range(MOST_PAGES):
+            given = {name: mark for name, mark in marks.items() if mark}
+            try:
+                page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **given}))  # noqa: S314  # our own bucket's answer, of a limited size
+                yield from map(unfinished, named(page, "Upload"))
+            except (ET.ParseError, ValueError):
+                raise LfsUnavailable(f"the bucket {self.bucket} lists its uploads in an unknown way") from None
+            marks = {
+                "key-marker": text(page, "NextKeyMarker"),
+                "upload-id-marker": text(page, "NextUploadIdMarker"),
+            }
+            if text(page, "IsTruncated") != "true" or not any(marks.values()):
+                return
+
+    def give_up(self, upload: Unfinished) -> None:
+        """Let the bucket forget an upload and its parts; one that it does not know is no error."""
+        self._ask("DELETE", f"/{upload.key}", {"uploadId": upload.id}, fine=404)
+
+    def _ask(self, method: str, path: str, parameters: Mapping[str, str], *, fine: int = 0) -> bytes:
+        url = sign(
+            method,
+            self._root + quote(path),
+            parameters,
+            region=self._region,
+            access_key=self._access_key.reveal(),
+            secret_key=self._secret_key,
+            now=datetime.now(UTC),
+        )
+        try:
+            request = urllib.request.Request(url, method=method)  # noqa: S310  # the address of the settings
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
+                content: bytes = answer.read(LARGEST_ANSWER)
+                return content
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code == fine:
+                    return b""
+            raise LfsUnavailable(f"the bucket {self.bucket} answers {error.code} about uploads") from None
+        except (OSError, ValueError):
+            # What went wrong may quote the request, signature included.
+            raise LfsUnavailable(f"the bucket {self.bucket} cannot be asked about uploads") from None
+
+
+def named(element: ET.Element, name: str) -> Iterator[ET.Element]:
+    """Go through the elements of a name below another, whatever namespace they are in."""
+    return (one for one in element if one.tag.rpartition("}")[2] == name)
+
+
+def text(element: ET.Element, name: str) -> str:
+    """Return the text of the first element of a name; empty when there is none."""
+    return next(((one.text or "").strip() for one in named(element, name)), "")
+
+
+def unfinished(element: ET.Element) -> Unfinished:
+    """Read one upload of a list."""
+    begun = datetime.fromisoformat(text(element, "Initiated"))
+    return Unfinished(text(element, "Key"), text(element, "UploadId"), begun.astimezone(UTC).timestamp())

@@ -1,0 +1,240 @@
+"""Large files nobody has: what is cleared away, and what is not while somebody brings it."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from holdfast.hosting import large_objects, repositories
+from holdfast.hosting.committing import commit_files
+from holdfast.hosting.doctor.disk import large_files
+from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
+from holdfast.hosting.git import moves
+from holdfast.hosting.git.lfs.store import place
+from holdfast.hosting.host import Host
+from holdfast.hosting.large_objects import GRACE, Cleared, bring_in, clear
+from holdfast.hosting.quiet import keeping
+from holdfast.hosting.store import accounts, lfs
+from holdfast.hosting.store.repositories import Repository
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.hosting.git.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
+from tests.hosting.git.lfs.objects import name, pieces
+from tests.hosting.test_committing import put, wanted
+
+LATER = GRACE + 3600
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    """Serve a bucket."""
+    with serve_bucket() as served:
+        yield served
+
+
+@pytest.fixture
+def far(settings: Settings, host: Host, bucket: Bucket) -> Iterator[Host]:
+    """Open a host that keeps large files in a bucket of its own, which it marked long ago."""
+    del host
+    opened = Host.open(in_bucket(settings, bucket))
+    clear(opened, now=time.time())
+    bucket.written["lfs/owner"] = time.time() - 2 * LATER
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def repository(host: Host) -> Repository:
+    """Make a repository that sends some files to the store."""
+    admin = accounts.find_user(host.database, "admin")
+    files = {".gitattributes": b"*.bin filter=lfs\n"}
+    return repositories.create(host, admin, admin, repositories.NewRepository(name="ship"), files)
+
+
+def in_bucket(settings: Settings, bucket: Bucket) -> Settings:
+    """Return settings that name a bucket."""
+    return msgspec.structs.replace(
+        settings,
+        s3_bucket="bucket",
+        s3_endpoint=bucket.url,
+        s3_region="x",
+        s3_access_key=Secret(ACCESS_KEY),
+        s3_secret_key=Secret("hunter2"),
+    )
+
+
+def key(content: bytes) -> str:
+    """Return where an object lies in the bucket."""
+    return f"lfs/{place(name(content))}"
+
+
+def bring(host: Host, content: bytes) -> None:
+    """Bring an object."""
+    asyncio.run(bring_in(host, name(content), len(content), pieces(content)))
+
+
+def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
+    far: Host, bucket: Bucket, repository: Repository
+) -> None:
+    """Not what a repository has, not what came just now, not what is no object of ours; none during a backup."""
+    old = time.time() - LATER
+    for content in (b"linked", b"left", b"new"):
+        bucket.objects[key(content)] = content
+    for content in (b"linked", b"left"):
+        bucket.written[key(content)] = old
+    strange = ("lfs/notes.txt", f"lfs/ff/ff/{name(b'left')}", f"other/{place(name(b'left'))}")
+    for one in strange:
+        bucket.objects[one] = b"?"
+        bucket.written[one] = old
+    lfs.link(far.database, repository, name(b"linked"), 6)
+    findings = [(found.kind.value, found.where) for found in large_files(far)]
+    assert findings == [("lfs-unlinked", name(b"left"))]
+    bucket.page = 2
+    with keeping(far.settings.data):
+        assert clear(far, now=time.time()) == Cleared(0, 0)
+    assert clear(far, now=time.time()) == Cleared(1, 0)
+    assert set(bucket.objects) == {key(b"linked"), key(b"new"), "lfs/owner", *strange}
+    assert clear(far, now=time.time()) == Cleared(0, 0)
+    assert list(large_files(far)) == []
+
+
+def test_what_a_failed_commit_left_in_the_bucket_goes(
+    far: Host, bucket: Bucket, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A week later, however often the same bytes failed; what succeeded stays."""
+
+    def moved(*_arguments: object) -> str:
+        raise RefMoved("moved")
+
+    commit_files(far, wanted(far, repository, put("kept.bin", b"kept")))
+    with monkeypatch.context() as patch:
+        patch.setattr(moves, "replace", moved)
+        with pytest.raises(HostingError):
+            commit_files(far, wanted(far, repository, put("x.bin", b"large")))
+    assert key(b"large") in bucket.objects
+    now = time.time()
+    for content in (b"large", b"kept"):
+        bucket.written[key(content)] = now - LATER
+    assert clear(far, now=now) == Cleared(0, 0)
+    assert clear(far, now=now + LATER) == Cleared(1, 0)
+    assert (key(b"large") in bucket.objects, key(b"kept") in bucket.objects) == (False, True)
+
+
+def test_uploads_that_never_ended_go(far: Host, bucket: Bucket) -> None:
+    """Those begun a week ago, and only of objects; one that is under way is left alone."""
+    now = time.time()
+    for number, (where, age) in enumerate([(key(b"a"), LATER), (key(b"b"), 60), ("lfs/notes.txt", LATER)]):
+        bucket.uploads[f"u{number}"] = {1: b"part"}
+        bucket.begun[f"u{number}"] = (where, now - age)
+    assert clear(far, now=now) == Cleared(0, 1)
+    assert sorted(bucket.uploads) == ["u1", "u2"]
+
+
+def test_what_never_arrived_in_the_data_folder_goes(host: Host) -> None:
+    """A process that dies leaves a piece of a file behind."""
+    incoming = host.settings.data / "lfs" / ".incoming"
+    incoming.mkdir(parents=True)
+    for each, when in (("old", 1.0), ("new", time.time())):
+        (incoming / each).write_bytes(b"piece")
+        os.utime(incoming / each, (when, when))
+    assert clear(host, now=time.time()) == Cleared(0, 1)
+    assert [path.name for path in incoming.iterdir()] == ["new"]
+
+
+def test_a_bucket_is_cleared_only_by_the_service_whose_mark_it_has_had_for_long(
+    far: Host, bucket: Bucket, tmp_path: Path
+) -> None:
+    """A service that shares it by mistake, such as a copy of this one, would remove what it does not know."""
+    bucket.objects[key(b"left")] = b"left"
+    bucket.written[key(b"left")] = time.time() - LATER
+    mark = bucket.objects["lfs/owner"]
+    copy = Host.open(far.settings)
+    copy.lfs.owner = tmp_path / "bucket-owner"  # type: ignore[attr-defined]  # a bucket
+    with capture_logs() as lines:
+        assert clear(copy, now=time.time()) == Cleared(0, 0)
+    assert [line["event"] for line in lines] == ["the bucket belongs to another service, and is not cleared"]
+    del bucket.objects["lfs/owner"]
+    assert clear(copy, now=time.time()) == Cleared(0, 0)
+    assert bucket.objects["lfs/owner"] != mark
+    assert clear(copy, now=time.time()) == Cleared(0, 0)
+    bucket.written["lfs/owner"] = time.time() - LATER
+    assert clear(copy, now=time.time()) == Cleared(1, 0)
+    copy.close()
+
+
+def test_a_bucket_that_cannot_be_used_fails_nothing(far: Host, bucket: Bucket) -> None:
+    """The log says why, and so does the doctor; nothing of a secret is in it."""
+    stranger = msgspec.structs.replace(far.settings, s3_access_key=Secret("STRANGER"))
+    refused = Host.open(stranger)
+    with capture_logs() as lines:
+        assert clear(refused, now=time.time()) == Cleared(0, 0)
+    assert [line["event"] for line in lines] == ["the store of large files cannot be cleared"]
+    assert "hunter2" not in str(lines)
+    assert [found.kind.value for found in large_files(refused)] == ["lfs-store"]
+    refused.close()
+    assert "lfs/owner" in bucket.objects
+
+
+def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(host: Host) -> None:
+    """The store knows of it only when all bytes are there; the lease is held from before the first."""
+    bring(host, b"again")
+    path = host.settings.data / "lfs" / place(name(b"again"))
+    os.utime(path, (1, 1))
+    assert clear(host, now=time.time()) == Cleared(0, 0)
+    assert clear(host, now=time.time() + LATER) == Cleared(1, 0)
+    assert not path.exists()
+
+
+def test_whoever_brings_waits_for_a_removal(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it is over; when it does not end, they are told to come again."""
+    oid = name(b"again")
+    assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == [oid]
+    assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(large_objects, "PATIENCE", 0.0)
+        with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
+            bring(host, b"again")
+    bringing = threading.Thread(target=bring, args=(host, b"again"))
+    bringing.start()
+    lfs.give_back(host.database, [oid])
+    bringing.join()
+    assert list(large_objects.stored(host)) == [oid]
+
+
+def test_clearing_and_bringing_at_once_loses_nothing(host: Host, repository: Repository) -> None:
+    """Whoever was told that an object is kept, and has linked it, has it."""
+    content = b"the same bytes again and again"
+    oid, path = name(content), host.settings.data / "lfs" / place(name(content))
+    path.parent.mkdir(parents=True)
+    ended = threading.Event()
+    failed: list[BaseException] = []
+
+    def clear_always() -> None:
+        try:
+            while not ended.is_set():
+                clear(host, now=time.time())
+        except BaseException as error:  # noqa: BLE001  # whatever it is, the test fails with it
+            failed.append(error)
+
+    clearing = threading.Thread(target=clear_always)
+    clearing.start()
+    try:
+        for _ in range(40):
+            path.write_bytes(content)
+            os.utime(path, (1, 1))
+            bring(host, content)
+            lfs.link(host.database, repository, oid, len(content))
+            assert path.exists()
+            with host.database.write() as connection:
+                lfs.remove_links(connection, repository, [oid])
+                lfs.end_claims(connection, now=time.time() + LATER)
+    finally:
+        ended.set()
+        clearing.join()
+    assert failed == []
