@@ -274,17 +274,17 @@ class Folder:
 
     def part(self) -> str:
         """Choose a name for a file that is not ready yet."""
-        return os.path.join(self.path, f"{PART}.{next(self.numbers)}")  # noqa: PTH118
+        return os.path.join(self.path, f"{PART}.{next(self.numbers)}")  # noqa: PTH118  # the same
 
     def settle(self, name: str, path: str, part: str, mark: str) -> None:
         """Give a file its name, after it was entered in the list."""
         if name not in self.known and os.path.lexists(path):
             Path(part).unlink()
             raise ExportRefused(f"{path} is in the way and not of this export; move it, or name another folder")
-        state = os.stat(part)  # noqa: PTH116
+        state = os.stat(part)  # noqa: PTH116  # the same
         entry = Entry(state.st_size, state.st_mtime_ns, mark)
         self.note(line_of(name, entry))
-        os.replace(part, path)  # noqa: PTH105
+        os.replace(part, path)  # noqa: PTH105  # the same
         self.written += name not in self.kept
         self.known[name] = self.kept[name] = entry
 

@@ -187,7 +187,7 @@ class Putting:
                 os.close(descriptor)
             for _, left, _ in self._open[named:]:
                 with suppress(OSError):
-                    os.unlink(left)  # noqa: PTH108
+                    os.unlink(left)  # noqa: PTH108  # a text, not a Path: on a hot path
 
     def _failed(self, error: OSError) -> GitError:
         return GitError(f"an object cannot be written to {self._repo.folder.name}: {error.strerror}")
@@ -197,12 +197,12 @@ def give_name(incoming: str, path: str) -> None:
     """Rename a file into the folder of its object; a collection may remove that folder at any moment."""
     for attempt in range(1, TRIED + 1):
         try:
-            os.rename(incoming, path)  # noqa: PTH104
+            os.rename(incoming, path)  # noqa: PTH104  # a text, not a Path: on a hot path
         except FileNotFoundError:
             if attempt == TRIED:
                 raise
             with suppress(FileExistsError):
-                os.mkdir(os.path.dirname(path), 0o755)  # noqa: PTH102, PTH120
+                os.mkdir(os.path.dirname(path), 0o755)  # noqa: PTH102, PTH120  # a text, not a Path: on a hot path
         else:
             return
 
@@ -225,7 +225,7 @@ def sync_names(paths: Iterable[str]) -> None:
     for path in wanted:
         sync(path)
     if write_out is os.fsync:
-        for folder in {os.path.dirname(path) for path in wanted}:  # noqa: PTH120
+        for folder in {os.path.dirname(path) for path in wanted}:  # noqa: PTH120  # a text, not a Path: on a hot path
             sync(folder)
 
 

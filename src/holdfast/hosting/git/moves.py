@@ -110,14 +110,14 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
                 has_spare = spare.swap(repo.place, f"{path}.lock", path)
             except BaseException:
                 with suppress(FileNotFoundError):
-                    os.unlink(f"{path}.lock")  # noqa: PTH108
+                    os.unlink(f"{path}.lock")  # noqa: PTH108  # a text, not a Path: on a hot path
                 raise
         except OSError as error:
             raise GitDamaged(f"{ref} cannot be written: {error.strerror}") from error
         finally:
             if incoming is not None and not (has_spare and incoming.endswith(spare.NAME)):
                 with suppress(OSError):
-                    os.unlink(incoming)  # noqa: PTH108
+                    os.unlink(incoming)  # noqa: PTH108  # a text, not a Path: on a hot path
         return path
 
 
@@ -143,7 +143,7 @@ def clear_empty(path: str) -> None:
     """Remove empty folders where a ref is to be: they are what is left of refs that were below it."""
     for folder, _, _ in os.walk(path, topdown=False):
         with suppress(OSError):
-            os.rmdir(folder)  # noqa: PTH106
+            os.rmdir(folder)  # noqa: PTH106  # a text, not a Path: on a hot path
 
 
 def link_lock(incoming: str, path: str) -> None:
@@ -158,7 +158,7 @@ def link_lock(incoming: str, path: str) -> None:
                 text = f"something holds {path}; if nothing is running, remove its .lock file"
                 raise RefBusy(text) from error
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+            os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120  # a text, not a Path: on a hot path
             continue
         else:
             return

@@ -172,7 +172,7 @@ def open_repository(folder: Path) -> Repo:
         kept = opened.repositories = OrderedDict()
     try:
         # The folder's own number can be given to another at once; with the time it is one of a kind.
-        found = os.stat(f"{place}/config")  # noqa: PTH116
+        found = os.stat(f"{place}/config")  # noqa: PTH116  # a text, not a Path: on a hot path
     except OSError as error:
         kept.pop(place, None)
         raise NoSuchFolder(f"there is no repository in {folder.name}") from error

@@ -79,13 +79,13 @@ def swap(folder: str, lock: str, path: str) -> bool:
     Where files cannot change places, or the ref has none, it is simply renamed, and there is no new spare.
     """
     if not exchange(lock, path):
-        os.rename(lock, path)  # noqa: PTH104
+        os.rename(lock, path)  # noqa: PTH104  # a text, not a Path: on a hot path
         return False
     with suppress(OSError):
-        os.rename(lock, f"{folder}/{NAME}")  # noqa: PTH104
+        os.rename(lock, f"{folder}/{NAME}")  # noqa: PTH104  # a text, not a Path: on a hot path
     with suppress(FileNotFoundError):
         # Two names of one file are left alone by a rename.
-        os.unlink(lock)  # noqa: PTH108
+        os.unlink(lock)  # noqa: PTH108  # a text, not a Path: on a hot path
     return True
 
 

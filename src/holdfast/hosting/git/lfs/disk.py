@@ -73,7 +73,7 @@ class DiskLfs:
             for one in await asyncio.to_thread(stored_in, folder):
                 yield one
 
-    async def may_be_cleared(self, before: float) -> bool:  # noqa: ARG002
+    async def may_be_cleared(self, before: float) -> bool:  # noqa: ARG002  # other stores look at it
         """Return true: the data folder is ours."""
         return True
 
@@ -81,7 +81,7 @@ class DiskLfs:
         """Remove what is left of writing that began before a moment and never ended; return how much there was."""
         return await asyncio.to_thread(drop_old, self.root / INCOMING, before)
 
-    async def signed_url(self, oid: str, seconds: int) -> str | None:  # noqa: ARG002
+    async def signed_url(self, oid: str, seconds: int) -> str | None:  # noqa: ARG002  # other stores look at it
         """Return None: a folder serves nobody."""
         return None
 

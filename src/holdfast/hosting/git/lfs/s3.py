@@ -69,7 +69,7 @@ class S3Lfs:
 
     async def size(self, oid: str) -> int | None:
         """Return how large an object is, or None when it is not there."""
-        import obstore  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
         try:
@@ -80,7 +80,7 @@ class S3Lfs:
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
         """Keep an object that is what it was announced to be; it appears whole or not at all."""
-        import obstore  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="holdfast-lfs-", dir=self.incoming)
@@ -95,7 +95,7 @@ class S3Lfs:
 
     async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Go through an object's bytes, from `start` up to but not including `end`."""
-        import obstore  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
         last = await self.size(oid)
@@ -111,7 +111,7 @@ class S3Lfs:
 
     async def delete(self, oid: str) -> None:
         """Remove an object; one that is not there is no error."""
-        import obstore  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
         try:
@@ -122,7 +122,7 @@ class S3Lfs:
 
     async def stored(self) -> AsyncIterator[Stored]:
         """Go through all objects."""
-        import obstore  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
 
         with self._troubles("of all names"):
             async for page in obstore.list(self._store, f"{self.prefix}/", chunk_size=PAGE):
@@ -136,8 +136,8 @@ class S3Lfs:
 
         A bucket may be shared by mistake, or with a copy of this service: what we do not know may be theirs.
         """
-        import obstore  # noqa: PLC0415
-        from obstore.exceptions import AlreadyExistsError  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
+        from obstore.exceptions import AlreadyExistsError  # noqa: PLC0415  # an extra
 
         if self.owner is None:
             return False
@@ -168,7 +168,7 @@ class S3Lfs:
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:
         """Return an address a client can fetch the object from for a while."""
-        import obstore  # noqa: PLC0415
+        import obstore  # noqa: PLC0415  # an extra
 
         key = self._key(oid)
         with self._troubles(oid):
@@ -183,7 +183,7 @@ class S3Lfs:
 
     @contextmanager
     def _troubles(self, oid: str) -> Iterator[None]:
-        from obstore.exceptions import BaseError  # noqa: PLC0415
+        from obstore.exceptions import BaseError  # noqa: PLC0415  # an extra
 
         try:
             yield

@@ -113,7 +113,7 @@ class Uploads:
         )
         try:
             request = urllib.request.Request(url, method=method)  # noqa: S310  # the address of the settings
-            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310  # the same
                 content: bytes = answer.read(LARGEST_ANSWER)
                 return content
         except urllib.error.HTTPError as error:
