@@ -35,8 +35,8 @@ $(RUNTIME): $(LOCKS)
 	$(PIP) --require-hashes $(foreach lock,$(LOCKS),-r $(lock))
 	touch $@
 
-# One compiled extension per core module, beside its source: a stale one would hide an edit, so edits rebuild.
-$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard src/holdfast/backup/wire/*.pxd)
+# One compiled extension per compiled module, beside its source: a stale one would hide an edit, so edits rebuild.
+$(VENV)/.package: $(RUNTIME) pyproject.toml setup.py $(CORE_SOURCES) $(wildcard src/holdfast/backup/wire/*.pxd) src/holdfast/hosting/git/kernel.pyx
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 

@@ -35,6 +35,8 @@ CORE = [
     "holdfast.backup.wire.parts",
     "holdfast.backup.wire.intake",
 ]
+# What cannot run interpreted, and has something else in its place where it was not compiled.
+CALLS = ["holdfast.hosting.git.kernel"]
 NO_SYMBOLS = [] if sys.platform == "win32" else ["-g0"]
 
 
@@ -54,7 +56,11 @@ class BuildCore(build_ext):  # type: ignore[misc]  # setuptools exports no types
 
 extensions: list[Extension] = cythonize(  # type: ignore[no-untyped-call]  # Cython exports no types
     # Nobody steps through the core with a debugger; to write down for one how takes the compiler a third longer.
-    [Extension(name, [f"src/{name.replace('.', '/')}.py"], extra_compile_args=NO_SYMBOLS) for name in CORE],
+    [
+        Extension(name, [f"src/{name.replace('.', '/')}.{ending}"], extra_compile_args=NO_SYMBOLS)
+        for names, ending in ((CORE, "py"), (CALLS, "pyx"))
+        for name in names
+    ],
     language_level=3,
     build_dir="build/cython",
     compiler_directives={

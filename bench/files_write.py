@@ -27,9 +27,10 @@ from holdfast.settings import Settings
 
 __all__ = ["figures"]
 
-ROUNDS = 5
-COMMITS = 40
+ROUNDS = 11
+COMMITS = 24
 WRITERS = 16
+TOGETHER = 3
 LARGE, SMALL = 50_000, 50
 ENVIRONMENT = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -78,7 +79,10 @@ def commit_with_git(folder: Path, path: str, content: bytes) -> None:
 
 
 class Writer:
-    """A client that commits new files, one after the other, on a connection of its own."""
+    """A client that commits new files, one after the other, on a connection of its own.
+
+    Each round they go to another directory, as those of the git commands do: a directory that grows costs both more.
+    """
 
     counter = itertools.count()
 
@@ -86,16 +90,18 @@ class Writer:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self.headers = {"Authorization": f"token {token}", "Content-Type": "application/json"}
         self.path = f"/api/v1/repos/admin/{repository}/contents/"
+        self.round = 0
 
     def rest(self) -> None:
         """Let go of the connection: the server does not keep one for long, and the next write opens another."""
         self.connection.close()
+        self.round += 1
 
     def write(self) -> None:
         """Commit one file."""
         number = next(self.counter)
         body = json.dumps({"content": base64.b64encode(b"new %d\n" % number).decode()})
-        self.connection.request("POST", f"{self.path}d00/new{number}", body, self.headers)
+        self.connection.request("POST", f"{self.path}round{self.round}/new{number}", body, self.headers)
         answer = self.connection.getresponse()
         answer.read()
         assert answer.status == 201, answer.status
@@ -163,7 +169,8 @@ def figures() -> list[Figure]:
 
         def scripted() -> None:
             number = next(names)
-            commit_with_git(places["scripts"], f"d00/new{number}", b"new %d\n" % number)
+            path = f"round{number // COMMITS}/new{number}"
+            commit_with_git(places["scripts"], path, b"new %d\n" % number)
 
         rows = []
         for _ in range(ROUNDS):
@@ -172,11 +179,11 @@ def figures() -> list[Figure]:
             row = (
                 rate(alone.write, COMMITS),
                 rate(large.write, COMMITS),
-                together(many, COMMITS // 8),
-                rate(scripted, COMMITS // 4),
+                together(many, TOGETHER),
+                rate(scripted, COMMITS),
             )
             rows.append(row)
-        made = len(many) * (COMMITS // 8) * ROUNDS + COMMITS * ROUNDS + 2
+        made = len(many) * TOGETHER * ROUNDS + COMMITS * ROUNDS + 2
         counted = subprocess.run(
             ["git", "-C", str(places["small"]), "rev-list", "--count", "main"], check=True, capture_output=True
         )

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 from bench.harness import Figure
 from bench.load import rate
 from holdfast import logs
+from holdfast.cli.worker import configured
 from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.store import accounts, tokens
 from holdfast.secret import Secret
@@ -46,7 +47,8 @@ def serve(
     os.sched_setaffinity(0, processors)
     with Path(log).open("w", encoding="utf-8") as stream:
         logs.configure(style="json", level="info", stream=stream)
-        config = uvicorn.Config(make(), port=0, log_config=None, access_log=False)
+        config = configured(make(), Settings().trusted_proxies)
+        config.port = 0
         server = uvicorn.Server(config)
         socket = config.bind_socket()
         socket.listen(100)

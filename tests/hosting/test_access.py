@@ -1,10 +1,11 @@
 """Who may do what: every role in every kind of repository, by a table written by hand, and what always holds."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from sqlalchemy import delete, insert, select
 
 from holdfast.hosting import access
@@ -57,12 +58,12 @@ def account(number: int, **columns: object) -> Account:
         last_login_at=0,
         updated_at=0,
     )
-    return replace(plain, **columns)  # type: ignore[arg-type]
+    return replace(plain, **columns)
 
 
 def repository(owner: Account, *, is_private: bool = False, without: frozenset[Unit] = frozenset()) -> Repository:
     """Make a repository that is nowhere on a disk, with every unit on but some."""
-    values = dict.fromkeys(Repository.__dataclass_fields__, 0)
+    values = dict.fromkeys(Repository.__struct_fields__, 0)
     return Repository(
         **{  # type: ignore[arg-type]
             **values,

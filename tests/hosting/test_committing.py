@@ -22,14 +22,14 @@ from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.loose import object_id
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.large_files import Content
 from holdfast.hosting.repositories import NewRepository
-from holdfast.hosting.store import accounts, lfs, updates
+from holdfast.hosting.store import accounts, commit_keys, lfs, updates
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.hosting.store.repositories import Repository, repository_by_id
-from holdfast.hosting.store.tables import lfs_links
+from holdfast.hosting.store.tables import lfs_links, ref_updates
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.hosting.places import told
@@ -260,7 +260,7 @@ def test_the_same_key_at_once_makes_one_commit(host: Host, repository: Repositor
         key = Key(admin.id, "once", "print")
         results.append(commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key)))
 
-    with moving.holding(host, repository.id):
+    with locked(host.folders.path(repository.id)):
         threads = [threading.Thread(target=write) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -269,6 +269,21 @@ def test_the_same_key_at_once_makes_one_commit(host: Host, repository: Repositor
     assert len({result.commit.id for result in results}) == 1
     assert len(results) == 3
     assert len(log(host, repository)) == 1
+
+
+def test_an_announcement_stays_only_as_long_as_a_key(host: Host, repository: Repository) -> None:
+    """What is recorded needs none any more; what was done under a key is told to whoever asks under it again."""
+    admin = accounts.find_user(host.database, "admin")
+    commit_files(host, wanted(host, repository, put("a", b"a", "create")))
+    key = Key(admin.id, "once", "print")
+    made = commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key))
+    with host.database.write() as connection:
+        [left] = connection.execute(select(ref_updates)).all()
+        assert (left.new, left.is_done) == (made.commit.id, True)
+        commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS - 10)
+        assert len(connection.execute(select(ref_updates)).all()) == 1
+        commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS + 10)
+        assert connection.execute(select(ref_updates)).all() == []
 
 
 def test_a_branch_that_never_holds_still_is_given_up(

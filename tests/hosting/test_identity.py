@@ -1,6 +1,6 @@
 """Names and addresses in commits."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from holdfast.hosting.identity import commit_email, commit_name
 from holdfast.hosting.store import accounts

@@ -40,11 +40,17 @@ def install(tmp_path: Path, **environ: str) -> Path:
     return tmp_path / "installed"
 
 
-def version(folder: Path) -> str:
-    """Run the installed command, away from the sources."""
-    command = [sys.executable, "-c", "import sys; from holdfast.__main__ import main; sys.exit(main(['version']))"]
+def run(folder: Path, program: str) -> str:
+    """Run a line with what is installed, away from the sources, and return what it says."""
     environ = {**os.environ, "PYTHONPATH": str(folder)}
-    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environ).stdout
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environ)
+    return done.stdout.strip()
+
+
+def version(folder: Path) -> str:
+    """Run the installed command."""
+    return run(folder, "import sys; from holdfast.__main__ import main; sys.exit(main(['version']))")
 
 
 @pytest.mark.long
@@ -54,6 +60,9 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
     folder = install(tmp_path, CC="no-such-compiler")
     assert list(folder.rglob("*.so")) == []
     assert "core interpreted" in version(folder)
+    assert run(folder, "from holdfast.hosting.git import laying; print(laying.lay.__module__)") == (
+        "holdfast.hosting.git.calls"
+    )
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
@@ -62,8 +71,11 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
 def test_with_a_compiler_the_core_is_compiled(tmp_path: Path) -> None:
     """And everything the service needs is in the wheel."""
     folder = install(tmp_path)
-    compiled = {f"holdfast.backup.wire.{path.name.partition('.')[0]}" for path in folder.rglob("*.so")}
-    assert compiled == set(core_modules())
+    compiled = {
+        ".".join((path.parent / path.name.partition(".")[0]).relative_to(folder).parts)
+        for path in folder.rglob("*.so")
+    }
+    assert compiled == {*core_modules(), "holdfast.hosting.git.kernel"}
     assert "core compiled" in version(folder)
     for needed in (
         "web/templates/home.html",

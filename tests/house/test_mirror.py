@@ -18,6 +18,7 @@ ELSEWHERE = {
     Path("hosting/api/git_visit.py"): "hosting/api/test_git_http.py",
     Path("hosting/api/opening.py"): "hosting/api/test_commits.py",
     Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
+    Path("hosting/git/calls.py"): "hosting/git/test_laying.py",
     Path("hosting/file_changes.py"): "hosting/api/test_contents_write.py",
     Path("hosting/large_files.py"): "hosting/test_committing.py",
     Path("hosting/pushing.py"): "hosting/api/test_git_http.py",

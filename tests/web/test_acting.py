@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from starlette.datastructures import Headers
 
 from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.api import issues, repositories
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.paging import Page
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.host import Host
@@ -22,7 +22,7 @@ def call(settings: Settings, database: Database) -> Iterator[Call]:
     """Give a request of the administrator's for a page."""
     host = Host.open(settings)
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    made = Call(host, scope, Headers(scope=scope), {}, "http://localhost")
+    made = Call(host, scope, Headers(scope), {}, "http://localhost")
     made.caller = Caller(accounts.find_user(database, "admin"))
     act(made, repositories.create_mine, body={"name": "tides"})
     yield made

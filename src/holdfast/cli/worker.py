@@ -12,11 +12,13 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.importer import import_from_string
 
+from holdfast.cli.gathering import Gathering
 from holdfast.settings import Settings
 
-__all__ = ["GRACE_SECONDS", "Worker", "new_worker"]
+__all__ = ["GRACE_SECONDS", "Worker", "configured", "new_worker"]
 
 # How long requests in flight may still take when the service is told to end.
 GRACE_SECONDS: Final = 30
@@ -89,16 +91,20 @@ def new_worker(
     """Build the application in this process, and the server that runs it."""
     # The website is named, not imported: no room but the entry point may know it.
     build = import_from_string("holdfast.web.app:build")
-    config = uvicorn.Config(
-        build(settings),
+    return Worker(configured(build(settings), settings.trusted_proxies), signals, on_started)
+
+
+def configured(app: ASGIApp, trusted_proxies: str) -> uvicorn.Config:
+    """Say how the service is served."""
+    return uvicorn.Config(
+        app,
         loop="uvloop",
-        http="httptools",
+        http=Gathering,
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=True,
-        forwarded_allow_ips=settings.trusted_proxies,
+        forwarded_allow_ips=trusted_proxies,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return Worker(config, signals, on_started)

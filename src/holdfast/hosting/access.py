@@ -6,10 +6,11 @@ with allow (`allows`). Modes grow: none, read, write, admin, owner. A repository
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Grant, Repository
@@ -79,8 +80,7 @@ SCOPES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """Whoever sent a request: nobody known, a user who gave a password, or a user's token with its scopes."""
 
     user: Account | None = None
@@ -104,8 +104,7 @@ class Caller:
 ANONYMOUS: Final = Caller()
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """What a caller may do in one repository."""
 
     mode: Mode

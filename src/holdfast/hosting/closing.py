@@ -56,11 +56,12 @@ def wishes_of(
 
     A branch that begins brings a history from elsewhere, which has nothing to do with the issues here.
     """
-    if move.ref != f"refs/heads/{repository.default_branch}" or move.creates or move.deletes:
+    if move.ref != f"refs/heads/{repository.default_branch}" or not move.changes:
         return []
     try:
         commits = brought(host, repository, move) if known is None else known
-        return newest([Wish(actor_id, one.id, ask) for one in commits for ask in said_in(one.message)])
+        wishes = [Wish(actor_id, one.id, ask) for one in commits for ask in said_in(one.message)]
+        return newest(wishes) if wishes else wishes
     except GitError as error:
         # That the branch has moved is told all the same.
         problem = type(error).__name__

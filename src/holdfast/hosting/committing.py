@@ -9,8 +9,10 @@ run again on what it left.
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
+import msgspec
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting import file_changes, moving, protection
@@ -29,7 +31,7 @@ from holdfast.hosting.git import loose, moves, refs
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
 from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.names import raw
-from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.repository import Repo, locked, open_repository
 from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
 from holdfast.hosting.git.writing import Draft, Nowhere, Spot
@@ -50,8 +52,7 @@ __all__ = ["CommitRequest", "Committed", "FileResult", "commit_files"]
 TRIED: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitRequest:
+class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody wants committed; empty branches stand for the default branch and for `branch`."""
 
     repository: Repository
@@ -76,16 +77,10 @@ class CommitRequest:
     @property
     def target(self) -> str:
         """The branch that gets the commit."""
-        return self.new_branch or self.source
-
-    @property
-    def ref(self) -> str:
-        """The full name of the branch that gets the commit."""
-        return BRANCHES + self.target
+        return self.new_branch or self.branch or self.repository.default_branch
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(msgspec.Struct, frozen=True):
     """What lies at a path after a commit, and what the commit has to do with it."""
 
     entry: Entry
@@ -106,8 +101,7 @@ class Committed:
     """Whether it is there; one that was only tried out is not, nor is anything of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """A commit that is ready: the move that leads to it, and the large files it points to."""
 
     move: Move
@@ -118,8 +112,7 @@ class Prepared:
 Waiting = Job[CommitRequest, Committed]
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(msgspec.Struct):
     """Commits that are made together: where the branches are once they are, and what protects them."""
 
     host: Host
@@ -127,14 +120,13 @@ class Batch:
     repo: Repo
     draft: Draft
     rules: list[Protection]
-    heads: dict[str, str | None] = field(default_factory=dict)
-    known: dict[str, Content] = field(default_factory=dict)
+    heads: dict[str, str | None] = msgspec.field(default_factory=dict)
+    known: dict[str, Content] = msgspec.field(default_factory=dict)
 
     def head(self, branch: str) -> str | None:
         """Return where a branch is, counting the commits that are ready."""
         if branch not in self.heads:
-            found = refs.branch(self.repo, branch)
-            self.heads[branch] = None if found is None else found.id
+            self.heads[branch] = refs.target(self.repo, BRANCHES + branch)
         return self.heads[branch]
 
     def is_empty(self) -> bool:
@@ -144,53 +136,49 @@ class Batch:
 
 def commit_files(host: Host, request: CommitRequest) -> Committed:
     """Commit changes of files to a branch, or find out what would come of it."""
+    repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
-    repo = open_repository(host.folders.path(request.repository.id))
-    wanted = replace(request, changes=changes)
+    wanted = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
-        return prepare(open_batch(host, request.repository, repo), wanted).committed
-    if wanted.key is None or commit_keys.find_key(host.database, request.repository, wanted.key) is None:
-        write_ahead(host, repo, wanted)
-
-    def work(jobs: list[Waiting]) -> None:
-        commit_all(host, jobs)
-
-    made = host.turns.take(request.repository.id, wanted, work)
-    host.pushed.add(request.repository.id)
+        return prepare(open_batch(host, repository), wanted).committed
+    # What is small is written with the trees; what is not is written before the turn comes, so that nobody waits.
+    large = [change for change in changes if change.content is not None and change.content.small is None]
+    if large and (wanted.key is None or commit_keys.find_key(host.database, repository, wanted.key) is None):
+        write_ahead(open_batch(host, repository), wanted, large)
+    made: Committed = host.turns.take(repository.id, wanted, partial(commit_all, host))
+    host.pushed.add(repository.id)
     return made
 
 
-def write_ahead(host: Host, repo: Repo, request: CommitRequest) -> None:
-    """Write what the files hold before the turn comes, so that nobody waits for that; nothing if it is refused.
-
-    Small files are left for later: they go with the trees.
-    """
-    wanted = [change for change in request.changes if change.content is not None and change.content.small is None]
-    if not wanted:
-        return
-    batch = open_batch(host, request.repository, repo)
+def write_ahead(batch: Batch, request: CommitRequest, large: Sequence[FileChange]) -> None:
+    """Write what some of the files hold; nothing if the request is refused."""
     checked = check(batch, request, lambda _base, _change, _source: moving.zero_id(request.repository))
-    for change in wanted:
+    for change in large:
         keep(batch, checked.base, change, None, [], ahead=True)
 
 
-def open_batch(host: Host, repository: Repository, repo: Repo) -> Batch:
+def open_batch(host: Host, repository: Repository) -> Batch:
     """Start a batch on what is there."""
+    repo = open_repository(host.folders.path(repository.id))
     return Batch(host, repository, repo, Draft(repo), protections.protections_of(host.database, repository))
 
 
 def commit_all(host: Host, jobs: Sequence[Waiting]) -> None:
-    """Make the commits of all who wait for a repository."""
+    """Make the commits of all who wait for a repository.
+
+    It is held against everybody else who commits to it: threads, processes, and machines that share the database.
+    """
     repository = jobs[0].wanted.repository
-    with moving.holding(host, repository.id) as repo:
+    folder = host.folders.path(repository.id)
+    with host.database.holding(repository.id), locked(folder):
+        left = jobs
         for _ in range(TRIED):
-            left = [job for job in jobs if not job.is_done]
+            attempt(open_batch(host, repository), left)
+            left = [job for job in left if job.result is None and job.error is None]
             if not left:
                 return
-            attempt(open_batch(host, repository, repo), left)
-    for job in jobs:
-        if not job.is_done:
-            job.error = RefBusy(f"{job.wanted.ref} is moved by others all the time; try again")
+    for job in left:
+        job.error = RefBusy(f"{BRANCHES}{job.wanted.target} is moved by others all the time; try again")
 
 
 def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
@@ -212,14 +200,13 @@ def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
         except HostingError as error:
             job.error = error
         else:
-            batch.heads[job.wanted.target] = prepared.move.new
+            batch.heads[prepared.committed.branch] = prepared.move.new
             ready.append((job, prepared))
     if ready:
         land(batch, ready)
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(msgspec.Struct, frozen=True):
     """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
 
     base: Base
@@ -244,7 +231,7 @@ def check(
         raise FileRefused(f"branch already exists [name: {target}]")
     if current is None:
         refs.check_new_branch(target)
-    if not is_new:
+    if not is_new and batch.rules:
         check_protected_files(batch, request)
     draft = batch.draft
     base = Base(head, draft.empty() if head is None else draft.root(head))
@@ -264,6 +251,11 @@ def prepare(batch: Batch, request: CommitRequest) -> Prepared:
         lambda base, change, source: keep(batch, base, change, source, pointers, dry=request.dry_run),
     )
     base, applied, current = checked.base, checked.applied, checked.current
+    before = None if base.commit is None else base.root
+    files = [
+        None if spot is None else result_of(batch, before, change.path, spot)
+        for change, spot in zip(request.changes, applied.spots, strict=True)
+    ]
     made = draft.commit(
         draft.tree(applied.root),
         () if base.commit is None else (base.commit,),
@@ -271,14 +263,12 @@ def prepare(batch: Batch, request: CommitRequest) -> Prepared:
         committer=request.committer,
         message=full_message(request),
     )
-    move = Move(request.ref, current or moving.zero_id(request.repository), made)
-    check_rules(batch, request, move, base, current)
-    files = [
-        None if spot is None else result_of(batch, None if base.commit is None else base.root, change.path, spot)
-        for change, spot in zip(request.changes, applied.spots, strict=True)
-    ]
+    target = request.target
+    move = Move(BRANCHES + target, current or moving.zero_id(request.repository), made)
+    if batch.rules:
+        check_rules(batch, request, move, base, current)
     commit = parse_commit(made, draft.content(made))
-    committed = Committed(commit, request.target, tuple(files), batch.known, is_made=not request.dry_run)
+    committed = Committed(commit, target, tuple(files), batch.known, is_made=not request.dry_run)
     return Prepared(move, committed, tuple(pointers))
 
 
@@ -362,7 +352,9 @@ def check_rules(batch: Batch, request: CommitRequest, move: Move, base: Base, cu
         known = protection.Change(request.target, False, lambda: False, lambda: paths, lambda: one.new)
         if request.dry_run and base.commit is not None and base.commit != current:
             # git is asked about the commit it would be made on top of: it does not know the one that would be.
-            below = moving.described(batch.repo, replace(one, new=base.commit), request.repository.default_branch)
+            below = moving.described(
+                batch.repo, msgspec.structs.replace(one, new=base.commit), request.repository.default_branch
+            )
             return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
         if not request.dry_run and (one.creates or base.commit is None or base.commit != current):
             # What is compared with another branch is asked of git, which only knows what is on the disk.

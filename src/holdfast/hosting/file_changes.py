@@ -5,8 +5,9 @@ in order, and what they do to one another is checked as well. The texts are thos
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
+
+import msgspec
 
 from holdfast.hosting.conditions import Condition
 from holdfast.hosting.errors import FileExists, FileRefused, NoSuchObject, ShaMismatch
@@ -25,14 +26,14 @@ OPERATIONS: Final[tuple[Operation, ...]] = ("create", "update", "upload", "renam
 FILE: Final = 0o100644
 PROGRAM: Final = 0o100755
 LONGEST_TARGET: Final = 4095
+WORDS: Final = {"create": "Add", "delete": "Delete"}
 FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
 LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
 FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file [path: {}]"  # noqa: RUF001
 EXISTS: Final = "repository file already exists [path: {}]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     """One change of one file; `from_path` is where it lay before, and the same as `path` when it stays there."""
 
     operation: Operation
@@ -50,20 +51,18 @@ class FileChange:
         return self.from_path != self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(msgspec.Struct, frozen=True):
     """What changes are made on top of: a commit and its tree, or nothing in an empty repository."""
 
     commit: str | None
     root: Folder
 
 
-@dataclass(slots=True)
-class Applied:
+class Applied(msgspec.Struct):
     """The tree that came of some changes, and for each what lies at its path then, unless it was deleted."""
 
     root: Folder
-    spots: list[Spot | None] = field(default_factory=list)
+    spots: list[Spot | None] = msgspec.field(default_factory=list)
 
 
 def clean(path: str, *, new: bool = False) -> str:
@@ -96,9 +95,8 @@ def default_message(changes: Sequence[FileChange]) -> str:
     """Say which files are added, updated and deleted."""
     words: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
     for change in changes:
-        word = {"create": "Add", "delete": "Delete"}.get(change.operation, "Update")
-        words[word].append(well_formed(change.path))
-    return "\n".join(f"{word} {', '.join(named)}" for word, named in words.items() if named)
+        words[WORDS.get(change.operation, "Update")].append(well_formed(change.path))
+    return "\n".join([f"{word} {', '.join(named)}" for word, named in words.items() if named])
 
 
 def apply(
@@ -161,7 +159,7 @@ def check_unchanged(draft: Draft, base: Base, change: FileChange, found: Spot) -
 
 def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
     """Ask that a file can lie where it is to be."""
-    spots = draft.way(root, change.path)
+    spots = draft.way(root, change.path).spots
     parts = change.path.split("/")
     for count, found in enumerate(spots[: len(parts) - 1], 1):
         if found.mode != DIRECTORY:

@@ -132,16 +132,12 @@ def is_large(draft: Draft, commit: str | None, root: Folder, path: str) -> bool:
 
 def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
     """Return the blobs in which the directories on the way to a path say something about files in them."""
-    found = []
-    folder: Folder | None = root
-    for part in raw(path).split(b"/"):
-        if folder is None:
-            break
-        entry = folder.get(ATTRIBUTES)
-        if entry is not None and isinstance(entry[1], bytes) and trees.type_of(entry[0]) == "file":
-            found.append(entry[1].hex())
-        folder = draft.directory(folder, part)
-    return found
+    entries = [folder.get(ATTRIBUTES) for folder in draft.way(root, path).folders]
+    return [
+        entry[1].hex()
+        for entry in entries
+        if entry is not None and isinstance(entry[1], bytes) and trees.type_of(entry[0]) == "file"
+    ]
 
 
 def inflated(host: Host, repository: Repository, repo: Repo, blob: str) -> Content | None:

@@ -4,11 +4,10 @@ The order matters. What is about to move is in the database before the ref moves
 the announcement's end in one transaction; so whenever a process dies, `recover` can tell what really happened.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
 import structlog
 
 from holdfast.hosting import closing, protection
@@ -31,7 +30,6 @@ __all__ = [
     "check_rules",
     "described",
     "has_moved",
-    "holding",
     "move_refs",
     "recover",
     "settle",
@@ -44,8 +42,7 @@ log = structlog.get_logger(__name__)
 BRANCHES: Final = "refs/heads/"
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(msgspec.Struct, frozen=True):
     """Moves of one person's that were announced, and the numbers they have."""
 
     actor_id: int | None
@@ -53,15 +50,6 @@ class Announced:
     moves: Sequence[Move]
     commits: Sequence[Commit] | None = None
     """All commits the moves bring, oldest first, where they are at hand."""
-
-
-@contextmanager
-def holding(host: Host, repository_id: int) -> Iterator[Repo]:
-    """Hold a repository against all who commit to it: threads, processes, and machines that share the database."""
-    with host.database.holding(repository_id):
-        folder = host.folders.path(repository_id)
-        with locked(folder):
-            yield open_repository(folder)
 
 
 def zero_id(repository: Repository) -> str:
@@ -167,17 +155,17 @@ def settle_all(
     When the announcements and the moves are on the disk, this need not be: `recover` would find it out again.
     """
     moves = [move for one in announced for move in one.moves]
-    wishes = newest(
-        [
-            wish
-            for one in announced
-            if one.actor_id is not None
-            for move in one.moves
-            for wish in closing.wishes_of(host, repository, one.actor_id, move, one.commits)
-        ]
-    )
+    wishes = [
+        wish
+        for one in announced
+        if one.actor_id is not None
+        for move in one.moves
+        for wish in closing.wishes_of(host, repository, one.actor_id, move, one.commits)
+    ]
+    wishes = newest(wishes) if wishes else wishes
     columns: dict[str, str | bool | int] = {}
-    if repository.is_empty or any(move.creates or move.deletes for move in moves):
+    only_changes = all(move.changes for move in moves)
+    if repository.is_empty or not only_changes:
         repo = open_repository(host.folders.existing(repository.id))
         found, count = refs.branches(repo, limit=1)
         columns |= {"branch_count": count, "is_empty": refs.is_empty(repo)}
@@ -190,7 +178,7 @@ def settle_all(
         updates.finish(link, [number for one in announced for number in one.numbers])
         for one in announced:
             updates.record_moves(link, repository, one.actor_id, one.moves)
-        if any(not move.deletes for move in moves):
+        if only_changes or not all(move.deletes for move in moves):
             repositories.note_push(link, repository)
 
     if columns or wishes:
@@ -233,9 +221,11 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
     """Settle what was announced for one repository, and forget what did not happen."""
     numbers = [pending.id for pending in found]
     try:
-        if is_moving_refs(host.folders.existing(repository_id)):
+        folder = host.folders.existing(repository_id)
+        if is_moving_refs(folder):
             numbers = [pending.id for pending in found if pending.under_lock]
-        with holding(host, repository_id) as repo:
+        with host.database.holding(repository_id), locked(folder):
+            repo = open_repository(folder)
             repository = repositories.repository_by_id(host.database, repository_id)
             left = updates.still_pending(host.database, repository_id, numbers)
             for pending in left:

@@ -5,8 +5,9 @@ Waiting for the disk is most of what a commit costs, and to wait once for sixtee
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
+
+import msgspec
 
 __all__ = ["Job", "Turns"]
 
@@ -15,8 +16,7 @@ R = TypeVar("R")
 MOST_AT_ONCE: Final = 64
 
 
-@dataclass(eq=False, slots=True)
-class Job(Generic[W, R]):
+class Job(msgspec.Struct, Generic[W, R], eq=False):
     """Something somebody waits for: what they want, and then what came of it."""
 
     wanted: W
@@ -29,12 +29,11 @@ class Job(Generic[W, R]):
         return self.result is not None or self.error is not None
 
 
-@dataclass(slots=True)
-class Line:
+class Line(msgspec.Struct):
     """The jobs that wait for one thing."""
 
-    turn: threading.Lock = field(default_factory=threading.Lock)
-    waiting: list[Job[Any, Any]] = field(default_factory=list)
+    turn: threading.Lock = msgspec.field(default_factory=threading.Lock)
+    waiting: list[Job[Any, Any]] = msgspec.field(default_factory=list)
     people: int = 0
 
 
@@ -53,7 +52,7 @@ class Turns:
             line.people += 1
             line.waiting.append(job)
         try:
-            while not job.is_done:
+            while job.result is None and job.error is None:
                 with line.turn:
                     if not job.is_done:
                         self._work(line, work)
@@ -62,9 +61,8 @@ class Turns:
                 line.people -= 1
                 if not line.people:
                     self._lines.pop(number, None)
-        if job.error is not None:
-            raise job.error
-        assert job.result is not None  # noqa: S101  # the loop above ends with one of the two
+        if job.result is None:
+            raise job.error or RuntimeError("a job was left undone")
         return job.result
 
     def _work(self, line: Line, work: Callable[[list[Job[Any, Any]]], None]) -> None:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Endpoint, provides

@@ -26,7 +26,7 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        given = next(iter([value for name, value in scope["headers"] if name == b"x-request-id"]), b"")
         request_id = given.decode() if given and GIVEN.fullmatch(given) else secrets.token_hex(8)
         scope["holdfast.request"] = request_id
         started = time.perf_counter()

@@ -1,11 +1,10 @@
 """The pages people look at, declared as the endpoints of the API are, so that the same guards decide."""
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
-from starlette.datastructures import Headers
+import msgspec
 from starlette.requests import cookie_parser
 from starlette.types import Receive, Scope, Send
 
@@ -14,6 +13,7 @@ from holdfast.hosting.api.answer import send_raw
 from holdfast.hosting.api.auth import Authenticator, by_session, check_state
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.serving import Api, root_of
 from holdfast.hosting.host import Host
@@ -56,7 +56,7 @@ class Door(Authenticator):
         if user is None or not user.must_change_password or caller.token is not None or caller.behind is not None:
             super()._check(call, caller)
             return
-        check_state(Caller(replace(user, must_change_password=False)))
+        check_state(Caller(msgspec.structs.replace(user, must_change_password=False)))
         if call.scope["path"] != PASSWORD_PAGE:
             raise Refusal(303, headers={"Location": PASSWORD_PAGE})
 
@@ -85,7 +85,7 @@ class Site(Api):
     async def _nothing_there(
         self, scope: Scope, receive: Receive, send: Send, status: int, more: dict[str, str]
     ) -> None:
-        headers = Headers(scope=scope)
+        headers = Headers(scope)
         call = Call(self._host, scope, headers, {}, root_of(self._host, scope, headers))
         with suppress(Refusal):
             call.caller = self._authenticator.identify(call)

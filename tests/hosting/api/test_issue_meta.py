@@ -105,5 +105,5 @@ def test_a_hidden_repository_is_as_good_as_none(
             asked.append([text.split("IN (")[0] for text in found])
     assert all(answer == answers[0] for answer in answers)
     assert all(one == asked[0] for one in asked)
-    assert len(asked[0]) == 7
+    assert len(asked[0]) == 6
     assert answers[0][0] == "repository does not exist [id: 0, uid: 0, owner_name: OWNER, name: REPO]"

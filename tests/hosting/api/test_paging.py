@@ -1,16 +1,16 @@
 """Pages and their headers."""
 
 import pytest
-from starlette.datastructures import Headers
 
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.paging import Page, link_header, page_of, paging_headers
 
 
 def asked(query: str) -> Call:
     """Make a request with a query string."""
     scope = {"type": "http", "method": "GET", "path": "/api/v1/x", "query_string": query.encode(), "headers": []}
-    return Call(None, scope, Headers(scope=scope), {}, "https://git.example.org")  # type: ignore[arg-type]
+    return Call(None, scope, Headers(scope), {}, "https://git.example.org")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_links_keep_the_query_sorted_and_point_where_there_is_something() -> Non
 def test_a_client_that_splits_at_a_space_gets_one() -> None:
     """PyGithub would find no next page otherwise."""
     call = asked("")
-    call.headers = Headers({"user-agent": "PyGithub/Python"})
+    call.headers = Headers({"headers": [(b"user-agent", b"PyGithub/Python")]})
     assert '>; rel="next", <https://' in link_header(call, Page(1, 30), 100)
 
 

@@ -2,14 +2,16 @@
 
 import os
 import subprocess
+import zlib
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import GitError
-from holdfast.hosting.git import loose
+from holdfast.hosting.git import calls, laying, loose
 from holdfast.hosting.git.loose import keep_before, sync_names, write_blob_file, write_object
 from holdfast.hosting.git.repository import Kind, open_repository
 
@@ -63,7 +65,8 @@ def test_many_objects_are_written_together(folder: Path, monkeypatch: pytest.Mon
         named.append(path)
         Path(incoming).rename(path)
 
-    monkeypatch.setattr(loose, "give_name", name)
+    monkeypatch.setattr(laying, "lay", calls.lay)
+    monkeypatch.setattr(calls, "give_name", name)
     (folder / "objects" / "ff").mkdir(exist_ok=True)
     others: list[tuple[str, Kind, bytes]] = [(f"ff{number:038x}", "blob", b"%d" % number) for number in range(6)]
     with pytest.raises(GitError, match="No space left"):
@@ -72,21 +75,48 @@ def test_many_objects_are_written_together(folder: Path, monkeypatch: pytest.Mon
     assert [path.name for path in (folder / "objects").iterdir() if path.is_file()] == []
 
 
+@given(content=st.binary(max_size=300), times=st.integers(0, 500))
+def test_what_is_stored_as_it_is_is_a_stream_of_zlib(content: bytes, times: int) -> None:
+    """Of any length, also when it takes several pieces."""
+    whole = content * times
+    unpack = zlib.decompressobj()
+    assert unpack.decompress(loose.stored(whole)) == whole
+    assert unpack.eof
+    assert not unpack.unused_data
+
+
+@pytest.mark.parametrize("size", [0, 1, 3980, 4000, 65535, 65536, 200_000])
+def test_git_reads_objects_of_any_size(folder: Path, size: int) -> None:
+    """Those that are kept as they are, and those that are made smaller."""
+    repo = open_repository(folder)
+    tree = b"100644 %s\0%s" % (b"n" * (size or 1), b"\1" * 20)
+    for kind, content in (("blob", b"x" * size), ("tree", tree)):
+        made = write_object(repo, cast("Kind", kind), content).id
+        command = ["git", "-C", str(folder), "cat-file", kind, made]
+        assert subprocess.run(command, check=True, capture_output=True).stdout == content
+        assert repo.find(made) == (kind, content)
+
+
 def test_no_half_of_an_object_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the disk is full, nothing is left behind."""
 
     def full(*_arguments: object) -> int:
         raise OSError(28, "No space left on device")
 
+    source = folder / "source"
+    source.write_bytes(b"x")
     monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(laying, "lay", calls.lay)
     with pytest.raises(GitError, match="No space left"):
         write_object(open_repository(folder), "blob", b"x")
+    with pytest.raises(GitError, match="No space left"):
+        write_blob_file(open_repository(folder), source)
     assert [path.name for path in (folder / "objects").iterdir() if path.is_file()] == []
 
 
 def test_without_the_linux_call_each_file_is_synced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files and the folders of their names."""
-    monkeypatch.setattr(loose, "write_out", os.fsync)
+    monkeypatch.setattr(laying, "SYNCS_NAMES", True)
     repo = open_repository(folder)
     written = [write_object(repo, "blob", content).path for content in (b"1", b"2")]
     synced: list[str] = []

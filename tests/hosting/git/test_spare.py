@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.errors import RefMoved
-from holdfast.hosting.git import moves, spare
+from holdfast.hosting.git import laying, moves, spare
 from holdfast.hosting.git.commits import Signature, build_tree, write_commit
 from holdfast.hosting.git.refs import target
 from holdfast.hosting.git.repository import Repo, open_repository
@@ -106,7 +106,7 @@ def test_a_lock_left_between_the_two_names_is_known(repo: Repo, ids: list[str]) 
     lock, path = repo.folder / f"{REF}.lock", repo.folder / REF
     assert spare.write(repo.place, f"{ids[3]}\n".encode()) == str(repo.folder / spare.NAME)
     os.link(repo.folder / spare.NAME, lock)
-    assert spare.exchange(str(lock), str(path))
+    assert laying.exchange(str(lock), str(path))
     assert target(repo, REF) == ids[3]
     # Nobody takes the file of a ref for a spare one meanwhile.
     assert spare.write(repo.place, b"0\n") is None

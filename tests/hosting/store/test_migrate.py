@@ -11,11 +11,12 @@ from sqlalchemy import text
 
 from holdfast.hosting.data import connect
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
-from holdfast.hosting.store import accounts, migrate, sessions
+from holdfast.hosting.store import accounts, commit_keys, migrate, sessions, updates
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import metadata
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.hosting.places import make_repository
 
 
 def test_migrating_twice_changes_nothing_the_second_time(empty_database: Database) -> None:
@@ -68,6 +69,23 @@ def test_a_file_that_is_no_database_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="not a Holdfast database"):
         migrate.upgrade(database)
     database.close()
+
+
+def test_announcements_of_earlier_versions_are_cleared(empty_database: Database) -> None:
+    """What has moved goes; what may still have to be recorded stays, and what somebody's key leads to."""
+    migrate.upgrade(empty_database, to="0006")
+    ada = accounts.create_user(empty_database, "ada", Secret("long enough"))
+    ship = make_repository(empty_database, ada)
+    with empty_database.write() as connection:
+        moves = [updates.Move(f"refs/heads/{name}", "0" * 40, "1" * 40) for name in ("settled", "open", "keyed")]
+        settled, _, keyed = updates.add_moves(connection, ship, [(ada.id, move) for move in moves])
+        for number in (settled, keyed):
+            updates.FINISH.run(connection, number=number)
+        commit_keys.add_keys(connection, ship, [(commit_keys.Key(ada.id, "k", "f"), keyed)])
+    migrate.upgrade(empty_database)
+    with empty_database.read() as connection:
+        left = set(connection.execute(text("SELECT ref FROM ref_updates")).scalars())
+    assert left == {"refs/heads/open", "refs/heads/keyed"}
 
 
 def test_an_older_data_folder_is_brought_up_to_date_with_what_is_in_it(empty_database: Database) -> None:

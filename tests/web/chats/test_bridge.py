@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from starlette.datastructures import Headers
 
 from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
@@ -15,6 +14,7 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Caller
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.lfs.pointer import Pointer
@@ -93,7 +93,7 @@ def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client)
     repo = open_repository(host.folders.existing(repository.id))
     commit = refs.rev_parse(repo, "main")
     assert commit is not None
-    call = Call(host, {"type": "http"}, Headers(), {}, "")
+    call = Call(host, {"type": "http"}, Headers({"headers": []}), {}, "")
     offered = {}
     for path in (
         "phone/my <b> backup.binproto",

@@ -19,6 +19,8 @@ JSON_TYPE: Final = b"application/json;charset=utf-8"
 NOT_KEPT: Final = b"max-age=0, private, must-revalidate"
 # An answer is no page: a browser that is made to show one as a page runs nothing and loads nothing.
 NO_PAGE: Final = b"default-src 'none'; frame-ancestors 'none'"
+NO_GUESSING: Final = (b"x-content-type-options", b"nosniff")
+USUAL: Final = [(b"cache-control", NOT_KEPT), (b"content-security-policy", NO_PAGE), NO_GUESSING]
 # Anything shorter fits into one packet anyway.
 WORTH_COMPRESSING: Final = 1400
 
@@ -28,7 +30,7 @@ encoder = msgspec.json.Encoder()
 
 def accepts_gzip(scope: Scope) -> bool:
     """Tell whether a client can read gzip."""
-    return any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
+    return b"gzip" in b",".join([value for name, value in scope["headers"] if name == b"accept-encoding"])
 
 
 async def send_json(scope: Scope, send: Send, status: int, value: object, more: dict[str, str]) -> None:
@@ -89,6 +91,8 @@ async def send_pieces(receive: Receive, send: Send, content: AsyncIterator[bytes
 
 def complete(headers: Headers, more: dict[str, str]) -> Headers:
     """Add what every answer carries, unless the endpoint has said something else."""
+    if not more:
+        return headers + USUAL
     given = {name.lower() for name in more}
     headers += [
         (name.lower().encode(), value.encode("latin-1", "replace")) for name, value in more.items() if value
@@ -97,5 +101,5 @@ def complete(headers: Headers, more: dict[str, str]) -> Headers:
         headers.append((b"cache-control", NOT_KEPT))
     if "content-security-policy" not in given:
         headers.append((b"content-security-policy", NO_PAGE))
-    headers.append((b"x-content-type-options", b"nosniff"))
+    headers.append(NO_GUESSING)
     return headers

@@ -1,13 +1,13 @@
 """One request to the API, as the code that answers it sees it."""
 
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
-from starlette.datastructures import Headers
+import msgspec
 from starlette.types import Scope
 
 from holdfast.hosting.access import ANONYMOUS, Caller
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.host import Host
 from holdfast.hosting.store.accounts import Account
 
@@ -20,8 +20,7 @@ class TakesTime(Exception):
     """Ends an answer that would hold up the event loop: it is made again in a thread."""
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     """A request while it is being answered: who sent it, what for, and what guards have found on the way."""
 
     host: Host
@@ -32,9 +31,9 @@ class Call:
     root: str
     """The address of the service as the client knows it, without a slash at the end."""
     caller: Caller = ANONYMOUS
-    found: dict[type, Any] = field(default_factory=dict)
+    found: dict[type, Any] = msgspec.field(default_factory=dict)
     """What guards looked up for the handler, by its type."""
-    answer_headers: dict[str, str] = field(default_factory=dict)
+    answer_headers: dict[str, str] = msgspec.field(default_factory=dict)
     on_loop: bool = False
     """Whether everybody else waits while this is being answered."""
 

@@ -19,6 +19,7 @@ from holdfast.hosting.committing import CommitRequest
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.identity import commit_email, commit_name, plain
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.settings import Settings
 
@@ -58,6 +59,10 @@ class CommitDateOptions(msgspec.Struct, frozen=True):
     committer: datetime | None = None
 
 
+NOBODY: Final = Identity()
+NOW: Final = CommitDateOptions()
+
+
 class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What any change of files can be told."""
 
@@ -65,9 +70,9 @@ class FileOptions(msgspec.Struct, frozen=True, kw_only=True):
     branch: Branch = ""
     new_branch: NewBranch = ""
     force_push: bool = False
-    author: Identity = Identity()
-    committer: Identity = Identity()
-    dates: CommitDateOptions = CommitDateOptions()
+    author: Identity = NOBODY
+    committer: Identity = NOBODY
+    dates: CommitDateOptions = NOW
     signoff: bool = False
     expected_head: Annotated[str, Meta(description="The commit the branch must be at.")] = ""
     dry_run: Annotated[bool, Meta(description="Tell what would come of it, and change nothing.")] = False
@@ -91,40 +96,43 @@ def mode_given(text: str) -> int | None:
     return MODES.get(text)
 
 
-def signed(name: str, email: str, given: datetime | None, field: str, now: int) -> Signature:
+def signed(name: str, email: str, given: datetime | None, now: int) -> Signature:
     """Make a signature with a date of its own zone; no date, and the zero of clients' languages, is now."""
-    when = due(given, field)
+    when = due(given, "Dates")
     if given is None or not when:
         return Signature(name, email, now, 0)
     zone = given.utcoffset()
     return Signature(name, email, when, 0 if zone is None else int(zone.total_seconds()) // 60)
 
 
+def signatures(user: Account, options: FileOptions) -> tuple[Signature, Signature]:
+    """Say who wrote a commit and who made it; whoever is not named is the other one, or the caller."""
+    now = int(time.time())
+    own_name, own_email = commit_name(user), commit_email(user)
+    if options.author == options.committer == NOBODY and options.dates == NOW:
+        alone = Signature(own_name, own_email, now, 0)
+        return alone, alone
+    names = plain(options.author.name), plain(options.committer.name)
+    emails = plain(options.author.email), plain(options.committer.email)
+    return (
+        signed(names[0] or names[1] or own_name, emails[0] or emails[1] or own_email, options.dates.author, now),
+        signed(
+            names[1] or names[0] or own_name, emails[1] or emails[0] or own_email, options.dates.committer, now
+        ),
+    )
+
+
 def request_for(
     call: Call, place: Place, options: FileOptions, changes: list[FileChange], fingerprint: bytes
 ) -> CommitRequest:
     """Put together what is to be committed; `fingerprint` is everything the caller asked for."""
-    user, now = call.user, int(time.time())
-    author, committer = options.author, options.committer
-    own_name, own_email = commit_name(user), commit_email(user)
+    author, committer = signatures(call.user, options)
     return CommitRequest(
         repository=place.repository,
-        actor=user,
+        actor=call.user,
         changes=changes,
-        author=signed(
-            plain(author.name) or plain(committer.name) or own_name,
-            plain(author.email) or plain(committer.email) or own_email,
-            options.dates.author,
-            "Dates",
-            now,
-        ),
-        committer=signed(
-            plain(committer.name) or plain(author.name) or own_name,
-            plain(committer.email) or plain(author.email) or own_email,
-            options.dates.committer,
-            "Dates",
-            now,
-        ),
+        author=author,
+        committer=committer,
         message=options.message,
         branch=options.branch,
         new_branch=options.new_branch,

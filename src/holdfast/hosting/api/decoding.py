@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
+from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, UnsetType
 from python_multipart import parse_form
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File
@@ -32,6 +34,7 @@ Required: Final = Meta(extra={"required": True})
 # A field that must be a name git accepts for a branch or tag, when it is not empty.
 RefName: Final = Meta(extra={"ref_name": True})
 
+FREE: Final = (str, bool, datetime, NoneType, UnsetType)
 INT64: Final = range(-(2**63), 2**63)
 PLACE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)?\$?([^`]*)`$")
 INSIDE: Final = re.compile(r"\[[^\]]*\]")
@@ -245,14 +248,24 @@ def holds_nul(value: object) -> bool:
 
 @cache
 def rules_of(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool, bool], ...]:
-    """Return the fields of a struct: name, key, whether it is required, and whether it names a ref."""
+    """Return the fields there are rules for: name, key, whether it is required, and whether it names a ref."""
     found = []
     for name, key in zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True):
+        hint = hints(kind)[name]
         extra: dict[str, Any] = {}
-        for meta in metas(hints(kind)[name]):
+        for meta in metas(hint):
             extra |= meta.extra or {}
-        found.append((name, key, bool(extra.get("required")), bool(extra.get("ref_name"))))
+        required, ref_name = bool(extra.get("required")), bool(extra.get("ref_name"))
+        if required or ref_name or not all(is_free(member) for member in members(hint)):
+            found.append((name, key, required, ref_name))
     return tuple(found)
+
+
+def is_free(member: Any) -> bool:
+    """Tell whether any value of a type will do: numbers must fit, and structs may have rules of their own."""
+    if isinstance(member, type) and issubclass(member, msgspec.Struct):
+        return not rules_of(member)
+    return member in FREE
 
 
 def check_rules(made: msgspec.Struct) -> None:

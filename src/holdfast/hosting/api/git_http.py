@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import structlog
 from anyio import to_thread
-from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -16,6 +15,7 @@ from holdfast.hosting.api import lfs
 from holdfast.hosting.api.auth import Authenticator
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.git_visit import body_of, visit_of
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.serving import read_body, root_of
 from holdfast.hosting.errors import (
@@ -70,7 +70,7 @@ class GitHttp:
             raise Refusal(404)
         what = match["what"]
         scope["holdfast.route"] = f"/{{owner}}/{{repo}}.git/{what if what in SERVICES else 'info/lfs'}"
-        headers = Headers(scope=scope)
+        headers = Headers(scope)
         path = {"owner": match["owner"], "repo": match["repo"]}
         call = Call(self._host, scope, headers, path, root_of(self._host, scope, headers))
         if what.startswith("info/lfs/"):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from holdfast.hosting import access
 from holdfast.hosting.access import Access, Mode, Unit
 from holdfast.hosting.api.call import Call
@@ -49,8 +51,7 @@ FIRST_NAME: Final = 4
 NO_OWNER: Final = "user should be the owner of the repo"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The repository a request is about, and what the caller may do there."""
 
     repository: Repository
@@ -140,7 +141,10 @@ def in_repository(call: Call) -> Place:
 def seen(call: Call, repository: Repository) -> Access:
     """Return what the caller may do in a repository."""
     user = call.caller.user
-    grants = () if user is None else repositories.grants_of(call.host.database, user, repository)
+    if user is None or user.is_admin or user.id == repository.owner.id:
+        # No grant makes it more or less.
+        return access.repository_access(call.caller, repository, ())
+    grants = repositories.grants_of(call.host.database, user, repository)
     return access.repository_access(call.caller, repository, grants)
 
 

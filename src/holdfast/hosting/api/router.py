@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 from urllib.parse import unquote
 
+import msgspec
+
 from holdfast.hosting.git.names import well_formed
 
 __all__ = ["IN_BYTES", "Match", "Router", "parts_of"]
@@ -31,8 +33,7 @@ class Node(Generic[T]):
     """By method: the endpoint, and the names of the parameters on the way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match(Generic[T]):
+class Match(msgspec.Struct, Generic[T], frozen=True):
     """Where a path led: an endpoint with its parameters, or the methods that would have been allowed."""
 
     endpoint: T | None

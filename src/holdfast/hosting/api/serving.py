@@ -12,8 +12,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 import structlog
-from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.hosting import access
 from holdfast.hosting.api.answer import send_bytes, send_json, send_raw
@@ -21,6 +20,7 @@ from holdfast.hosting.api.auth import Authenticator
 from holdfast.hosting.api.call import Call, TakesTime
 from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.off_loop import run_off_loop
 from holdfast.hosting.api.paging import Listed, page_of, paging_headers
 from holdfast.hosting.api.refusal import APIError, BareError, Refusal, refusal_for
@@ -74,7 +74,7 @@ class Api:
             await self._nothing_there(scope, receive, send, 405 if match.allowed else 404, more)
             return
         scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
-        headers = Headers(scope=scope)
+        headers = Headers(scope)
         call = Call(self._host, scope, headers, match.parameters, root_of(self._host, scope, headers))
         call.answer_headers = more
         try:
@@ -139,8 +139,9 @@ class Api:
 
         A path of a file that has one is refused by whoever writes there, with all else no file can be called.
         """
-        if any("\0" in value for name, value in call.path.items() if name != IN_BYTES):
-            raise Refusal(404)
+        for name, value in call.path.items():
+            if "\0" in value and name != IN_BYTES:
+                raise Refusal(404)
         call.caller = self._authenticator.identify(call)
         if endpoint.scope and not access.allows(call.caller, endpoint.scope, write=endpoint.writes):
             raise scope_refusal(endpoint, call)
@@ -207,7 +208,7 @@ class Api:
 
     def _cross_origin(self, scope: Scope) -> dict[str, str]:
         """Return the headers a script of another site needs to read the answer; cookies never count there."""
-        origin = next((value for name, value in scope["headers"] if name == b"origin"), None)
+        origin = next(iter([value for name, value in scope["headers"] if name == b"origin"]), None)
         if origin is None:
             return {}
         if "*" in self._origins:
@@ -246,7 +247,26 @@ def root_of(host: Host, scope: Scope, headers: Headers) -> str:
 
 async def read_body(call: Call, receive: Receive, largest: int) -> bytes:
     """Read the whole body, decompressed; one that is too large is refused without reading the rest."""
-    return b"".join([piece async for piece in body_pieces(call, receive, largest)])
+    declared = call.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) <= largest and "content-encoding" not in call.headers:
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            # It came with its headers, as nearly all do.
+            return bytes(message.get("body", b""))
+        pieces = body_pieces(call, given_back(message, receive), largest)
+    else:
+        pieces = body_pieces(call, receive, largest)
+    return b"".join([piece async for piece in pieces])
+
+
+def given_back(first: Message, receive: Receive) -> Receive:
+    """Return what receives a message that was received already, and then what comes after it."""
+    waiting = [first]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
 
 
 @asynccontextmanager

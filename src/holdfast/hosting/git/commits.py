@@ -3,7 +3,10 @@
 import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefExists
 from holdfast.hosting.git import moves
@@ -27,6 +30,7 @@ __all__ = [
 ]
 
 LATEST: Final = 253_402_300_799
+SHORT: Final = 256
 # These decode something else than text, or take forever over it.
 # What would end a line or an address early.
 NOT_IN_A_NAME: Final = str.maketrans("", "", "<>\n\0")
@@ -41,8 +45,7 @@ DIRECTORY_MODE: Final = b"40000"
 FILE_MODE: Final = b"100644"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """Who did something and when: seconds since 1970, and the minutes their clock was ahead of UTC."""
 
     name: str
@@ -51,8 +54,7 @@ class Signature:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True):
     """A commit; `signature` and `payload` are what a signed one was signed with, and what was signed."""
 
     id: str
@@ -117,17 +119,14 @@ def split(content: bytes) -> tuple[Headers, bytes]:
     return headers, message
 
 
-def first(headers: Headers, key: bytes) -> bytes | None:
-    """Return the first header of a name."""
-    for name, value in headers:
-        if name == key:
-            return value
-    return None
+def by_name(headers: Headers) -> dict[bytes, bytes]:
+    """Return the first header of each name."""
+    return dict(reversed(headers))
 
 
-def reference(owner: str, headers: Headers, key: bytes) -> str:
+def reference(owner: str, headers: Mapping[bytes, bytes], key: bytes) -> str:
     """Return the id a header must hold."""
-    value = (first(headers, key) or b"").decode(errors="replace")
+    value = headers.get(key, b"").decode(errors="replace")
     if not is_id(value):
         raise GitDamaged(f"the object {owner} has no {key.decode()}")
     return value
@@ -147,7 +146,19 @@ def text(content: bytes, encoding: bytes | None) -> str:
 
 def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
     """Read a signature the way git does: as much of it as makes sense."""
-    line = line or b""
+    if line is not None and len(line) <= SHORT:
+        return short_signature(line, encoding)
+    return any_signature(line or b"", encoding)
+
+
+@lru_cache(maxsize=1024)
+def short_signature(line: bytes, encoding: bytes | None) -> Signature:
+    """Read a signature, or return what it said the last time: in a history few people say most of it."""
+    return any_signature(line, encoding)
+
+
+def any_signature(line: bytes, encoding: bytes | None) -> Signature:
+    """Read a signature of any length."""
     name, _, rest = line.partition(b"<")
     email = rest.partition(b">")[0]
     when = line.rpartition(b">")[2].split()
@@ -162,20 +173,19 @@ def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
 
 def parse_commit(commit: str, content: bytes) -> Commit:
     """Read a commit."""
-    headers, message = split(content)
-    encoding = first(headers, b"encoding")
-    parents = tuple(value.decode(errors="replace") for name, value in headers if name == b"parent")
+    every, message = split(content)
+    headers = by_name(every)
+    encoding = headers.get(b"encoding")
+    parents = tuple([value.decode(errors="replace") for name, value in every if name == b"parent"])
     if not all(map(is_id, parents)):
         raise GitDamaged(f"the commit {commit} has a parent that cannot be")
-    signed = first(headers, b"gpgsig")
-    author, committer = first(headers, b"author"), first(headers, b"committer")
-    written = parse_signature(author, encoding)
+    signed = headers.get(b"gpgsig")
     return Commit(
         commit,
         reference(commit, headers, b"tree"),
         parents,
-        written,
-        written if committer == author else parse_signature(committer, encoding),
+        parse_signature(headers.get(b"author"), encoding),
+        parse_signature(headers.get(b"committer"), encoding),
         text(message, encoding),
         "" if signed is None else text(signed, None),
         "" if signed is None else text(without(content, b"gpgsig"), encoding),
@@ -184,17 +194,18 @@ def parse_commit(commit: str, content: bytes) -> Commit:
 
 def parse_tag(tag: str, content: bytes) -> TagObject:
     """Read an annotated tag."""
-    headers, message = split(content)
-    tagger = first(headers, b"tagger")
-    encoding = first(headers, b"encoding")
+    every, message = split(content)
+    headers = by_name(every)
+    tagger = headers.get(b"tagger")
+    encoding = headers.get(b"encoding")
     starts = [found for armour in ARMOUR if (found := (b"\n" + message).find(b"\n" + armour)) >= 0]
     end = min(starts, default=len(message))
     signed = message[end:]
     return TagObject(
         tag,
         reference(tag, headers, b"object"),
-        text(first(headers, b"type") or b"", None),
-        text(first(headers, b"tag") or b"", None),
+        text(headers.get(b"type", b""), None),
+        text(headers.get(b"tag", b""), None),
         None if tagger is None else parse_signature(tagger, encoding),
         text(message[:end], encoding),
         text(signed, None),
@@ -259,9 +270,10 @@ def commit_content(
     tree: str, parents: tuple[str, ...], author: Signature, committer: Signature, message: str
 ) -> bytes:
     """Return a commit's own bytes, with the message as it is."""
-    lines = [f"tree {tree}".encode(), *(f"parent {parent}".encode() for parent in parents)]
-    lines += [b"author " + signature_line(author), b"committer " + signature_line(committer)]
-    return b"\n".join(lines) + b"\n\n" + message.encode(errors="replace")
+    above = "".join([f"tree {tree}\n", *[f"parent {parent}\n" for parent in parents]])
+    by = signature_line(author)
+    then = by if committer is author else signature_line(committer)
+    return b"%sauthor %s\ncommitter %s\n\n%s" % (above.encode(), by, then, message.encode(errors="replace"))
 
 
 def first_commit(

@@ -6,19 +6,20 @@ ref is never kept without its objects. Where bytes cannot be written out alone (
 each file is synced by itself.
 """
 
-import ctypes
 import hashlib
 import os
 import secrets
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from zlib_ng import zlib_ng
 
 from holdfast.hosting.errors import GitDamaged, GitError
+from holdfast.hosting.git import laying
 from holdfast.hosting.git.repository import Kind, Repo
 
 __all__ = [
@@ -33,37 +34,17 @@ __all__ = [
 ]
 
 QUICK: Final = 1
-# Most of a tree are ids, which cannot be made smaller; a collection packs it soon enough.
-AS_IT_IS: Final = 0
-TRIED: Final = 5
+# A file takes a whole block of the disk however small it is. So what fits into one is kept as it is, and so are
+# trees: most of them are ids, which cannot be made smaller. A collection packs both soon enough; and what makes
+# things smaller needs half a megabyte to work in, for which all else has to leave the processor's own memory.
+BLOCK: Final = 4000
+STORED: Final = struct.Struct("<BHH")
+LONGEST_STORED: Final = 0xFFFF
 CHUNK: Final = 1024 * 1024
 # An object that is there already is read back below this size: a crash may have left a name without its bytes.
 READ_BACK: Final = 4 * 1024 * 1024
-BEFORE_WRITE_AND_AFTER: Final = 1 | 2 | 4
-WRITE: Final = 2
 # So many files are open at once while they are written out together.
 TOGETHER: Final = 64
-
-
-def find_write_out() -> tuple[Callable[[int], None], Callable[[int], None]]:
-    """Return what brings a file's bytes, but not necessarily its name, to the disk, and what only begins to."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            call = ctypes.CDLL(None, use_errno=True).sync_file_range
-            call.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
-
-            def write_out(descriptor: int) -> None:
-                if call(descriptor, 0, 0, BEFORE_WRITE_AND_AFTER) != 0:
-                    os.fsync(descriptor)
-
-            def begin(descriptor: int) -> None:
-                call(descriptor, 0, 0, WRITE)
-
-            return write_out, begin
-    return os.fsync, lambda _descriptor: None
-
-
-write_out, begin_write_out = find_write_out()
 
 
 class Written:
@@ -98,13 +79,34 @@ def write_object(repo: Repo, kind: Kind, content: bytes, *, durable: bool = True
 def write_objects(repo: Repo, objects: Sequence[tuple[str, Kind, bytes]], *, durable: bool = True) -> list[str]:
     """Write objects whose ids are known, waiting for the disk once for many; return their files in order."""
     paths = [repo.loose_path(made) for made, _, _ in objects]
-    for first in range(0, len(objects), TOGETHER):
-        with Putting(repo, durable=durable) as putting:
-            for path, (made, kind, content) in zip(paths[first:], objects[first : first + TOGETHER], strict=False):
-                if len(content) > READ_BACK or not is_kept(repo, made, path):
-                    level = AS_IT_IS if kind == "tree" else QUICK
-                    putting.add(path, (zlib_ng.compress(header(kind, len(content)) + content, level),))
+    beside = f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}"
+    files: list[tuple[str, str, bytes]] = []
+    for path, (made, kind, content) in zip(paths, objects, strict=True):
+        if len(content) > READ_BACK or not laying.touch(path) or not is_whole(repo, made):
+            files.append((f"{beside}{len(files)}", path, packed(kind, content)))
+    try:
+        for first in range(0, len(files), TOGETHER):
+            laying.lay(files[first : first + TOGETHER], durable)
+    except OSError as error:
+        raise failed(repo, error) from error
     return paths
+
+
+def packed(kind: Kind, content: bytes) -> bytes:
+    """Return what the file of an object holds."""
+    whole = header(kind, len(content)) + content
+    return stored(whole) if kind == "tree" or len(whole) < BLOCK else zlib_ng.compress(whole, QUICK)
+
+
+def stored(content: bytes) -> bytes:
+    """Return a stream of zlib that holds something as it is."""
+    starts = range(0, max(len(content), 1), LONGEST_STORED)
+    pieces = [b"\x78\x01"]
+    for start in starts:
+        piece = content[start : start + LONGEST_STORED]
+        is_last = start == starts[-1]
+        pieces += (STORED.pack(is_last, len(piece), len(piece) ^ 0xFFFF), piece)
+    return b"".join([*pieces, zlib.adler32(content).to_bytes(4, "big")])
 
 
 def file_id(source: Path) -> str:
@@ -130,81 +132,43 @@ def write_blob_file(repo: Repo, source: Path, *, durable: bool = True) -> Writte
                 yield pack.compress(chunk)
         yield pack.flush()
 
-    with Putting(repo, durable=durable) as putting:
-        putting.add(path, pieces())
+    try:
+        put_pieces(f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}", path, pieces(), durable=durable)
+    except OSError as error:
+        raise failed(repo, error) from error
     return Written(made, path)
 
 
-def is_kept(repo: Repo, made: str, path: str) -> bool:
-    """Tell whether an object lies there whole, and make it young again."""
+def is_whole(repo: Repo, made: str) -> bool:
+    """Tell whether an object that is there can be read."""
     try:
-        os.utime(path)
         return repo.loose(made) is not None
     except (OSError, GitDamaged):
         return False
 
 
-class Putting:
-    """Files that are written beside the objects, and get their names once the bytes of all are on the disk."""
-
-    def __init__(self, repo: Repo, *, durable: bool) -> None:
-        self._repo = repo
-        self._durable = durable
-        self._open: list[tuple[int, str, str]] = []
-        self._beside = f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def add(self, path: str, pieces: Iterable[bytes]) -> None:
-        """Write a file that will have this path."""
-        incoming = f"{self._beside}{len(self._open)}"
-        try:
-            descriptor = os.open(incoming, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
-            self._open.append((descriptor, incoming, path))
-            for piece in pieces:
-                rest = memoryview(piece)
-                while rest:
-                    rest = rest[os.write(descriptor, rest) :]
-            if self._durable:
-                begin_write_out(descriptor)
-        except OSError as error:
-            raise self._failed(error) from error
-
-    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        named = 0
-        try:
-            if kind is None:
-                for descriptor, incoming, path in self._open:
-                    if self._durable:
-                        write_out(descriptor)
-                    give_name(incoming, path)
-                    named += 1
-        except OSError as error:
-            raise self._failed(error) from error
-        finally:
-            for descriptor, _, _ in self._open:
-                os.close(descriptor)
-            for _, left, _ in self._open[named:]:
-                with suppress(OSError):
-                    os.unlink(left)  # noqa: PTH108  # a text, not a Path: on a hot path
-
-    def _failed(self, error: OSError) -> GitError:
-        return GitError(f"an object cannot be written to {self._repo.folder.name}: {error.strerror}")
+def put_pieces(beside: str, path: str, pieces: Iterable[bytes], *, durable: bool) -> None:
+    """Lay a file where others find it, as `laying` does, piece by piece."""
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    try:
+        for piece in pieces:
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        if durable:
+            laying.write_out(descriptor)
+        laying.give_name(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)  # noqa: PTH108  # a text, not a Path: on a hot path
+        raise
+    finally:
+        os.close(descriptor)
 
 
-def give_name(incoming: str, path: str) -> None:
-    """Rename a file into the folder of its object; a collection may remove that folder at any moment."""
-    for attempt in range(1, TRIED + 1):
-        try:
-            os.rename(incoming, path)  # noqa: PTH104  # a text, not a Path: on a hot path
-        except FileNotFoundError:
-            if attempt == TRIED:
-                raise
-            with suppress(FileExistsError):
-                os.mkdir(os.path.dirname(path), 0o755)  # noqa: PTH102, PTH120  # a text, not a Path: on a hot path
-        else:
-            return
+def failed(repo: Repo, error: OSError) -> GitError:
+    """Say that an object cannot be written."""
+    return GitError(f"an object cannot be written to {repo.folder.name}: {error.strerror}")
 
 
 def keep_before(paths: Iterable[str]) -> None:
@@ -212,19 +176,19 @@ def keep_before(paths: Iterable[str]) -> None:
 
     A journal keeps the order of names by itself, and the bytes behind these are written out already.
     """
-    if write_out is os.fsync:
+    if laying.SYNCS_NAMES:
         sync_names(paths)
 
 
 def sync_names(paths: Iterable[str]) -> None:
     """Wait until files that were written and renamed are kept whatever happens to the machine."""
     wanted = list(paths)
-    if write_out is not os.fsync:
+    if not laying.SYNCS_NAMES:
         # Journals keep their order: when the last name is on the disk, all before it are.
         wanted = wanted[-1:]
     for path in wanted:
         sync(path)
-    if write_out is os.fsync:
+    if laying.SYNCS_NAMES:
         for folder in {os.path.dirname(path) for path in wanted}:  # noqa: PTH120  # a text, not a Path: on a hot path
             sync(folder)
 

@@ -26,7 +26,7 @@ from holdfast.hosting.errors import (
     RefRefused,
 )
 from holdfast.hosting.git import spare
-from holdfast.hosting.git.loose import write_out
+from holdfast.hosting.git.laying import write_out
 from holdfast.hosting.git.names import argument, raw, shown
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.refs import BRANCHES, all_refs, check_new_branch, check_ref_name, head, target
@@ -89,7 +89,7 @@ def replace(repo: Repo, ref: str, old: str | None, new: str) -> str:
     The lock is git's own, but it is made whole by one call and held for a moment only: a process that is killed
     hardly ever leaves one behind, and `drop_stale_lock` knows it by what it says.
     """
-    with locked(repo.folder):
+    with locked(repo.place):
         if old is None:
             check_full_name(ref)
             check_absent(repo, ref)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
+import msgspec
 import pygit2
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, RefRefused
@@ -42,8 +43,7 @@ TAGS_DEEP: Final = 32
 REFUSED: Final = re.compile(r"[\x00-\x20\x7f\\~^:?*\[]|^[/.]|/\.|\.lock(?:/|\Z)|\.\.|//|@\{|[/.]\Z|^@\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(msgspec.Struct, frozen=True):
     """A branch or a tag: its name as bytes, and the id it points to."""
 
     raw_name: bytes
@@ -55,8 +55,7 @@ class Ref:
         return shown(self.raw_name)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(msgspec.Struct, frozen=True):
     """What a name stands for: a branch, a tag or a commit, and the commit it leads to."""
 
     kind: Literal["branch", "tag", "commit"]
@@ -100,11 +99,12 @@ def check_new_branch(name: str) -> None:
 
 def target(repo: Repo, ref: str | bytes) -> str | None:
     """Return the id a full ref name points to, or nothing when there is no such ref."""
-    name = raw(ref)
-    if b"\0" in name or len(name) > LONGEST:
+    full = ref if isinstance(ref, str) and ref.isascii() else raw(ref)
+    name = full if isinstance(full, str) else argument(full)
+    if "\0" in name or len(full) > LONGEST:
         return None
     try:
-        found = repo.git.lookup_reference(argument(name))
+        found = repo.git.lookup_reference(name)
         if not isinstance(found.raw_target, pygit2.Oid):
             found = found.resolve()
     except (KeyError, ValueError):
@@ -113,7 +113,7 @@ def target(repo: Repo, ref: str | bytes) -> str | None:
         # `refs/heads/a/b` below a branch `a` is a path below a file, which is to say: no such ref.
         if "directory" in str(error):
             return None
-        raise GitDamaged(f"the ref {shown(name)} cannot be read") from error
+        raise GitDamaged(f"the ref {shown(raw(ref))} cannot be read") from error
     return str(found.target)
 
 

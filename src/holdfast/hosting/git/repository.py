@@ -222,29 +222,39 @@ def last(path: str, count: int) -> bytes:
         os.close(descriptor)
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock all writers of a repository in all our processes share; a thread may take it again.
+class locked:  # noqa: N801  # reads as a sentence where it is used: with locked(folder)
+    """Holds the lock all writers of a repository in all our processes share; a thread may take it again.
 
     It only keeps them from running into one another: what keeps a ref from being lost is that each move says what
     it replaces, for git itself does not know this lock.
     """
-    folders: set[str] = held.__dict__.setdefault("folders", set())
-    place = str(folder)
-    if place in folders:
-        yield
-        return
-    try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise NoSuchFolder(f"there is no repository in {folder.name}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        folders.add(place)
-        yield
-    finally:
-        folders.discard(place)
-        os.close(descriptor)
+
+    __slots__ = ("_descriptor", "_place")
+
+    def __init__(self, folder: Path | str) -> None:
+        self._place = str(folder)
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> None:
+        folders: set[str] = held.__dict__.setdefault("folders", set())
+        if self._place in folders:
+            return
+        try:
+            descriptor = os.open(self._place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise NoSuchFolder(f"there is no repository in {Path(self._place).name}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        folders.add(self._place)
+        self._descriptor = descriptor
+
+    def __exit__(self, *_error: object) -> None:
+        if self._descriptor is not None:
+            held.folders.discard(self._place)
+            os.close(self._descriptor)
 
 
 @contextmanager

@@ -6,36 +6,18 @@ in the last seconds, one by one, whenever it makes a file, and commits make seve
 hundred commits). So the two files change places, and the old one waits outside `refs` until nobody has it open.
 """
 
-import ctypes
 import fcntl
 import os
 import signal
-import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from holdfast.hosting.git.loose import write_out
+from holdfast.hosting.git.laying import exchange, write_out
 
 __all__ = ["NAME", "is_now_at", "swap", "write"]
 
 NAME: Final = "holdfast-spare"
-HERE: Final = -100
-EXCHANGE: Final = 2
-
-
-def find_exchange() -> Callable[[str, str], bool]:
-    """Return what lets two files change places, and tells whether they have."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            call = ctypes.CDLL(None, use_errno=True).renameat2
-            call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-            return lambda one, other: call(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0
-    return lambda _one, _other: False
-
-
-exchange = find_exchange()
 
 
 def write(folder: str, content: bytes) -> str | None:
@@ -81,11 +63,15 @@ def swap(folder: str, lock: str, path: str) -> bool:
     if not exchange(lock, path):
         os.rename(lock, path)  # noqa: PTH104  # a text, not a Path: on a hot path
         return False
-    with suppress(OSError):
+    try:
         os.rename(lock, f"{folder}/{NAME}")  # noqa: PTH104  # a text, not a Path: on a hot path
-    with suppress(FileNotFoundError):
         # Two names of one file are left alone by a rename.
         os.unlink(lock)  # noqa: PTH108  # a text, not a Path: on a hot path
+    except FileNotFoundError:
+        return True
+    except OSError:
+        with suppress(FileNotFoundError):
+            os.unlink(lock)  # noqa: PTH108
     return True
 
 

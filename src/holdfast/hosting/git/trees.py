@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+import msgspec
+
 from holdfast.hosting.errors import GitDamaged, GitFailed
 from holdfast.hosting.git.names import raw, shown
 from holdfast.hosting.git.output import CHUNK, chunks
@@ -44,8 +46,7 @@ LINES: Final = {width: re.compile(rb"([0-7]{5,6}) ([^\0/]+)\0(.{%d})" % width, r
 Node = tuple[int, bytes, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """What lies at a path: a file, a directory, a symbolic link or a submodule."""
 
     raw_path: bytes

@@ -4,8 +4,9 @@ A draft holds the trees and commits of some changes in memory until they are all
 never changed: putting something into one makes another, so a change that fails half-way has changed nothing.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git import loose
@@ -20,8 +21,7 @@ __all__ = ["Draft", "Nowhere", "Spot"]
 recent: Final = Recent()
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(msgspec.Struct, frozen=True):
     """What lies at a path."""
 
     mode: int
@@ -33,11 +33,18 @@ class Spot:
         return type_of(self.mode)
 
 
-@dataclass(frozen=True, slots=True)
-class Nowhere:
+class Nowhere(msgspec.Struct, frozen=True):
     """Where a path leads nowhere, in the words clients know: a part that is no directory, or the whole path."""
 
     path: str
+
+
+class Way(msgspec.Struct, frozen=True):
+    """The way to a path, as far as it leads: what lies on it and at its end, and the directories it passes."""
+
+    parts: list[bytes]
+    spots: list[Spot]
+    folders: list[Folder]
 
 
 class Draft:
@@ -49,6 +56,8 @@ class Draft:
         self._folders: dict[str, Folder] = {}
         self._trees: dict[str, str] = {}
         self._paths: list[str] = []
+        # A change of one file asks for the way to it again and again.
+        self._last: tuple[Folder, str, Way] | None = None
 
     def empty(self) -> Folder:
         """Return a directory with nothing in it."""
@@ -73,40 +82,48 @@ class Draft:
 
     def find(self, root: Folder, path: str) -> Spot | Nowhere:
         """Return what lies at a path."""
-        parts = raw(path).split(b"/")
-        spots = self._way(root, parts)
+        way = self.way(root, path)
+        parts, spots = way.parts, way.spots
         if len(spots) == len(parts):
             return spots[-1]
         if spots and spots[-1].mode != DIRECTORY:
             return Nowhere(shown(parts[len(spots) - 1]))
         return Nowhere(path if len(spots) == len(parts) - 1 else shown(parts[len(spots)]))
 
-    def way(self, root: Folder, path: str) -> list[Spot]:
-        """Return what lies on the way to a path and at it, as far as that leads."""
-        return self._way(root, raw(path).split(b"/"))
-
-    def _way(self, root: Folder, parts: list[bytes]) -> list[Spot]:
-        spots: list[Spot] = []
+    def way(self, root: Folder, path: str) -> Way:
+        """Follow a path from a directory."""
+        if self._last is not None and self._last[0] is root and self._last[1] == path:
+            return self._last[2]
+        way = Way(raw(path).split(b"/"), [], [])
         mode: int = DIRECTORY
         at: bytes | Folder = root
-        for part in parts:
+        for part in way.parts:
             if mode != DIRECTORY:
                 break
-            entry = (at if isinstance(at, Folder) else self.folder(at.hex())).get(part)
+            folder = at if isinstance(at, Folder) else self.folder(at.hex())
+            way.folders.append(folder)
+            entry = folder.get(part)
             if entry is None:
                 break
             mode, at = entry
-            spots.append(Spot(mode, at.hex() if isinstance(at, bytes) else ""))
-        return spots
+            way.spots.append(Spot(mode, at.hex() if isinstance(at, bytes) else ""))
+        self._last = root, path, way
+        return way
 
     def put(self, root: Folder, path: str, mode: int, at: str) -> Folder:
         """Return a directory in which something lies at a path; directories on the way are made."""
-        return self._put(root, raw(path).split(b"/"), mode, bytes.fromhex(at))
-
-    def _put(self, folder: Folder, parts: list[bytes], mode: int, at: bytes) -> Folder:
-        if len(parts) == 1:
-            return folder.put(parts[0], mode, at)
-        return folder.put_below(parts[0], self._put(self._below(folder, parts[0]), parts[1:], mode, at))
+        way = self.way(root, path)
+        *above, name = way.parts
+        for part, spot in zip(above, way.spots, strict=False):
+            if spot.mode != DIRECTORY:
+                raise GitDamaged(f"{shown(part)} is no directory")
+        folders = way.folders.copy()
+        while len(folders) < len(way.parts):
+            folders.append(self.empty())
+        made = folders.pop().put(name, mode, bytes.fromhex(at))
+        while folders:
+            made = folders.pop().put_below(above.pop(), made)
+        return made
 
     def remove(self, root: Folder, path: str) -> Folder:
         """Return a directory without what lies at a path; directories that would be empty go with it."""
@@ -130,14 +147,11 @@ class Draft:
             raise GitDamaged(f"{shown(name)} is no directory")
         return self.folder(at.hex())
 
-    def directory(self, folder: Folder, name: bytes) -> Folder | None:
-        """Return a directory in another one, if there is one of that name."""
-        entry = folder.get(name)
-        return None if entry is None or entry[0] != DIRECTORY else self._below(folder, name)
-
     def tree(self, folder: Folder) -> str:
         """Add a directory and what is new below it, and return the id of its tree."""
         if folder.id is None:
+            # What lies on a way through it has no id yet.
+            self._last = None
             for name, below in list(folder.below.items()):
                 folder.settle(name, bytes.fromhex(self.tree(below)))
             folder.id = self._add("tree", b"".join(folder.rows))

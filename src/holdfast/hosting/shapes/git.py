@@ -136,6 +136,7 @@ class PayloadCommit(msgspec.Struct, frozen=True):
     modified: list[str] | None
 
 
+@lru_cache(maxsize=1024)
 def git_time(seconds: int, offset: int) -> str:
     """Write a time of git's with the offset it was made at; one that no calendar has is the beginning of 1970."""
     try:

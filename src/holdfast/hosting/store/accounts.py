@@ -4,9 +4,9 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
@@ -81,8 +81,7 @@ hasher = PasswordHasher()
 NOBODY: Final = hasher.hash(secrets.token_urlsafe())
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(msgspec.Struct, frozen=True):
     """Somebody who can log in, or an organization; the fields are the columns of the table, in this order."""
 
     id: int
@@ -108,7 +107,7 @@ class Account:
     updated_at: int
 
 
-FIELDS: Final = tuple(Account.__dataclass_fields__)
+FIELDS: Final = Account.__struct_fields__
 COLUMNS: Final = tuple(users.c[name] for name in FIELDS)
 WIDTH: Final = len(COLUMNS)
 BY_NAME = Statement(select(*COLUMNS, users.c.password_hash).where(users.c.folded_name == bindparam("folded")))

@@ -70,6 +70,7 @@ def find_key(database: Database, repository: Repository, key: Key) -> Used | Non
 
 
 def forget_old(connection: Connection, *, now: int | None = None) -> None:
-    """Forget the keys nobody will ask under again."""
+    """Forget the keys nobody will ask under again, and what was done under them."""
     before = (int(time.time()) if now is None else now) - KEPT_SECONDS
     connection.execute(delete(commit_keys).where(commit_keys.c.created_at < before))
+    connection.execute(delete(ref_updates).where(ref_updates.c.is_done, ref_updates.c.created_at < before))

@@ -7,7 +7,7 @@ A transaction says from the start whether it will write. On SQLite a writing one
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -24,6 +24,7 @@ __all__ = ["Database", "Within"]
 BUSY_MS: Final = 10_000
 # The first byte keeps them apart from locks of other kinds.
 LOCKS: Final = 0x46 << 56
+NOTHING: Final = nullcontext()
 
 
 class BareWrite:
@@ -149,15 +150,15 @@ class Database:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
             yield connection
 
-    @contextmanager
-    def holding(self, number: int) -> Iterator[None]:
+    def holding(self, number: int) -> AbstractContextManager[None]:
         """Hold a lock of a number against everybody who shares the database, on whatever machine.
 
         SQLite is for one machine, where the lock of a repository's folder does the same.
         """
-        if self.is_sqlite:
-            yield
-            return
+        return NOTHING if self.is_sqlite else self._server_holding(number)
+
+    @contextmanager
+    def _server_holding(self, number: int) -> Iterator[None]:
         with self._connect(self._locking.execution_options(isolation_level="AUTOCOMMIT")) as connection:
             key = {"key": LOCKS | number}
             connection.execute(text("SELECT pg_advisory_lock(:key)"), key)
@@ -169,9 +170,7 @@ class Database:
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run one statement of a hot path on the bare driver, outside any transaction."""
         if self.is_sqlite:
-            cursor = self._bare_connection().execute(statement.text("sqlite"), statement.binds("sqlite", binds))
-            found = cursor.fetchall()
-            return [statement.typed(row) for row in found] if statement.has_flags else found
+            return statement.run_bare(self._bare_connection(), binds)
         with self._connect(self._reading) as connection:
             result = connection.exec_driver_sql(statement.text("postgresql"), statement.binds("postgresql", binds))
             return [tuple(row) for row in result]

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -102,8 +101,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     original_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(msgspec.Struct, frozen=True):
     """One repository; the fields after the owner are the columns of the table, in this order."""
 
     owner: Account
@@ -155,8 +153,7 @@ class Repository:
         return self.has_dependencies or not self.has_issues
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(msgspec.Struct, frozen=True):
     """One reason why somebody may do something: being a collaborator, or a member of a team."""
 
     mode: int
@@ -168,7 +165,7 @@ class Grant:
     """The unit the mode is for; None for all of them."""
 
 
-REPOSITORY: Final = tuple(repositories.c[name] for name in Repository.__dataclass_fields__ if name != "owner")
+REPOSITORY: Final = tuple(repositories.c[name] for name in Repository.__struct_fields__ if name != "owner")
 JOINED = select(*COLUMNS, *REPOSITORY).join_from(repositories, users, repositories.c.owner_id == users.c.id)
 # `Repository.allows_dependencies`, in SQL.
 ALLOWS_DEPENDENCIES: Final = or_(repositories.c.has_dependencies, ~repositories.c.has_issues)

@@ -1,7 +1,6 @@
 """What others are told when a repository is made, deleted, moved, or not what it was."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
 from typing import Final
 
 import msgspec
@@ -52,8 +51,8 @@ def note_deletion(
     """Say that a repository is about to be deleted, perhaps with its owner; nobody can look it up afterwards."""
     owner = repository.owner
     # The addresses of people are not kept longer than they are.
-    shown = owner if owner.is_organization else replace(owner, email="")
-    was = asdict(replace(repository, owner=shown))
+    shown = owner if owner.is_organization else msgspec.structs.replace(owner, email="")
+    was = msgspec.to_builtins(msgspec.structs.replace(repository, owner=shown))
     facts = {"repository": repository.id, "name": repository.full_name, "was": was}
     tell(connection, None, None if with_owner else owner, actor, "deleted", **facts)
 
@@ -75,7 +74,7 @@ def note_changes(
     changed = {
         name: value
         for name, value in columns.items()
-        if name in Repository.__dataclass_fields__ and getattr(repository, name) != value
+        if name in Repository.__struct_fields__ and getattr(repository, name) != value
     }
     if bool(changed.pop("archived_at", repository.archived_at)) != repository.is_archived:
         tell(

@@ -46,10 +46,12 @@ class Statement:
             compiled = statement.compile(dialect=dialect)
             self._texts[name] = str(compiled)
             self._constants[name] = {key: value for key, value in compiled.params.items() if value is not None}
+        # What every run on SQLite needs, without a look into two tables.
+        self._sqlite = self._texts["sqlite"]
+        self._sqlite_constants = self._constants["sqlite"]
         # SQLite has no type for true and false: its driver gives 1 and 0.
         columns = statement.exported_columns
         self._flags = [index for index, column in enumerate(columns) if isinstance(column.type, Boolean)]
-        self.has_flags = bool(self._flags)
 
     def text(self, dialect: str) -> str:
         """Return the SQL for one kind of database."""
@@ -70,14 +72,19 @@ class Statement:
     def run(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run it in a transaction, and return the rows it finds or makes."""
         if isinstance(link, Bare):
-            cursor = link.execute(self._texts["sqlite"], self.binds("sqlite", binds))
-            return [self.typed(row) for row in cursor.fetchall()]
+            return self.run_bare(link, binds)
         dialect = link.dialect.name
         result = link.exec_driver_sql(self._texts[dialect], self.binds(dialect, binds))
         if not result.returns_rows:
             return []
         rows = [tuple(row) for row in result]
         return rows if dialect == "postgresql" else [self.typed(row) for row in rows]
+
+    def run_bare(self, link: Bare, given: dict[str, Bind]) -> list[tuple[Any, ...]]:
+        """Run it on a connection of SQLite's driver."""
+        constants = self._sqlite_constants
+        rows = link.execute(self._sqlite, {**constants, **given} if constants else given).fetchall()
+        return [self.typed(row) for row in rows] if self._flags and rows else rows
 
     def run_many(self, link: Link, rows: Sequence[dict[str, Bind]]) -> None:
         """Run it in a transaction once for each row of values."""

@@ -433,20 +433,21 @@ lfs_locks = Table(
     sqlite_autoincrement=True,
 )
 
-# What a push is about to do to a ref, written before the ref moves and marked done together with its event.
+# What a push is about to do to a ref, written before the ref moves and removed together with recording its event;
+# what has moved under somebody's key is marked done, and stays as long as the key. There are so few rows that an
+# index would cost every commit more than it ever saves.
 ref_updates = Table(
     "ref_updates",
     metadata,
     key(),
-    to("repositories", "repository_id", index=True),
-    to("users", "actor_id", optional=True, index=True),
+    to("repositories", "repository_id"),
+    to("users", "actor_id", optional=True),
     words("ref"),
     words("old"),
     words("new"),
     flag("is_done"),
     flag("under_lock"),
     number("created_at"),
-    Index(None, "is_done", "created_at"),
     sqlite_autoincrement=True,
 )
 

@@ -3,9 +3,9 @@
 import hashlib
 import secrets
 import time
-from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
@@ -22,8 +22,7 @@ __all__ = ["Token", "create_token", "delete_token", "find_token", "holder_of", "
 USE_IS_NOTED_EVERY: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """One token, without its value."""
 
     id: int

@@ -1,21 +1,21 @@
 """What happens to refs, kept so that none of it is lost: what is about to move is written first, what moved after.
 
 A row that is not done says that a ref was about to move. Whoever finds one whose process is gone looks at the ref
-and either records what happened or removes the row.
+and either records what happened or removes the row. What is recorded needs no row any more.
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, true, update
+import msgspec
+from sqlalchemy import Connection, Row, bindparam, delete, exists, insert, select, true, update
 
 from holdfast.hosting.store import events
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.statement import Link, Statement
-from holdfast.hosting.store.tables import ref_updates
+from holdfast.hosting.store.tables import commit_keys, ref_updates
 
 __all__ = [
     "Move",
@@ -37,11 +37,18 @@ COLUMNS = ("repository_id", "actor_id", "ref", "old", "new", "under_lock", "crea
 ADD = Statement(
     insert(ref_updates).values({name: bindparam(name) for name in COLUMNS}).returning(ref_updates.c.id)
 )
+CLEAR = Statement(
+    delete(ref_updates)
+    .where(
+        ref_updates.c.id == bindparam("number"),
+        ~exists(select(commit_keys.c.update_id).where(commit_keys.c.update_id == ref_updates.c.id)),
+    )
+    .returning(ref_updates.c.id)
+)
 FINISH = Statement(update(ref_updates).where(ref_updates.c.id == bindparam("number")).values(is_done=true()))
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """A ref that goes from one id to another; an id of zeros is no ref."""
 
     ref: str
@@ -58,9 +65,13 @@ class Move:
         """Whether there is no such ref afterwards."""
         return not self.new.strip("0")
 
+    @property
+    def changes(self) -> bool:
+        """Whether there is such a ref before and afterwards."""
+        return bool(self.old.strip("0") and self.new.strip("0"))
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+
+class Pending(msgspec.Struct, frozen=True):
     """A move that was announced, and not settled yet."""
 
     id: int
@@ -131,9 +142,10 @@ def record_moves(
 
 
 def finish(connection: Link, numbers: Sequence[int]) -> None:
-    """Mark announcements as settled."""
+    """Remove announcements that are settled; one that was made under a key stays as long as the key, marked."""
     for number in numbers:
-        FINISH.run(connection, number=number)
+        if not CLEAR.run(connection, number=number):
+            FINISH.run(connection, number=number)
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:

@@ -1,9 +1,9 @@
 """The access tokens of whoever is logged in: what there are, making one, shown once, and taking one back."""
 
-from dataclasses import replace
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.hosting.access import CATEGORIES
 from holdfast.hosting.api import tokens

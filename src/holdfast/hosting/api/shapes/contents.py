@@ -2,7 +2,8 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 from urllib.parse import quote, quote_plus
 
@@ -11,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.lfs import pointer
@@ -64,8 +66,7 @@ class ContentsResponse(msgspec.Struct, frozen=True, kw_only=True):
     lfs_size: int | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class RefShown:
+class RefShown(msgspec.Struct, frozen=True):
     """The ref something was looked up at: what it is, its short name, and the words the caller had for it."""
 
     kind: Literal["branch", "tag", "commit"]
@@ -97,17 +98,21 @@ def ref_shown(named: Named, given: str) -> RefShown:
     return RefShown(named.kind, named.name, given or named.name)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A repository as a caller sees it at one commit."""
 
     call: Call
     place: Place
-    repo: Repo
+    opened: Repo | None
     commit: str
     ref: RefShown
-    known: Mapping[str, Content] = field(default_factory=dict)
+    known: Mapping[str, Content] = msgspec.field(default_factory=dict)
     """What was just written, or would have been if it were not only tried out, by its blob."""
+
+    @property
+    def repo(self) -> Repo:
+        """The repository, opened when it is needed: what was just written is all in memory."""
+        return git_of(self.call, self.place) if self.opened is None else self.opened
 
     def blob(self, entry: Entry) -> bytes:
         """Return the bytes of a file that is not too large for that."""
@@ -115,15 +120,27 @@ class View:
         return trees.read_blob(self.repo, entry.id) if known is None else known.beginning(LARGEST_BLOB)
 
 
+@lru_cache(maxsize=1024)
+def escaped_ref(name: str) -> str:
+    """Return the name of a ref as it stands in a path."""
+    return quote(name, safe=PLAIN)
+
+
+@lru_cache(maxsize=1024)
+def escaped_value(text: str) -> str:
+    """Return a text as it stands in a query."""
+    return quote_plus(text)
+
+
 def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None = None) -> ContentsResponse:
     """Make the shape of what lies at a path; `last` is the newest commit that touched it, when it is known."""
-    repo, ref, repository = view.repo, view.ref, view.place.repository
+    ref, repository = view.ref, view.place.repository
     kind = entry.type
     path = shown(entry.raw_path)
     escaped = quote(entry.raw_path, safe=PLAIN)
     api, page = repository_api(view.call, repository), repository_page(view.call, repository)
-    below = f"{ref.kind}/{quote(ref.name, safe=PLAIN)}/{escaped}"
-    url = f"{api}/contents/{escaped}?ref={quote_plus(ref.given)}"
+    below = f"{ref.kind}/{escaped_ref(ref.name)}/{escaped}"
+    url = f"{api}/contents/{escaped}?ref={escaped_value(ref.given)}"
     is_blob = kind in {"file", "symlink"}
     html_url = None if kind == "submodule" else f"{page}/src/{below}"
     git_url = None if kind == "submodule" else f"{api}/git/blobs/{entry.id}"
@@ -141,10 +158,10 @@ def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None
     elif kind == "symlink":
         target = shown(view.blob(entry)[:LONGEST_TARGET])
     elif kind == "submodule":
-        tree = read_commit(repo, view.commit).tree
-        submodule = trees.submodule_urls(repo, tree).get(entry.raw_path) or None
+        tree = read_commit(view.repo, view.commit).tree
+        submodule = trees.submodule_urls(view.repo, tree).get(entry.raw_path) or None
     if wanted.history and last is None:
-        last = last_commits.of_path(repo, view.commit, entry.raw_path)
+        last = last_commits.of_path(view.repo, view.commit, entry.raw_path)
     dated = last if wanted.commit_metadata else None
     return ContentsResponse(
         name=entry.name,

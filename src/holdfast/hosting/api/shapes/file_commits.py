@@ -4,7 +4,6 @@ import msgspec
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
 from holdfast.hosting.committing import Committed
 from holdfast.hosting.git.commits import Commit, Signature
@@ -92,10 +91,9 @@ def file_commit(call: Call, place: Place, commit: Commit) -> tuple[FileCommitRes
 
 def file_shapes(call: Call, place: Place, made: Committed) -> list[ContentsResponse | None]:
     """Show what lies at the paths that were written; what the commit left as it was has an older last commit."""
-    repo = git_of(call, place)
     # A commit that was only tried out is not there to be looked at; what lies below its parent is.
     at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
-    view = View(call, place, repo, at, RefShown("branch", made.branch, made.branch), made.known)
+    view = View(call, place, None, at, RefShown("branch", made.branch, made.branch), made.known)
     return [
         None
         if file is None

@@ -1,0 +1,159 @@
+"""Answers are sent in one piece, and nothing is kept back for longer than that takes."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from holdfast.cli.gathering import SMALL, Gathered
+from holdfast.cli.worker import configured
+
+LARGE = b"x" * (3 * SMALL)
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer at once, or with a pause before the body, or after reading one, or with much."""
+    if scope["type"] != "http":
+        return
+    path = scope["path"]
+    body = LARGE if path == "/large" else b"body"
+    if path == "/upload":
+        message = await receive()
+        body = message["body"]
+    headers = [(b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    if path == "/slow":
+        await asyncio.sleep(0.3)
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """Serve it."""
+    config = configured(app, "127.0.0.1")
+    config.port = 0
+    server = uvicorn.Server(config)
+    bound = config.bind_socket()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield bound.getsockname()[1]
+    server.should_exit = True
+    thread.join()
+
+
+def said(port: int, *requests: bytes) -> bytes:
+    """Send requests and return all that comes back until the connection is closed."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for request in requests:
+            connection.sendall(request)
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer
+
+
+def asked(method: str, path: str, *headers: str, last: bool = True) -> bytes:
+    """Write a request."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: x", *headers, *(["Connection: close"] if last else []), "", ""]
+    return "\r\n".join(lines).encode()
+
+
+class Told:
+    """A connection that notes what is written to it."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.is_closed = False
+
+    def write(self, data: bytes) -> None:
+        """Note it."""
+        self.pieces.append(data)
+
+    def close(self) -> None:
+        """Note that."""
+        self.is_closed = True
+
+    get_extra_info = is_closing = pause_reading = resume_reading = close
+
+
+@pytest.fixture
+def gathered() -> Iterator[tuple[Told, Gathered]]:
+    """Make a connection whose loop never comes round."""
+    told, loop = Told(), asyncio.new_event_loop()
+    yield told, Gathered(told, loop)  # type: ignore[arg-type]
+    loop.close()
+
+
+def test_a_head_leaves_with_what_follows_it(gathered: tuple[Told, Gathered]) -> None:
+    """In one piece, if that is not large."""
+    told, connection = gathered
+    connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    assert told.pieces == []
+    connection.write(b"body")
+    connection.write(b"more")
+    assert told.pieces == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
+    connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    connection.write(LARGE)
+    assert told.pieces[2:] == [b"HTTP/1.1 200 OK\r\n\r\n", LARGE]
+
+
+def test_what_cannot_wait_does_not(gathered: tuple[Told, Gathered]) -> None:
+    """A client that asks whether to go on is told at once, and nothing is lost when a connection is closed."""
+    told, connection = gathered
+    connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    assert told.pieces == [b"HTTP/1.1 100 Continue\r\n\r\n"]
+    connection.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+    connection.close()
+    assert told.pieces[1:] == [b"HTTP/1.1 204 No Content\r\n\r\n"]
+    assert told.is_closed
+
+
+@pytest.mark.parametrize(("path", "body"), [("/", b"body"), ("/large", LARGE), ("/slow", b"body")])
+def test_answers_are_whole(port: int, path: str, body: bytes) -> None:
+    """Small, large, and with a pause in between."""
+    head, _, rest = said(port, asked("GET", path)).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert rest == body
+
+
+def test_a_head_alone_is_sent(port: int) -> None:
+    """Also when more is asked on the same connection."""
+    answer = said(port, asked("HEAD", "/", last=False), asked("GET", "/"))
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+    assert answer.endswith(b"\r\n\r\nbody")
+    assert answer.count(b"body") == 1
+
+
+def test_many_at_once_on_one_connection(port: int) -> None:
+    """Are answered in their order."""
+    answer = said(port, asked("GET", "/", last=False) * 20 + asked("GET", "/large"))
+    assert answer.count(b"HTTP/1.1 200 OK") == 21
+    assert answer.endswith(LARGE)
+
+
+def test_a_head_does_not_wait_for_its_body(port: int) -> None:
+    """A client sees that something is coming."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(asked("GET", "/slow"))
+        first = connection.recv(65536)
+        assert first.startswith(b"HTTP/1.1 200 OK")
+        assert b"body" not in first
+
+
+def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
+    """And then its body is read."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(asked("PUT", "/upload", "Content-Length: 5", "Expect: 100-continue"))
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"hello")
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    assert answer.endswith(b"\r\n\r\nhello")
