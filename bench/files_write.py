@@ -81,7 +81,7 @@ def commit_with_git(folder: Path, path: str, content: bytes) -> None:
 class Writer:
     """A client that commits new files, one after the other, on a connection of its own.
 
-    Each round they go to another directory, as those of the git commands do: a directory that grows costs both more.
+    Each round they go to another directory, as those of the git commands do: one that grows costs more and more.
     """
 
     counter = itertools.count()

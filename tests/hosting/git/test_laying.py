@@ -43,12 +43,8 @@ def wanted(folder: Path, contents: list[bytes]) -> list[tuple[str, str, bytes]]:
 
 def test_the_calls_in_c_are_used_where_they_were_compiled() -> None:
     """Where there is a compiler, as here."""
-    assert (laying.lay, laying.touch, laying.exchange, laying.write_out) == (
-        kernel.lay,
-        kernel.touch,
-        kernel.exchange,
-        kernel.write_out,
-    )
+    for name in kernel.__all__:
+        assert getattr(laying, name) is getattr(kernel, name)
 
 
 @settings(max_examples=20)
@@ -124,6 +120,34 @@ def test_two_files_change_places(module: ModuleType, tmp_path: Path) -> None:
     other.write_bytes(b"2")
     assert module.exchange(str(one), str(other))
     assert (one.read_bytes(), other.read_bytes()) == (b"2", b"1")
+
+
+@both
+def test_a_file_is_written_again_only_when_it_is_nobody_elses(module: ModuleType, tmp_path: Path) -> None:
+    """Not while somebody reads it, nor when it has another name or is only a link to somewhere."""
+    path, other = tmp_path / "x", tmp_path / "y"
+    assert not module.rewrite(str(path), b"new")
+    path.write_bytes(b"what was there before")
+    with path.open("rb") as reader:
+        assert not module.rewrite(str(path), b"new")
+        assert reader.read() == b"what was there before"
+    other.hardlink_to(path)
+    assert not module.rewrite(str(path), b"new")
+    other.unlink()
+    other.symlink_to(path)
+    assert not module.rewrite(str(other), b"new")
+    for content in (b"new", b"longer than before", b""):
+        assert module.rewrite(str(path), content)
+        assert path.read_bytes() == content
+
+
+@both
+def test_a_disk_that_is_full_is_told(module: ModuleType, tmp_path: Path) -> None:
+    """Nobody takes what was not written for a spare file."""
+    path = tmp_path / "x"
+    path.write_bytes(b"x")
+    with largest_file(10), pytest.raises(OSError, match="File too large"):
+        module.rewrite(str(path), b"x" * 100)
 
 
 @both

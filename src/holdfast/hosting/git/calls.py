@@ -1,13 +1,15 @@
 """What a commit asks of the kernel, one call after the other: for where `kernel.pyx` was not compiled."""
 
 import ctypes
+import fcntl
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["SYNCS_NAMES", "begin_write_out", "exchange", "give_name", "lay", "touch", "write_out"]
+__all__ = ["SYNCS_NAMES", "begin_write_out", "exchange", "give_name", "lay", "rewrite", "touch", "write_out"]
 
 TRIED: Final = 5
 HERE: Final = -100
@@ -49,6 +51,37 @@ def begin_write_out(descriptor: int) -> None:
 def exchange(one: str, other: str) -> bool:
     """Let two files change places; tell whether they have."""
     return RENAME_AT is not None and RENAME_AT(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0
+
+
+def rewrite(path: str, content: bytes) -> bool:
+    """Write a file again that nobody else has open and that has no other name; tell whether there is such one."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        there = os.fstat(descriptor)
+        if there.st_nlink != 1 or not is_ours_alone(descriptor):
+            return False
+        os.pwrite(descriptor, content, 0)
+        if there.st_size != len(content):
+            os.ftruncate(descriptor, len(content))
+        write_out(descriptor)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def is_ours_alone(descriptor: int) -> bool:
+    """Tell whether nobody else has a file open: only then there is a lease on it, given back at once."""
+    try:
+        # Somebody who opens it in between would have us told by a signal that ends a process.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except (OSError, AttributeError):
+        return False
+    return True
 
 
 def touch(path: str) -> bool:

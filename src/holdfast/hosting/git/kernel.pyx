@@ -8,7 +8,7 @@ import os
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
-__all__ = ["exchange", "lay", "touch", "write_out"]
+__all__ = ["exchange", "lay", "rewrite", "touch", "write_out"]
 
 cdef extern from "Python.h":
     bytes PyUnicode_EncodeFSDefault(object text)
@@ -29,6 +29,7 @@ cdef extern from *:
 
     #ifdef __linux__
     #include <fcntl.h>
+    #include <signal.h>
     #include <stdio.h>
     #include <string.h>
     #include <sys/stat.h>
@@ -53,6 +54,40 @@ cdef extern from *:
         return (int)syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, 2u);
     }
 
+    /* Only who holds a lease on a file knows that nobody else has it open. Somebody who opens it in between would have
+       us told by a signal that ends a process, were it not another one. */
+    static int holdfast_is_ours_alone(int file) {
+        return fcntl(file, F_SETSIG, SIGURG) == 0 && fcntl(file, F_SETLEASE, F_WRLCK) == 0 &&
+               fcntl(file, F_SETLEASE, F_UNLCK) == 0;
+    }
+
+    static int holdfast_write_all(int file, const char *bytes, size_t size) {
+        while (size > 0) {
+            ssize_t done = write(file, bytes, size);
+            if (done < 0 && errno == EINTR) continue;
+            if (done < 0) return errno;
+            bytes += done;
+            size -= (size_t)done;
+        }
+        return 0;
+    }
+
+    static int holdfast_rewrite(const char *path, const char *bytes, size_t size, int *is_written) {
+        struct stat found;
+        int problem = 0;
+        int file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        *is_written = 0;
+        if (file < 0) return 0;
+        if (fstat(file, &found) == 0 && found.st_nlink == 1 && holdfast_is_ours_alone(file)) {
+            problem = holdfast_write_all(file, bytes, size);
+            if (problem == 0 && (size_t)found.st_size != size && ftruncate(file, (off_t)size) != 0) problem = errno;
+            if (problem == 0) problem = holdfast_write_out(file);
+            *is_written = problem == 0;
+        }
+        close(file);
+        return problem;
+    }
+
     /* A collection may remove the folder of an object at any moment. */
     static int holdfast_give_name(const char *beside, const char *path) {
         char folder[4096];
@@ -69,20 +104,13 @@ cdef extern from *:
     }
 
     static int holdfast_write_one(holdfast_laid *one, int durable) {
-        const char *rest = one->bytes;
-        size_t left = one->size;
+        int problem;
         one->file = open(one->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
         if (one->file < 0) return errno;
-        while (left > 0) {
-            ssize_t done = write(one->file, rest, left);
-            if (done < 0 && errno == EINTR) continue;
-            if (done < 0) return errno;
-            rest += done;
-            left -= (size_t)done;
-        }
+        problem = holdfast_write_all(one->file, one->bytes, one->size);
         /* Only begins: the others are written meanwhile. */
-        if (durable) sync_file_range(one->file, 0, 0, SYNC_FILE_RANGE_WRITE);
-        return 0;
+        if (problem == 0 && durable) sync_file_range(one->file, 0, 0, SYNC_FILE_RANGE_WRITE);
+        return problem;
     }
 
     static int holdfast_lay(holdfast_laid *all, size_t count, int durable) {
@@ -111,6 +139,10 @@ cdef extern from *:
     static int holdfast_touch(const char *path) { (void)path; return ENOSYS; }
     static int holdfast_write_out(int file) { (void)file; return ENOSYS; }
     static int holdfast_exchange(const char *one, const char *other) { (void)one; (void)other; return -1; }
+    static int holdfast_rewrite(const char *path, const char *bytes, size_t size, int *is_written) {
+        (void)path; (void)bytes; (void)size; (void)is_written;
+        return ENOSYS;
+    }
     static int holdfast_lay(holdfast_laid *all, size_t count, int durable) {
         (void)all; (void)count; (void)durable;
         return ENOSYS;
@@ -127,6 +159,7 @@ cdef extern from *:
     int holdfast_touch(const char *path) nogil
     int holdfast_write_out(int file) nogil
     int holdfast_exchange(const char *one, const char *other) nogil
+    int holdfast_rewrite(const char *path, const char *bytes, size_t size, int *is_written) nogil
     int holdfast_lay(holdfast_laid *files, size_t count, int durable) nogil
 
 if not HOLDFAST_LAYS:
@@ -164,13 +197,27 @@ def exchange(one, other):
     return result == 0
 
 
+def rewrite(path, content):
+    """Write a file again that nobody else has open and that has no other name; tell whether there is such one."""
+    cdef bytes name = PyUnicode_EncodeFSDefault(path), kept = content
+    cdef const char *at = name
+    cdef const char *start = kept
+    cdef size_t size = len(kept)
+    cdef int is_written, problem
+    with nogil:
+        problem = holdfast_rewrite(at, start, size, &is_written)
+    if problem:
+        raise OSError(problem, os.strerror(problem))
+    return bool(is_written)
+
+
 def lay(files, durable):
     """Write files beside their places, and name them once the bytes of all are on the disk, or raise OSError."""
     cdef size_t count = len(files), number
     cdef int problem, synced = durable
     cdef list kept = []
     cdef bytes beside, path, content
-    cdef holdfast_laid *laid = <holdfast_laid *>PyMem_Malloc(max(count, 1) * sizeof(holdfast_laid))
+    cdef holdfast_laid *laid = <holdfast_laid *>PyMem_Malloc((count + 1) * sizeof(holdfast_laid))
     if laid is NULL:
         raise MemoryError
     try:

@@ -6,8 +6,8 @@ The calls are made in C where that was compiled, and one by one from here where 
 from holdfast.hosting.git.calls import SYNCS_NAMES, give_name
 
 try:
-    from holdfast.hosting.git.kernel import exchange, lay, touch, write_out
+    from holdfast.hosting.git.kernel import exchange, lay, rewrite, touch, write_out
 except ImportError:
-    from holdfast.hosting.git.calls import exchange, lay, touch, write_out
+    from holdfast.hosting.git.calls import exchange, lay, rewrite, touch, write_out
 
-__all__ = ["SYNCS_NAMES", "exchange", "give_name", "lay", "touch", "write_out"]
+__all__ = ["SYNCS_NAMES", "exchange", "give_name", "lay", "rewrite", "touch", "write_out"]

@@ -6,14 +6,12 @@ in the last seconds, one by one, whenever it makes a file, and commits make seve
 hundred commits). So the two files change places, and the old one waits outside `refs` until nobody has it open.
 """
 
-import fcntl
 import os
-import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from holdfast.hosting.git.laying import exchange, write_out
+from holdfast.hosting.git.laying import exchange, rewrite
 
 __all__ = ["NAME", "is_now_at", "swap", "write"]
 
@@ -26,33 +24,7 @@ def write(folder: str, content: bytes) -> str | None:
     One that somebody still reads, or that has another name (in a copy made of links), is not to be had.
     """
     path = f"{folder}/{NAME}"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(descriptor)
-        if found.st_nlink != 1 or not is_ours_alone(descriptor):
-            return None
-        os.pwrite(descriptor, content, 0)
-        if found.st_size != len(content):
-            os.ftruncate(descriptor, len(content))
-        write_out(descriptor)
-    finally:
-        os.close(descriptor)
-    return path
-
-
-def is_ours_alone(descriptor: int) -> bool:
-    """Tell whether nobody else has a file open: only then there is a lease on it, given back at once."""
-    try:
-        # Somebody who opens it in between would have us told by a signal that ends a process.
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except (OSError, AttributeError):
-        return False
-    return True
+    return path if rewrite(path, content) else None
 
 
 def swap(folder: str, lock: str, path: str) -> bool:
