@@ -26,3 +26,10 @@ def test_version_as_json(run: Run) -> None:
     assert answer["holdfast"] == __version__
     assert answer["core"] == ("compiled" if backup.COMPILED else "interpreted")
     assert set(answer) == {"holdfast", "core", "python", "machine"}
+
+
+def test_the_option_says_the_same(run: Run) -> None:
+    """It is what people try first; whatever stands after it is not run."""
+    assert run("--version").out == run("version").out
+    ran = run("--version", "backup", "info", "no-such-file")
+    assert (ran.status, ran.out) == (0, run("version").out)

@@ -54,10 +54,20 @@ app.command("version")(version.show)
 app.command("completion")(completion.show)
 
 
+def show_version(wanted: bool) -> None:  # noqa: FBT001  # as typer calls it
+    """Say which version is running, and end."""
+    if wanted:
+        version.show()
+        raise typer.Exit
+
+
 @app.callback()
 def root(
     context: typer.Context,
     *,
+    show: Annotated[  # noqa: ARG001  # its callback does it all
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Say which version is running.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when something goes wrong.")] = False,  # noqa: ARG001  # main() looks for it itself
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"] | None,
