@@ -80,15 +80,16 @@ def write_objects(repo: Repo, objects: Sequence[tuple[str, Kind, bytes]], *, dur
     """Write objects whose ids are known, waiting for the disk once for many; return their files in order."""
     paths = [repo.loose_path(made) for made, _, _ in objects]
     beside = f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}"
-    files: list[tuple[str, str, bytes]] = []
-    for path, (made, kind, content) in zip(paths, objects, strict=True):
-        if len(content) > READ_BACK or not laying.touch(path) or not is_whole(repo, made):
-            files.append((f"{beside}{len(files)}", path, packed(kind, content)))
-    try:
-        for first in range(0, len(files), TOGETHER):
-            laying.lay(files[first : first + TOGETHER], durable)
-    except OSError as error:
-        raise failed(repo, error) from error
+    for first in range(0, len(objects), TOGETHER):
+        files = [
+            (f"{beside}{number}", paths[number], packed(kind, content))
+            for number, (made, kind, content) in enumerate(objects[first : first + TOGETHER], first)
+            if len(content) > READ_BACK or not laying.touch(paths[number]) or not is_whole(repo, made)
+        ]
+        try:
+            laying.lay(files, durable)
+        except OSError as error:
+            raise failed(repo, error) from error
     return paths
 
 
