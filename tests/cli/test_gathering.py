@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from holdfast.cli.gathering import SMALL, Gathered
+from holdfast.cli.gathering import MOST_UNWANTED, SMALL, Gathered
 from holdfast.cli.worker import configured
 
 LARGE = b"x" * (3 * SMALL)
@@ -21,6 +21,10 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     path = scope["path"]
+    if path == "/refused":
+        await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+        return
     body = LARGE if path == "/large" else b"body"
     if path == "/upload":
         message = await receive()
@@ -157,3 +161,26 @@ def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
         while piece := connection.recv(65536):
             answer += piece
     assert answer.endswith(b"\r\n\r\nhello")
+
+
+def test_who_sends_a_little_too_much_is_told_and_heard_again(port: int) -> None:
+    """What was refused is dropped, and the connection can be used."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for _ in range(3):
+            connection.sendall(asked("PUT", "/refused", f"Content-Length: {10 * SMALL}", last=False))
+            connection.sendall(b"x" * (10 * SMALL))
+            assert connection.recv(65536).startswith(b"HTTP/1.1 413")
+        connection.sendall(asked("GET", "/"))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_never_stops_is_cut_off(port: int) -> None:
+    """A gigabyte that was refused is not read."""
+    sent = 0
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(asked("PUT", "/refused", "Content-Length: 1000000000", last=False))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413")
+        with pytest.raises(ConnectionError):
+            while True:
+                sent += connection.send(b"x" * SMALL)
+    assert MOST_UNWANTED <= sent < 4 * MOST_UNWANTED

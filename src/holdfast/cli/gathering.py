@@ -11,6 +11,8 @@ HEAD = b"HTTP/1.1 "
 GO_ON = b"HTTP/1.1 100"
 # More than this is not worth copying.
 SMALL = 64 * 1024
+# So much of a body that was refused is read and dropped, so that its sender can read why.
+MOST_UNWANTED = 16 * 1024 * 1024
 
 
 class Gathered:
@@ -63,8 +65,24 @@ class Gathered:
 
 
 class Gathering(HttpToolsProtocol):
-    """A connection of uvicorn's that sends answers in one piece."""
+    """A connection of uvicorn's that sends answers in one piece, and ends when nobody listens to them."""
+
+    _answered: object = None
+    _unwanted = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to serve a client."""
         super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
+
+    def on_body(self, body: bytes) -> None:
+        """Take in a part of a body; one that goes on and on after it was refused ends the connection.
+
+        Whoever sends all of it before reading the answer still gets that, as long as it is not very much.
+        """
+        cycle = self.cycle
+        if cycle.response_complete:
+            self._unwanted = len(body) + (self._unwanted if self._answered is cycle else 0)
+            self._answered = cycle
+            if self._unwanted > MOST_UNWANTED:
+                self.transport.close()
+        super().on_body(body)

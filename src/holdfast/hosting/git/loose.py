@@ -8,7 +8,6 @@ each file is synced by itself.
 
 import hashlib
 import os
-import secrets
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -79,7 +78,7 @@ def write_object(repo: Repo, kind: Kind, content: bytes, *, durable: bool = True
 def write_objects(repo: Repo, objects: Sequence[tuple[str, Kind, bytes]], *, durable: bool = True) -> list[str]:
     """Write objects whose ids are known, waiting for the disk once for many; return their files in order."""
     paths = [repo.loose_path(made) for made, _, _ in objects]
-    beside = f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}"
+    beside = f"{repo.place}/objects/tmp_obj_{os.urandom(8).hex()}"
     for first in range(0, len(objects), TOGETHER):
         files = [
             (f"{beside}{number}", paths[number], packed(kind, content))
@@ -134,7 +133,7 @@ def write_blob_file(repo: Repo, source: Path, *, durable: bool = True) -> Writte
         yield pack.flush()
 
     try:
-        put_pieces(f"{repo.place}/objects/tmp_obj_{secrets.token_hex(8)}", path, pieces(), durable=durable)
+        put_pieces(f"{repo.place}/objects/tmp_obj_{os.urandom(8).hex()}", path, pieces(), durable=durable)
     except OSError as error:
         raise failed(repo, error) from error
     return Written(made, path)
