@@ -43,12 +43,18 @@ def bare() -> ASGIApp:
 def serve(
     make: Callable[[], ASGIApp], listening: "multiprocessing.Queue[int]", log: str, processors: set[int]
 ) -> None:
-    """Serve an application on some processors until the process is ended; its log goes where nobody reads it."""
+    """Serve an application on some processors until the process is ended; its log goes where nobody reads it.
+
+    The whole one is served as the service is, a bare one as the framework does it by itself.
+    """
     os.sched_setaffinity(0, processors)
     with Path(log).open("w", encoding="utf-8") as stream:
         logs.configure(style="json", level="info", stream=stream)
-        config = configured(make(), Settings().trusted_proxies)
-        config.port = 0
+        if isinstance(make, Whole):
+            config = configured(make(), make.settings.trusted_proxies)
+            config.port = 0
+        else:
+            config = uvicorn.Config(make(), port=0, log_config=None, access_log=False)
         server = uvicorn.Server(config)
         socket = config.bind_socket()
         socket.listen(100)
