@@ -70,9 +70,10 @@ class Gathering(HttpToolsProtocol):
     _answered: object = None
     _unwanted = 0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Begin to serve a client."""
-        super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
+        # It has all that uvicorn uses of a transport, without being one.
+        super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]  # see above
 
     def on_body(self, body: bytes) -> None:
         """Take in a part of a body; one that goes on and on after it was refused ends the connection.

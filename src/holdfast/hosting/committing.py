@@ -174,7 +174,7 @@ def commit_all(host: Host, jobs: Sequence[Waiting]) -> None:
         left = jobs
         for _ in range(TRIED):
             attempt(open_batch(host, repository), left)
-            left = [job for job in left if job.result is None and job.error is None]
+            left = [job for job in left if not job.is_done]
             if not left:
                 return
     for job in left:

@@ -164,8 +164,7 @@ def settle_all(
     ]
     wishes = newest(wishes) if wishes else wishes
     columns: dict[str, str | bool | int] = {}
-    only_changes = all(move.changes for move in moves)
-    if repository.is_empty or not only_changes:
+    if repository.is_empty or not all(move.changes for move in moves):
         repo = open_repository(host.folders.existing(repository.id))
         found, count = refs.branches(repo, limit=1)
         columns |= {"branch_count": count, "is_empty": refs.is_empty(repo)}
@@ -178,7 +177,7 @@ def settle_all(
         updates.finish(link, [number for one in announced for number in one.numbers])
         for one in announced:
             updates.record_moves(link, repository, one.actor_id, one.moves)
-        if only_changes or not all(move.deletes for move in moves):
+        if any(not move.deletes for move in moves):
             repositories.note_push(link, repository)
 
     if columns or wishes:

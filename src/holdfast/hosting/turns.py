@@ -52,7 +52,7 @@ class Turns:
             line.people += 1
             line.waiting.append(job)
         try:
-            while job.result is None and job.error is None:
+            while not job.is_done:
                 with line.turn:
                     if not job.is_done:
                         self._work(line, work)
@@ -61,8 +61,9 @@ class Turns:
                 line.people -= 1
                 if not line.people:
                     self._lines.pop(number, None)
-        if job.result is None:
-            raise job.error or RuntimeError("a job was left undone")
+        if job.error is not None:
+            raise job.error
+        assert job.result is not None  # noqa: S101  # the loop above ends with one of the two
         return job.result
 
     def _work(self, line: Line, work: Callable[[list[Job[Any, Any]]], None]) -> None:

@@ -26,7 +26,7 @@ def found(name: str, *kinds: type) -> Callable[..., int] | None:
         call: Callable[..., int] = getattr(ctypes.CDLL(None, use_errno=True), name)
     except (OSError, AttributeError):
         return None
-    call.argtypes = kinds  # type: ignore[attr-defined]
+    call.argtypes = kinds  # type: ignore[attr-defined]  # a function of the C library, to mypy any callable
     return call
 
 
