@@ -26,6 +26,7 @@ from holdfast.web.guard import Guard
 from holdfast.web.pages import not_found
 from holdfast.web.requests import RequestLog
 from holdfast.web.site import Site
+from holdfast.web.slashes import MergeSlashes
 from holdfast.web.vitals import Vitals
 
 __all__ = ["build"]
@@ -111,4 +112,5 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.settings = settings
     beside.state.database = host.database
     service = api.Api(host, api.endpoints(), authenticator)
-    return Vitals(RequestLog(Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host)))), host)
+    fork = Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host)))
+    return MergeSlashes(Vitals(RequestLog(fork), host))

@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast.hosting.git.names import well_formed
 
-__all__ = ["IN_BYTES", "Match", "Router", "parts_of"]
+__all__ = ["IN_BYTES", "Match", "Router", "merge_slashes", "parts_of"]
 
 IN_BYTES: Final = "filepath"
 
@@ -39,6 +39,13 @@ class Match(msgspec.Struct, Generic[T], frozen=True):
     endpoint: T | None
     parameters: dict[str, str]
     allowed: tuple[str, ...]
+
+
+def merge_slashes(path: str) -> str:
+    """Return a path with one slash where several stand in a row: no ref and no path in git has an empty part."""
+    while "//" in path:
+        path = path.replace("//", "/")
+    return path
 
 
 def parts_of(path: str) -> list[str]:
@@ -125,6 +132,6 @@ class Router(Generic[T]):
             entry = table.get(method)
             allowed.update(table)
             if entry is not None:
-                rest = "/".join(parts[index:end])
+                rest = merge_slashes("/".join(parts[index:end]))
                 return (*entry, (*values, rest if entry[1][-1] == IN_BYTES else well_formed(rest)))
         return None

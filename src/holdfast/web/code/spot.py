@@ -10,6 +10,7 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.api.router import merge_slashes
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.looking import cleaned
@@ -99,7 +100,7 @@ def rest_of(call: Call, before: int = AFTER_KIND) -> str:
     """Return the rest of a request's path with the bytes it was sent with, also where they are no text."""
     given: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
     parts = unquote(given.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
-    return parts[before].removesuffix("/") if len(parts) > before else ""
+    return merge_slashes(parts[before].removesuffix("/")) if len(parts) > before else ""
 
 
 def spot_at(call: Call, place: Place, kind: str, *, before: int = AFTER_KIND) -> Spot:

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { giteaApi } from "gitea-js";
 
 const [url, name, password, token] = process.argv.slice(2);
-const api = giteaApi(url, { token });
+const api = giteaApi(`${url}/`, { token });
 
 /** Expect a call to fail with a status and the contract's body. */
 async function refused(status, call) {
@@ -24,13 +24,13 @@ const data = async (call) => (await call).data;
 // Who am I, and a token of my own.
 assert.ok((await data(api.version.getVersion())).version);
 assert.equal((await data(api.user.userGetCurrent())).login, name);
-const basic = giteaApi(url, {
+const basic = giteaApi(`${url}/`, {
   customFetch: (input, init) =>
     fetch(input, { ...init, headers: { ...init.headers, authorization: `Basic ${btoa(`${name}:${password}`)}` } }),
 });
 const made = await data(basic.users.userCreateToken(name, { name: "js", scopes: ["write:repository", "read:user"] }));
 assert.match(made.sha1, /^[0-9a-f]{40}$/);
-const narrow = giteaApi(url, { token: made.sha1 });
+const narrow = giteaApi(`${url}/`, { token: made.sha1 });
 assert.equal((await data(narrow.user.userGetCurrent())).login, name);
 await refused(403, narrow.orgs.orgCreate({ username: "kept-out" }));
 await basic.users.userDeleteAccessToken("js", name).catch(() => basic.users.userDeleteAccessToken(name, "js"));

@@ -6,7 +6,7 @@ import { Octokit } from "@octokit/rest";
 
 const [url, name, , token] = process.argv.slice(2);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const octokit = new Octokit({ auth: token, baseUrl: `${url}/api/v1`, log: silent });
+const octokit = new Octokit({ auth: token, baseUrl: `${url}/api/v1/`, log: silent });
 
 /** Expect a call to fail with a status, as the client's own error. */
 async function refused(status, call) {
@@ -101,5 +101,5 @@ await octokit.rest.repos.delete({ owner: "sky", repo: "cloud" });
 await octokit.request("DELETE /orgs/sky");
 await octokit.rest.repos.delete(place);
 await refused(404, octokit.rest.repos.get(place));
-const stranger = new Octokit({ auth: "0".repeat(40), baseUrl: `${url}/api/v1`, log: silent });
+const stranger = new Octokit({ auth: "0".repeat(40), baseUrl: `${url}/api/v1/`, log: silent });
 await refused(401, stranger.rest.users.getAuthenticated());

@@ -1,0 +1,34 @@
+"""Merges repeated slashes in the path of a request, as nginx does, before anything looks at it.
+
+Clients join a base URL that ends in a slash with a path that begins with one. Everything that routes, logs or
+builds an address from the path sees the merged one. A slash written as `%2F` is part of its segment and stays.
+
+A file's path gets no exception: git has no empty path component, so `a//b` can only be `a/b`, which is also what a
+path in a JSON body is cleaned to. Left alone, a doubled slash would end the search for a branch name such as
+`feature/x` early, and a file of the default branch would be served instead.
+"""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["MergeSlashes"]
+
+REPEATED: Final = re.compile(rb"/{2,}")
+
+
+class MergeSlashes:
+    """Middleware: `//api/v1//version` is `/api/v1/version`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        raw: bytes = scope.get("raw_path") or b""
+        if b"//" in raw:
+            merged = REPEATED.sub(b"/", raw)
+            scope = {**scope, "raw_path": merged, "path": unquote(merged.decode("latin-1"))}
+        await self.app(scope, receive, send)
