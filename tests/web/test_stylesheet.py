@@ -1,6 +1,7 @@
 """One stylesheet of several parts."""
 
 import re
+from importlib import resources
 
 from holdfast.web import stylesheet
 from tests.conftest import Service
@@ -20,6 +21,18 @@ def test_colours_are_named_before_they_are_used() -> None:
     assert text.index(":root {") < text.index("/* The page of the API. */")
     defined = set(re.findall(r"(--[a-z-]+)\s*:", text))
     assert set(re.findall(r"var\((--[a-z-]+)", text)) <= defined
+
+
+def test_no_class_is_styled_by_two_parts() -> None:
+    """All parts are one stylesheet: a class of one page that another part styles too changes both pages."""
+    styled_in: dict[str, set[str]] = {}
+    for part in (resources.files("holdfast.web") / "style").iterdir():
+        rules = re.sub(r"/\*.*?\*/", "", part.read_text(), flags=re.DOTALL)
+        selectors = [one.strip() for group in re.findall(r"([^{}]+)\{", rules) for one in group.split(",")]
+        for selector in selectors:
+            if part.name != stylesheet.FIRST and re.fullmatch(r"\.[\w-]+", selector):
+                styled_in.setdefault(selector, set()).add(part.name)
+    assert {name: parts for name, parts in styled_in.items() if len(parts) > 1} == {}
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:

@@ -36,6 +36,14 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
     assert guild.visit(None).get("/-/new").headers["location"].startswith("/login")
 
 
+def test_a_refused_organization_name_is_not_called_a_user_name(guild: Guild) -> None:
+    """The message of the form is about the organization."""
+    answer = guild.visit("ada").post("/-/new-organization", data={"username": "not a name"})
+    assert answer.status_code == 422
+    assert "The name must be 1 to 40 letters" in answer.text
+    assert "user name" not in answer.text
+
+
 def test_an_organization_is_made_by_those_who_may(guild: Guild) -> None:
     """Others are told whom to ask."""
     eve = guild.visit("eve")

@@ -134,7 +134,7 @@ def check_name(name: str) -> None:
     """Refuse a name that could not stand in an address or would hide a page."""
     if not NAME.fullmatch(name):
         rule = "1 to 40 letters, digits and single dots, dashes or underscores between them"
-        raise NameRefused(f"a user name must be {rule}")
+        raise NameRefused(f"the name must be {rule}")
     if name.casefold() in RESERVED or name.casefold().endswith((".git", ".wiki", ".atom", ".rss")):
         raise NameRefused(f"the name {name} is reserved")
 

@@ -1,0 +1,40 @@
+"""Parts of pages that must stay large enough to read, measured in a browser."""
+
+import base64
+
+import httpx
+import pytest
+from playwright.sync_api import Page
+
+from tests.conftest import ADMIN_PASSWORD, Service
+
+SIZES = [("desktop", "light"), ("phone", "light")]
+
+
+def api_of(site: Service) -> httpx.Client:
+    """Return a client of the API that acts as the administrator."""
+    return httpx.Client(base_url=f"{site.url}/api/v1", auth=("admin", ADMIN_PASSWORD), timeout=60)
+
+
+def width_of(page: Page, selector: str) -> float:
+    """Return how wide an element is on the screen, in pixels."""
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None
+    return box["width"]
+
+
+@pytest.mark.parametrize(("page", "scheme"), SIZES, indirect=True)
+def test_fields_and_names_are_wide_enough_to_read(site: Service, page: Page) -> None:
+    """The filters of the issue list, and the names in a directory below the first."""
+    with api_of(site) as api:
+        api.post("/user/repos", json={"name": "ship"})
+        api.post("/repos/admin/ship/issues", json={"title": "A leak"})
+        content = base64.b64encode(b"x").decode()
+        body = {"content": content, "message": "Add a file"}
+        assert api.post("/repos/admin/ship/contents/deck/cabin/lantern.txt", json=body).status_code == 201
+    page.goto(f"{site.url}/admin/ship/issues")
+    page.get_by_text("Filters").click()
+    for field in ("#label", "#milestone", "#assignee", "#author", "#type", "#sort", "#q"):
+        assert width_of(page, field) > 120, field
+    page.goto(f"{site.url}/admin/ship/src/branch/main/deck/cabin")
+    assert width_of(page, ".files td.name:has-text('lantern.txt')") > 180
