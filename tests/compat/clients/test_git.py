@@ -85,6 +85,22 @@ def test_a_token_reaches_as_far_as_its_scopes(person: Make) -> None:
 
 
 @on_sqlite
+@pytest.mark.parametrize(
+    "credentials", ["x:{}", "oauth2:{}", "x-access-token:{}", "bob:{}", "{}:", "{}:x-oauth-basic"]
+)
+def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> None:
+    """CI systems send a name of their own; the push is by whose token it is."""
+    ada = person("ada")
+    ada.make("notes", private=True)
+    address = ada.url("ada/notes").replace(f"ada:{ada.token}", credentials.format(ada.token))
+    ada.git("clone", "--quiet", address, "work")
+    ada.commit("work", "a.txt", "one\n")
+    ada.git("push", "--quiet", inside="work")
+    refused = address.replace(ada.token, "0" * 40)
+    assert "Authentication failed" in ada.git("clone", refused, "other", fails=True)
+
+
+@on_sqlite
 def test_history_is_rewritten_only_where_that_is_allowed(person: Make) -> None:
     """A protected branch keeps its history, and says why."""
     ada = person("ada")

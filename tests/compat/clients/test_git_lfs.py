@@ -41,6 +41,19 @@ def test_a_large_file_is_pushed_and_cloned(person: Make) -> None:
 
 
 @on_sqlite
+@pytest.mark.parametrize("credentials", ["x-access-token:{}", "{}:x-oauth-basic"])
+def test_a_token_is_enough_under_any_name(person: Make, credentials: str) -> None:
+    """For the batch, the upload and the download alike."""
+    ada = person("ada")
+    ada.make("films", private=True)
+    address = ada.url("ada/films").replace(f"ada:{ada.token}", credentials.format(ada.token))
+    with_large_file(ada, "ada/films", b"\1" * 70_000)
+    ada.git("push", "--quiet", address, "main", inside="work")
+    ada.git("clone", "--quiet", address, "copy")
+    assert (ada.folder / "copy" / "large.bin").read_bytes() == b"\1" * 70_000
+
+
+@on_sqlite
 def test_a_file_nobody_changed_is_not_sent_twice(person: Make) -> None:
     """The second push finds it there."""
     ada = person("ada")

@@ -1,7 +1,13 @@
 """Who is let in, and who is not."""
 
+from base64 import b64encode
+
+import httpx
 import pytest
 
+from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD
@@ -80,3 +86,76 @@ def test_the_cookie_of_the_website_counts_for_its_own_pages_only(world: World) -
 def test_a_password_reaches_everything(world: World) -> None:
     """It has no scopes."""
     assert world.anonymous.get("/user", auth=("admin", ADMIN_PASSWORD)).json()["is_admin"] is True
+
+
+NAMES = ["ada", "bob", "x", "", "oauth2", "x-access-token", "nobody at all", "0" * 40]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_token_is_a_password_under_any_name(world: World, name: str) -> None:
+    """CI systems send a name of their own; the token alone says who it is."""
+    world.user("bob")
+    token = token_of(world.user("ada"))
+    assert world.anonymous.get("/user", auth=(name, token)).json()["login"] == "ada"
+
+
+@pytest.mark.parametrize("password", ["", "x-oauth-basic"])
+def test_a_token_is_a_name_without_a_password(world: World, password: str) -> None:
+    """With the password GitHub's clients send, or with none; another one is a wrong password."""
+    token = token_of(world.user("ada"))
+    assert world.anonymous.get("/user", auth=(token, password)).json()["login"] == "ada"
+    assert world.anonymous.get("/user", auth=(token, "x")).status_code == 401
+
+
+def test_a_token_under_another_name_reaches_no_further_than_its_scopes(world: World) -> None:
+    """Nor does it count as the password of the name."""
+    bob = world.account("bob")
+    token = token_of(world.holding(bob, "read:user"))
+    assert world.anonymous.get("/user", auth=("admin", token)).json()["login"] == "bob"
+    assert world.anonymous.get("/admin/users", auth=("admin", token)).status_code == 403
+    assert world.anonymous.get("/users/admin/tokens", auth=("admin", token)).status_code == 401
+
+
+def test_whoever_holds_a_token_does_not_wait_for_the_guesses_of_others(world: World) -> None:
+    """Nor does a token under somebody's name clear what was guessed there."""
+    world.account("bob")
+    token = token_of(world.user("ada"))
+    for _ in range(10):
+        assert world.anonymous.get("/user", auth=("bob", "wrong")).status_code == 401
+    assert world.anonymous.get("/user", auth=("bob", token)).status_code == 200
+    assert world.anonymous.get("/user", auth=("bob", PASSWORD)).status_code == 429
+
+
+def test_what_looks_like_a_token_is_guessed_as_slowly_as_any_password(world: World) -> None:
+    """It may be somebody's password."""
+    accounts.create_user(world.database, "ada", Secret("ab" * 20))
+    assert world.anonymous.get("/user", auth=("ada", "ab" * 20)).status_code == 200
+    for number in range(10):
+        assert world.anonymous.get("/user", auth=("ada", f"{number:040x}")).status_code == 401
+    assert world.anonymous.get("/user", auth=("ada", "cd" * 20)).status_code == 429
+
+
+def test_a_revoked_token_of_a_program_locks_nobody_out(world: World) -> None:
+    """A build that goes on trying it does not keep the people behind the same address from logging in."""
+    world.account("ada")
+    for number in range(120):
+        answer = world.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
+        assert answer.status_code == 401
+    assert world.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
+
+
+def test_a_password_that_looks_like_a_token_is_not_hashed_on_the_event_loop() -> None:
+    """Hashing takes tens of milliseconds, in which nobody else would be answered."""
+    call = Call(
+        host=None,  # type: ignore[arg-type]  # nobody asks it
+        scope={"type": "http", "method": "GET"},
+        headers=Headers({"headers": [(b"authorization", b"Basic " + b64encode(b"ada:" + b"0" * 40))]}),
+        path={},
+        root="",
+    )
+    assert Authenticator().is_slow(call)
+
+
+def token_of(client: httpx.Client) -> str:
+    """Return the token a client sends."""
+    return client.headers["authorization"].removeprefix("token ")

@@ -23,6 +23,10 @@ from holdfast.secret import Secret
 __all__ = ["Authenticator", "by_session", "check_state"]
 
 TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
+# The names programs send with a token as the password, whoever's token it is.
+PLACEHOLDERS: Final = frozenset(
+    {"", "git", "gitlab-ci-token", "oauth2", "token", "x", "x-access-token", "x-oauth-basic", "x-token-auth"}
+)
 WRONG: Final = "invalid username, password or token"
 OLD_PARAMETER: Final = "token and access_token in the query string are deprecated; use the Authorization header"
 # How long a password that was right is taken for right without hashing it again; git sends it with every request.
@@ -44,8 +48,9 @@ class Authenticator:
         if len(parts) != 2 or parts[0].lower() != "basic":
             return False
         given = basic(parts[1])
-        if given is None or TOKEN_SHAPE.fullmatch(given[0]) or TOKEN_SHAPE.fullmatch(given[1]):
+        if given is None or is_token_as_name(*given):
             return False
+        # What looks like a token may be a password: it is hashed when nobody holds such a token.
         return self._digest(*given) not in self._right
 
     def identify(self, call: Call) -> Caller:
@@ -97,13 +102,19 @@ class Authenticator:
         return by_cookie(call)
 
     def _by_password(self, call: Call, name: str, password: str) -> Caller:
-        """Take a name and a password; a token may stand for the password, or for the name without one."""
-        if TOKEN_SHAPE.fullmatch(name) and password in {"", "x-oauth-basic"}:
+        """Take a name and a password; a token may stand for the password under any name, or for the name alone.
+
+        A token is looked up before anything is counted, so nobody who holds one waits for the guesses of others.
+        """
+        if is_token_as_name(name, password):
             return by_token(call, name)
         if TOKEN_SHAPE.fullmatch(password):
             held = tokens.holder_of(call.host.database, Secret(password))
-            if held is not None and held[0].name.casefold() == name.casefold():
+            if held is not None:
                 return note_use(call, Caller(*held))
+            if name in PLACEHOLDERS and call.host.database.row(accounts.BY_NAME, folded=name) is None:
+                # A revoked token of a program, which must not lock out the people behind the same address.
+                raise Refusal(401, WRONG)
         user = self.password_of(call, name, Secret(password))
         if user is None:
             raise Refusal(401, WRONG)
@@ -131,6 +142,11 @@ class Authenticator:
         self._right[digest] = (password_hash, time.monotonic() + REMEMBERED_SECONDS)
         while len(self._right) > REMEMBERED:
             self._right.popitem(last=False)
+
+
+def is_token_as_name(name: str, password: str) -> bool:
+    """Tell whether a token stands for the name, with no password or the one GitHub's clients send."""
+    return password in {"", "x-oauth-basic"} and TOKEN_SHAPE.fullmatch(name) is not None
 
 
 def basic(encoded: str) -> tuple[str, str] | None:
