@@ -27,7 +27,7 @@ SCHEMES: Final = frozenset({"http", "https", "mailto"})
 # Paths on this site that stand for short references; what people write themselves is relative to their tree.
 HERE: Final = "holdfast"
 CLASSES: Final = {
-    "a": {"mention", "elsewhere"},
+    "a": {"mention", "elsewhere", "reference"},
     "li": {"task-list-item"},
     "ol": {"contains-task-list"},
     "ul": {"contains-task-list"},
@@ -170,13 +170,14 @@ def references(text: str, around: Surroundings) -> Iterator[tuple[str, str, str]
         elif found["mention"]:
             target, kind = f"{HERE}:/{found['mention']}", "mention"
         elif found["place"]:
-            target = f"{HERE}:/{found['place']}/issues/{found['number']}"
+            target, kind = f"{HERE}:/{found['place']}/issues/{found['number']}", "reference"
         elif not around.repository:
             continue
         elif found["commit"]:
-            target, written = f"{HERE}:{around.repository}/commit/{found['commit']}", found["commit"][:10]
+            target, kind = f"{HERE}:{around.repository}/commit/{found['commit']}", "reference"
+            written = found["commit"][:10]
         else:
-            target = f"{HERE}:{around.repository}/issues/{found['number']}"
+            target, kind = f"{HERE}:{around.repository}/issues/{found['number']}", "reference"
         if start > position:
             yield text[position:start], "", ""
         yield written, target, kind

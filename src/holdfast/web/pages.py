@@ -1,7 +1,7 @@
 """Turns templates into pages, and says where to go next after a form."""
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -84,8 +84,17 @@ class Pages:
 PAGES: Final = Pages()
 
 
-def page(call: Call, template: str, *, title: str, status: int = 200, **values: object) -> Raw:
-    """Make a page for whoever sent the request."""
+def page(
+    call: Call,
+    template: str,
+    revise: Callable[[str], str] = str,
+    /,
+    *,
+    title: str,
+    status: int = 200,
+    **values: object,
+) -> Raw:
+    """Make a page for whoever sent the request; `revise` is applied to its HTML last."""
     headers = {**POLICY, **NEVER_KEPT}
     left = cookie_parser(call.headers.get("cookie", "")).get(NOTICE_COOKIE, "")
     if left:
@@ -100,7 +109,7 @@ def page(call: Call, template: str, *, title: str, status: int = 200, **values: 
         notice=NOTICES.get(left, ""),
         **values,
     )
-    content = text.encode()
+    content = revise(text).encode()
     if len(content) > WORTH_PACKING and accepts_gzip(call.scope):
         content = gzip.compress(content, 3, mtime=0)
         headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}

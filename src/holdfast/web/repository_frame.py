@@ -8,6 +8,7 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw
 from holdfast.hosting.api.guards import Place
+from holdfast.web.live_references import without_dead_references
 from holdfast.web.pages import page
 
 __all__ = ["root_path", "show_in"]
@@ -50,6 +51,7 @@ def show_in(
     return page(
         call,
         template,
+        lambda html: without_dead_references(call, place, html),
         title=title,
         status=status,
         repository=place.repository,

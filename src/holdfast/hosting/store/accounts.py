@@ -271,11 +271,11 @@ def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
     return people
 
 
-def by_names(database: Database, names: Iterable[str]) -> dict[str, Account]:
-    """Find people by name, all at once; the keys are the folded names."""
-    statement = select(*COLUMNS).where(
-        ~users.c.is_organization, users.c.folded_name.in_([name.casefold() for name in names])
-    )
+def by_names(database: Database, names: Iterable[str], *, organizations: bool = False) -> dict[str, Account]:
+    """Find people, and `organizations` too, by name, all at once; the keys are the folded names."""
+    statement = select(*COLUMNS).where(users.c.folded_name.in_([name.casefold() for name in names]))
+    if not organizations:
+        statement = statement.where(~users.c.is_organization)
     with database.read() as connection:
         found = (account_from(tuple(row)) for row in connection.execute(statement))
         return {account.name.casefold(): account for account in found}

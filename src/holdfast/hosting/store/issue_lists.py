@@ -1,10 +1,10 @@
 """Lists of issues: in one repository or in all that somebody can read, filtered, sorted and counted in SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, or_, select, true, tuple_
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -26,14 +26,19 @@ from holdfast.hosting.store.tracker import ISSUE, Issue
 __all__ = [
     "ORDERS",
     "Filter",
+    "IssueName",
     "between_branches",
     "count_issues",
     "in_repository",
     "in_team",
     "list_issues",
     "owned_by",
+    "readable_among",
     "visible_to",
 ]
+
+IssueName = tuple[str, str, int]
+"""Owner and name of a repository, folded, and the number of an issue in it."""
 
 # `users` is the repository's owner in these statements.
 people = users.alias("people")
@@ -206,6 +211,17 @@ def visible_to(
         may = readable_by(user, public_only=public_only, unit="repo.pulls")
         parts.append(and_(issues.c.is_pull, repositories.c.has_pulls, may))
     return or_(false(), *parts)
+
+
+def readable_among(
+    database: Database, names: Collection[IssueName], user: Account | None, *, public_only: bool
+) -> set[IssueName]:
+    """Return those of some issues that exist and that somebody may read."""
+    columns = (users.c.folded_name, repositories.c.folded_name, issues.c.number)
+    readable = visible_to(user, public_only=public_only)
+    statement = select(*columns).select_from(WITH_PLACE).where(tuple_(*columns).in_(list(names)), readable)
+    with database.read() as connection:
+        return {(row[0], row[1], row[2]) for row in connection.execute(statement)}
 
 
 def owned_by(name: str) -> ColumnElement[bool]:

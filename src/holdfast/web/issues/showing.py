@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 from markupsafe import Markup
@@ -75,7 +76,10 @@ class Rights:
 
 def around(place: Place) -> Surroundings:
     """Return where the texts of issues stand."""
-    return Surroundings(repository=root_path(place), deeper=2)
+    root, branch = root_path(place), quote(place.repository.default_branch)
+    return Surroundings(
+        repository=root, pages=f"{root}/src/branch/{branch}", files=f"{root}/media/branch/{branch}", deeper=2
+    )
 
 
 def rights(call: Call, place: Place, issue: Issue) -> Rights:

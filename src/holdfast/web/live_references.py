@@ -1,0 +1,71 @@
+"""Removes links from references to issues, people and commits that do not exist or that the viewer may not see.
+
+Rendered Markdown does not depend on who reads it, so that it can be cached. Whether `#12`, `owner/name#12`,
+`@name` or a commit's hash names something is decided here, for the whole page with one query for each kind.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import unquote
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.git.commits import find_commit
+from holdfast.hosting.store import accounts, issue_lists
+from holdfast.hosting.store.issue_lists import IssueName
+
+__all__ = ["without_dead_references"]
+
+# Of more references on one page than this, only the first are links: each costs a look-up.
+MOST_LOOKED_UP: Final = 500
+MOST_COMMITS: Final = 100
+LINK: Final = re.compile(r'<a href="(/[^"]*)" class="(?:reference|mention)"[^>]*>([^<]*)</a>')
+ISSUE: Final = re.compile(r"/([^/]+)/([^/]+)/issues/(\d{1,9})")
+COMMIT: Final = re.compile(r"/[^/]+/[^/]+/commit/([0-9a-f]{40})")
+PERSON: Final = re.compile(r"/([^/]+)")
+
+
+def without_dead_references(call: Call, place: Place, html: str) -> str:
+    """Return a page's HTML in which each reference that leads nowhere is plain text."""
+    paths = list(dict.fromkeys(link[1] for link in LINK.finditer(html)))[:MOST_LOOKED_UP]
+    if not paths:
+        return html
+    alive = live_issues(call, paths) | live_people(call, paths) | live_commits(call, place, paths)
+    return LINK.sub(lambda link: link[0] if link[1] in alive else link[2], html)
+
+
+def live_issues(call: Call, paths: Iterable[str]) -> set[str]:
+    """Return those of the paths that lead to an issue the viewer may read."""
+    named: dict[IssueName, list[str]] = {}
+    for path in paths:
+        if found := ISSUE.fullmatch(path):
+            owner, name = (unquote(part).casefold() for part in found.group(1, 2))
+            named.setdefault((owner, name, int(found[3])), []).append(path)
+    if not named:
+        return set()
+    caller = call.caller
+    readable = issue_lists.readable_among(call.host.database, named, caller.user, public_only=caller.public_only)
+    return {path for name in readable for path in named[name]}
+
+
+def live_people(call: Call, paths: Iterable[str]) -> set[str]:
+    """Return those of the paths that lead to a user or an organization the viewer may know of."""
+    named = {path: unquote(found[1]).casefold() for path in paths if (found := PERSON.fullmatch(path))}
+    if not named:
+        return set()
+    people = accounts.by_names(call.host.database, set(named.values()), organizations=True)
+    known = {name for name, account in people.items() if access.account_visible(call.caller, account)}
+    return {path for path, name in named.items() if name in known}
+
+
+def live_commits(call: Call, place: Place, paths: Iterable[str]) -> set[str]:
+    """Return those of the paths that lead to a commit of this repository."""
+    named = {path: found[1] for path in paths if (found := COMMIT.fullmatch(path))}
+    if not named or not place.access.may_read(Unit.CODE):
+        return set()
+    repo = git_of(call, place)
+    return {path for path, commit in list(named.items())[:MOST_COMMITS] if find_commit(repo, commit) is not None}
