@@ -33,6 +33,7 @@ from holdfast.hosting.api import (
     raw_upload,
     repositories,
     repository_hooks,
+    statuses,
     tags,
     teams,
     timeline,
@@ -49,7 +50,7 @@ __all__ = ["endpoints"]
 MODULES: Final[tuple[ModuleType, ...]] = (
     *(version, users, tokens, organizations, members, teams, admin),
     *(repositories, collaborators, topics, branches, protections),
-    *(commits, tags, objects),
+    *(commits, statuses, tags, objects),
     *(contents, file_contents, raw, archives, editorconfig),
     *(contents_write, raw_upload),
     *(org_hooks, repository_hooks, user_hooks, admin_hooks),

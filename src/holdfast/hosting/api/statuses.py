@@ -1,0 +1,114 @@
+"""Commit statuses: what other programs say of a commit. Nothing sets one yet, so every commit has none."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.opening import commit_named, git_of
+from holdfast.hosting.api.paging import Listed, Page, paging_headers
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.shapes.git import repository_api
+from holdfast.hosting.shapes.repositories import Repository, repository
+from holdfast.hosting.shapes.times import Time
+from holdfast.hosting.shapes.users import User
+
+__all__ = ["list_statuses", "list_statuses_of_commit", "show_combined_status"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+STATES: Final = ("pending", "success", "error", "failure", "warning", "skipped")
+ORDERS: Final = ("oldest", "recentupdate", "leastupdate", "leastindex", "highestindex")
+
+
+class CommitStatus(msgspec.Struct, frozen=True):
+    """What one program says of a commit."""
+
+    id: int
+    status: str
+    target_url: str
+    description: str
+    url: str
+    context: str
+    creator: User | None
+    created_at: Time
+    updated_at: Time
+
+
+class CombinedStatus(msgspec.Struct, frozen=True):
+    """The newest status of each context of a commit, and what they come to; no state where there is none."""
+
+    state: str
+    sha: str
+    total_count: int
+    statuses: list[CommitStatus]
+    repository: Repository
+    commit_url: str
+    url: str
+
+
+class StatusesQuery(msgspec.Struct, frozen=True):
+    """Which statuses of a commit, and in which order."""
+
+    sort: str = ""
+    state: str = ""
+
+
+def statuses_of(call: Call, place: Place, ref: str, query: StatusesQuery) -> Listed[CommitStatus]:
+    """Return the statuses of a commit, which must be there."""
+    commit_named(git_of(call, place), place, ref)
+    for name, given, known in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
+        if given and given not in known:
+            raise Refusal(400, f"{name} must be one of {', '.join(known)}")
+    return Listed([], 0)
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/commits/{ref...}/statuses",
+    scope="repository",
+    guards=READING,
+    refuses=(400,),
+    slow=True,
+)
+def list_statuses(
+    call: Call,
+    place: Place,
+    ref: str,
+    query: StatusesQuery,
+    page: Page,  # noqa: ARG001  # the list has pages
+) -> Listed[CommitStatus]:
+    """List the statuses of the commit a branch, a tag or an id stands for."""
+    return statuses_of(call, place, ref, query)
+
+
+@endpoint(
+    "GET /repos/{owner}/{repo}/statuses/{sha}", scope="repository", guards=READING, refuses=(400,), slow=True
+)
+def list_statuses_of_commit(
+    call: Call,
+    place: Place,
+    sha: str,
+    query: StatusesQuery,
+    page: Page,  # noqa: ARG001  # the list has pages
+) -> Listed[CommitStatus]:
+    """List the statuses of a commit by its id."""
+    return statuses_of(call, place, sha, query)
+
+
+@endpoint("GET /repos/{owner}/{repo}/commits/{ref...}/status", scope="repository", guards=READING, slow=True)
+def show_combined_status(call: Call, place: Place, ref: str, page: Page) -> CombinedStatus:
+    """Show what the newest statuses of a commit come to; the state is empty while there are none."""
+    sha = commit_named(git_of(call, place), place, ref)
+    api = repository_api(call, place.repository)
+    call.answer_headers |= paging_headers(call, page, 0)
+    return CombinedStatus(
+        state="",
+        sha=sha,
+        total_count=0,
+        statuses=[],
+        repository=repository(call, place.repository, place.access),
+        commit_url=f"{api}/commits/{sha}",
+        url=f"{api}/commits/{sha}/status",
+    )

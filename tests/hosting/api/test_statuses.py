@@ -1,0 +1,65 @@
+"""Commit statuses, of which there are none yet."""
+
+import httpx
+import pytest
+
+from tests.hosting.world import World
+
+# Nothing of this is in the database.
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def ada(world: World) -> httpx.Client:
+    """Give Ada a repository with a commit, and return her client."""
+    client = world.user("ada")
+    client.post("/user/repos", json={"name": "ship", "auto_init": True})
+    return client
+
+
+def head(ada: httpx.Client) -> str:
+    """Return the commit Ada's branch points to."""
+    sha: str = ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
+    return sha
+
+
+def test_a_commit_without_statuses_has_an_empty_list(ada: httpx.Client) -> None:
+    """By branch, by a branch with a slash in its name, by tag and by id."""
+    ada.post("/repos/ada/ship/branches", json={"new_branch_name": "feature/x", "old_ref_name": "main"})
+    ada.post("/repos/ada/ship/tags", json={"tag_name": "v1", "target": "main"})
+    for ref in ("main", "feature/x", "feature%2Fx", "v1", head(ada), head(ada)[:10]):
+        answer = ada.get(f"/repos/ada/ship/commits/{ref}/statuses")
+        assert (answer.status_code, answer.json(), answer.headers["x-total-count"]) == (200, [], "0")
+    answer = ada.get(f"/repos/ada/ship/statuses/{head(ada)}", params={"state": "success", "sort": "oldest"})
+    assert (answer.status_code, answer.json(), answer.headers["x-total-count"]) == (200, [], "0")
+
+
+def test_the_combined_status_of_no_statuses_has_no_state(ada: httpx.Client) -> None:
+    """Neither success nor pending: a bot that waits for checks must not take silence for either."""
+    answer = ada.get("/repos/ada/ship/commits/main/status")
+    assert (answer.status_code, answer.headers["x-total-count"]) == (200, "0")
+    told = answer.json()
+    assert (told["state"], told["total_count"], told["statuses"]) == ("", 0, [])
+    assert (told["sha"], told["repository"]["full_name"]) == (head(ada), "ada/ship")
+    assert ada.get(told["commit_url"]).json()["sha"] == head(ada)
+    assert ada.get(told["url"]).json() == told
+
+
+@pytest.mark.parametrize("path", ["commits/{}/statuses", "commits/{}/status", "statuses/{}"])
+@pytest.mark.parametrize("ref", ["nowhere", "0" * 40, "refs/heads/nowhere"])
+def test_an_unknown_ref_is_not_found(ada: httpx.Client, path: str, ref: str) -> None:
+    """As for the commit itself."""
+    assert ada.get(f"/repos/ada/ship/{path.format(ref)}").status_code == 404
+
+
+def test_an_unknown_state_or_order_is_refused(ada: httpx.Client) -> None:
+    """Rather than answered as if it had been understood."""
+    for query in ({"state": "purple"}, {"sort": "sideways"}):
+        assert ada.get("/repos/ada/ship/commits/main/statuses", params=query).status_code == 400
+
+
+def test_an_empty_repository_has_no_commit_to_ask_about(world: World) -> None:
+    """Its default branch is not there yet."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "ship"})
+    assert ada.get("/repos/ada/ship/commits/main/status").status_code == 404
