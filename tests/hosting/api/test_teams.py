@@ -183,7 +183,8 @@ def test_only_repositories_of_the_organization_can_be_given(world: World, ada: h
     bob.post("/user/repos", json={"name": "engine"})
     admins = ada.post("/orgs/guild/teams", json={"name": "admins", "permission": "admin"}).json()["id"]
     ada.put(f"/teams/{admins}/members/bob")
-    for path, status in (("bob/engine", 404), ("guild/nothing", 404), ("guild/engine", 204)):
+    bob.post("/user/repos", json={"name": "sail"})
+    for path, status in (("bob/sail", 404), ("guild/nothing", 404), ("guild/engine", 204)):
         assert ada.put(f"/teams/{admins}/repos/{path}").status_code == status
     path = f"/teams/{admins}/repos/guild/engine"
     assert eve.put(path).status_code == 404
@@ -239,3 +240,21 @@ def test_a_token_for_public_things_sees_no_team_of_a_private_organization(world:
     public_only = world.holding(accounts.find_user(world.database, account), "all", "public-only")
     assert public_only.get(f"/teams/{number}").status_code == 403
     assert public_only.get("/user/teams").json() == []
+
+
+@pytest.mark.parametrize("named", ["guild", "GUILD", "bob", "nobody", "undefined", "a%2Fb"])
+def test_the_organization_in_the_path_of_a_repository_is_ignored(
+    world: World, ada: httpx.Client, named: str
+) -> None:
+    """The team's own counts, as clients send junk there; nobody else's repository is reached by naming them."""
+    bob = world.user("bob")
+    theirs = bob.post("/user/repos", json={"name": "engine"}).json()["id"]
+    team = ada.post("/orgs/guild/teams", json={"name": "crew"}).json()["id"]
+    path = f"/teams/{team}/repos/{named}/engine"
+    assert ada.get(path).status_code == 404
+    assert ada.put(path).status_code == 204
+    assert ada.get(path).json()["full_name"] == "guild/engine"
+    assert [one["full_name"] for one in ada.get(f"/teams/{team}/repos").json()] == ["guild/engine"]
+    assert ada.delete(path).status_code == 204
+    assert ada.get(f"/teams/{team}/repos").json() == []
+    assert bob.get("/repos/bob/engine").json()["id"] == theirs
