@@ -5,6 +5,7 @@ import io
 import os
 import random
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from holdfast.backup.errors import (
     WrongKey,
 )
 from holdfast.backup.opening import begins_like_a_stream
+from holdfast.backup.schema import BackupInfo
 from tests.backup.container.vectors import LEGACY_B, SET_A, SET_B
 from tests.backup.streams import (
     HEADER,
@@ -212,7 +214,7 @@ def test_a_lost_metadata_file_is_made_up_for_by_the_account_id(snapshot: Path, h
         (snapshot / "metadata").unlink()
     else:
         (snapshot / "metadata").write_bytes(b"\xff\xff")
-    with pytest.raises(BackupError, match="metadata"):
+    with pytest.raises(BackupError, match=r"metadata.*give the account id beside the recovery key"):
         backup.open(snapshot, LOCAL_KEYS)
     with backup.open(snapshot, KEYS) as found:
         assert all_of(found) == RECORDS
@@ -232,11 +234,14 @@ def test_an_export_opens_as_folder_and_from_the_one_around_it(tmp_path: Path) ->
         assert found.form is Form.LINES
 
 
-@pytest.mark.parametrize("name", ["lines", "array", "json5"])
-def test_gzipped_json_is_read_as_what_is_in_it(name: str) -> None:
-    """People compress whatever they have."""
+@pytest.mark.parametrize(
+    ("name", "form"), [("lines", Form.GZIP_LINES), ("array", Form.GZIP_ARRAY), ("json5", Form.GZIP_ARRAY)]
+)
+def test_gzipped_json_is_read_as_what_is_in_it(name: str, form: Form) -> None:
+    """People compress whatever they have, and it is called what it is."""
     with backup.open(io.BytesIO(gzip.compress(FILES[name]))) as found:
-        assert found.form is Form.GZIP
+        assert found.form is form
+        assert form.value.startswith("gzipped JSON")
         assert all_of(found) == all_of(found) == RECORDS
 
 
@@ -392,14 +397,34 @@ def test_an_encrypted_file_that_begins_like_a_short_header_opens(tmp_path: Path)
 
 
 def test_a_stream_of_any_size_with_any_header_is_a_stream() -> None:
-    """Also one whose size an encrypted file could have, and whose header says only its version."""
-    for header in (HEADER, b"\x08\x01"):
+    """Also one whose size an encrypted file could have, and whose header lacks its version, its time or both."""
+    without_version = BackupInfo(backupTimeMs=1_700_000_000_123).SerializeToString()
+    without_both = BackupInfo(mediaRootBackupKey=bytes(range(200, 232))).SerializeToString()
+    for header in (HEADER, b"\x08\x01", without_version, without_both):
         for count in range(20, 36):
             data = record(header) + empty_frame(1) * count
             with backup.open(io.BytesIO(data)) as found:
                 assert found.form is Form.STREAM
             with piped(data) as source, backup.open(source) as found:
                 assert len(list(found)) == count
+
+
+@pytest.mark.parametrize(("version", "time"), [(1, 5), (1, 0), (0, 0)])
+@pytest.mark.parametrize("size", [(1 << 16) - 3, 1 << 16, 300_000, 5 << 20])
+def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: int) -> None:
+    """Debug data of any length may stand in it, whatever the size of the file, and with or without frames."""
+    debug = random.Random(size).randbytes(size)
+    header = BackupInfo(version=version, backupTimeMs=time, debugInfo=debug).SerializeToString()
+    for frames in ([], [frame for frame in RECORDS[1:] if frame], [b"\x22" + record(bytes(200_000))]):
+        data = stream_of([header, *frames])
+        filler = b"\x52" + record(bytes(-(len(data) + 3) % 16))
+        for whole in (data, stream_of([header, *frames, filler])):
+            with backup.open(io.BytesIO(whole)) as found:
+                assert found.form is Form.STREAM
+                assert found.header == header
+            with piped(whole) as source, backup.open(source) as found:
+                assert found.header == header
+                deque(found.blocks(), maxlen=0)
 
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "legacy container", "lines"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
+from holdfast.backup import archive
 from holdfast.backup.schema import BackupInfo
 from holdfast.cli.exits import Exit
 from tests.backup.container.vectors import SET_A, SET_B
@@ -49,6 +50,33 @@ def check_failure(ran: Ran, status: Exit, *words: str) -> None:
     assert ran.out == ""
     for word in words:
         assert word in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("info",),
+        ("validate",),
+        ("convert", "{out}"),
+        ("extract", "{out}"),
+        ("redact", "{out}"),
+        ("repair", "{out}"),
+    ],
+)
+def test_every_command_says_what_a_file_of_another_kind_is(
+    run: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """An archive given for a backup, a database, a chat of WhatsApp: what it is and what to do, in one line."""
+    own = tmp_path / "mine.archive"
+    archive.open(own, create=True).close()
+    chat = tmp_path / "chat.txt"
+    chat.write_text("31.12.20, 23:59 - Jörg: Frohes Neues!\n" * 16)
+    command, *rest = words
+    target = str(tmp_path / "out.binproto")
+    for file, told in ((own, "an archive of Holdfast"), (chat, "a chat that WhatsApp exported")):
+        ran = run("backup", command, str(file), *(one.format(out=target) for one in rest))
+        check_failure(ran, Exit.UNREADABLE, told)
+        check_failure(run("archive", "import", str(tmp_path / "new.archive"), str(file)), Exit.UNREADABLE, told)
 
 
 def test_info_prints_what_people_recognise(run: Run, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 BackupError
 ├── UnreadableBackup          the file cannot be opened, or is not a backup in any form we know
-│   └── FolderIncomplete      a local backup folder lacks a file without which it cannot be opened
+│   ├── FolderIncomplete      a local backup folder lacks a file without which it cannot be opened
+│   └── UnsupportedFormat     the file is known to be something else
 ├── DamagedBackup             it is a backup, but its bytes break the format at a known place
 │   └── DamagedContainer      what is around the stream is damaged: encryption, compression, metadata
 ├── DamagedRecord             the bytes of one record, on its own, break the format
@@ -66,6 +67,7 @@ __all__ = [
     "UnfitJson",
     "UnknownChat",
     "UnreadableBackup",
+    "UnsupportedFormat",
     "UnwritableBackup",
     "WrongKey",
 ]
@@ -88,6 +90,10 @@ class FolderIncomplete(UnreadableBackup):
     def __init__(self, problem: str, *, part: Part) -> None:
         super().__init__(problem)
         self.part = part
+
+
+class UnsupportedFormat(UnreadableBackup):
+    """The file is known to be something else than a chat backup; the message says what, and what to do."""
 
 
 class DamagedBackup(BackupError):

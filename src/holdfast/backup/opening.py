@@ -1,13 +1,11 @@
 """The one door: opens a backup in whatever form it comes, by looking at its content and not at its name."""
 
-import codecs
 import io
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 from os import PathLike
@@ -39,21 +37,35 @@ from holdfast.backup.errors import (
     FolderIncomplete,
     KeyIncomplete,
     UnreadableBackup,
+    UnsupportedFormat,
     WrongKey,
 )
+from holdfast.backup.file_types import (
+    LOOKED_FOR,
+    is_random,
+    is_utf8_text,
+    refuse_binary,
+    refuse_desktop_database,
+    refuse_desktop_folder,
+    refuse_json,
+    refuse_text,
+)
 from holdfast.backup.schema import BackupInfo
-from holdfast.backup.wire import Block, Frame, FrameStream, Limits
-from holdfast.backup.wire.salvage import OnGap, SalvagedStream
+from holdfast.backup.wire import Block, Frame, FrameStream, Limits, frames, walk
+from holdfast.backup.wire.salvage import HEAD, OnGap, SalvagedStream, is_plain, is_record, length_at
+from holdfast.backup.wire.stream import NO_CAP
 
 __all__ = ["Backup", "Form", "open"]
 
 LOOK: Final = 1 << 16
-LOOKED_FOR: Final = (
-    "a frame stream (also gzipped), an encrypted backup, a local backup folder, "
-    "an export (main.jsonl, its folder or its ZIP), and an array of records in JSON"
-)
 TEXT_LOOK: Final = 32
-CONTROLS: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
+# How many frames behind a header without version or time vouch for it.
+VOUCHERS: Final = 8
+# A header has six fields; one that is longer than what is looked at is followed through this many.
+MOST_FIELDS: Final = 1000
+HEADER_TAGS: Final = frozenset({0x08, 0x10, 0x1A, 0x22, 0x2A, 0x32})
+VERSION_TAG: Final = 0x08
+TIME_TAG: Final = 0x10
 # Where a gzip header has its flags, and the lowest value with one that means nothing.
 GZIP_FLAGS: Final = 3
 RESERVED_FLAGS: Final = 0x20
@@ -66,6 +78,8 @@ class Form(StrEnum):
 
     STREAM = "frame stream"
     GZIP = "gzipped frame stream"
+    GZIP_LINES = "gzipped JSON Lines"
+    GZIP_ARRAY = "gzipped JSON array"
     CONTAINER = "encrypted backup"
     FOLDER = "local backup folder"
     LINES = "JSON Lines"
@@ -191,6 +205,7 @@ class Opener:
         if export is None:
             for hollow in hollow_snapshots(path):
                 raise without_main(hollow)
+            refuse_desktop_folder(path)
             raise UnreadableBackup(f"{path} is a folder, but no backup was found in it; looked for {LOOKED_FOR}")
         with ExitStack() as stack:
             source = stack.enter_context(export.open_lines())
@@ -212,22 +227,26 @@ class Opener:
         if again:
             size: int | None = source.seek(0, io.SEEK_END)
             source.seek(0)
-            head = source.read(LOOK)
+            head = b"".join(read_chunks(source, LOOK))
         else:
             size = None
             head, source = look(source)
         try:
-            form = recognise(head, size)
+            form = recognise(head, size, peeking(source) if again else None)
             if not again and form in {Form.CONTAINER, Form.EXPORT}:
                 # These have to be read from the end, or twice.
                 spooled: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # the stack closes it
                 shutil.copyfileobj(source, spooled)
                 source, again, size = spooled, True, spooled.tell()
-                form = recognise(head, size)
+                form = recognise(head, size, peeking(source))
+        except UnsupportedFormat:
+            raise
         except UnreadableBackup as refusal:
-            if self.on_fault is None or self.keys is None or size is None or size < SMALLEST_SEALED:
+            if self.keys is None or size is None or size < SMALLEST_SEALED or not again:
                 raise
             return Backup(Form.CONTAINER, name, self.cut(source, refusal), stack.pop_all(), again=again)
+        if form is Form.CONTAINER and beside is not None and size is not None and not head.startswith(MAGIC):
+            refuse_desktop_database(beside / Path(name).name, size)
         media: Media | None = None
         if form is Form.CONTAINER:
             start = self.sealed(source, lambda: local_metadata(beside))
@@ -244,7 +263,7 @@ class Opener:
                 )
 
         elif form is Form.GZIP:
-            start = self.gzipped(source)
+            return self.gzipped(source, name, stack, again=again)
         elif form is Form.LINES:
             start = self.lines(source)
         elif form is Form.ARRAY:
@@ -282,28 +301,42 @@ class Opener:
 
         return start
 
-    def gzipped(self, source: BinaryIO) -> Callable[[], Records]:
-        """Read what is gzipped: a stream, or JSON."""
+    def gzipped(self, source: BinaryIO, name: str, stack: ExitStack, *, again: bool) -> Backup:
+        """Open what is gzipped: a stream, or JSON."""
+        form = Form.GZIP
 
         def start() -> Records:
+            nonlocal form
             rewind(source)
             head, plain = look(gunzip(source, limits=self.gunzip, on_fault=self.on_fault))
-            form = recognise(head, None)
-            if form is Form.LINES:
+            inner = recognise_gzipped(head)
+            if inner is Form.LINES:
+                form = Form.GZIP_LINES
                 return self.lines(plain)()
-            return self.array(plain)() if form is Form.ARRAY else self.stream(plain)()
+            if inner is Form.ARRAY:
+                form = Form.GZIP_ARRAY
+                return self.array(plain)()
+            return self.stream(plain)()
 
-        return start
+        found = Backup(form, name, start, stack.pop_all(), again=again)
+        found.form = form
+        return found
 
     def cut(self, source: BinaryIO, refusal: UnreadableBackup) -> Callable[[], Records]:
         """Read what may be the beginning of an encrypted container; only a key that fits can tell."""
-        start = self.sealed(source, lambda: None)
+        faults: list[DamagedContainer | FolderIncomplete] = []
+        # Whether the key fits can be told of a file that is damaged, and then the damage is what to speak of.
+        tolerant = self if self.on_fault is not None else replace(self, on_fault=faults.append)
+        start = tolerant.sealed(source, lambda: None)
 
         def try_keys() -> Records:
             try:
-                return start()
+                records = start()
             except (WrongKey, KeyIncomplete):
                 raise refusal from None
+            for fault in faults:
+                raise fault
+            return records
 
         return try_keys
 
@@ -384,51 +417,121 @@ def reading(name: str) -> Iterator[None]:
         raise UnreadableBackup(f"{name} cannot be read: {error.strerror or error}") from error
 
 
-def recognise(head: bytes, size: int | None) -> Form:
-    """Tell the form of a file by how it begins; `size` is None where it is not known."""
+def recognise(head: bytes, size: int | None, peek: Callable[[int, int], bytes] | None = None) -> Form:
+    """Tell the form of a file by how it begins; `size` is None where it is not known.
+
+    `peek` reads so many bytes from a place behind the head, where there is a way to. A file that is known to be
+    something else is refused with what it is.
+    """
     if not head:
         raise UnreadableBackup("the file is empty")
     if head.startswith(MAGIC):
         return Form.CONTAINER
+    refuse_binary(head)
     # An encrypted file begins with any bytes whatever, so a few that look like another form prove little: the
     # fewer of them there are, the more of what follows is looked at.
     if head.startswith(b"\x1f\x8b\x08") and len(head) > GZIP_FLAGS and head[GZIP_FLAGS] < RESERVED_FLAGS:
         return Form.GZIP
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Form.EXPORT
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip() if is_text(head) else b""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip() if is_utf8_text(head, TEXT_LOOK) else b""
     if text.startswith(b"{") and text[1:].lstrip()[:1] in {b'"', b"}"}:
+        refuse_json(text)
         return Form.LINES
     if text.startswith((b"[", b"//", b"/*")) and text[1:].lstrip()[:1] in {b"{", b"/", b"*", b"]"}:
         return Form.ARRAY
-    sealed = not head.isascii() and (size is None or (size >= SMALLEST_SEALED and size % 16 == 0))
-    if begins_like_a_stream(head, strict=sealed):
+    fits = size is None or (size >= SMALLEST_SEALED and size % 16 == 0)
+    if begins_like_a_stream(head, strict=fits and not head.isascii(), size=size, peek=peek):
         return Form.STREAM
-    if sealed:
-        return Form.CONTAINER
+    refuse_text(head)
+    if is_random(head):
+        if fits and not head.isascii():
+            return Form.CONTAINER
+        if size is not None and size >= SMALLEST_SEALED:
+            raise UnreadableBackup(
+                f"this is not a chat backup in any form known here; looked for {LOOKED_FOR}. It may be an "
+                "encrypted backup that was cut off, as its size is not a multiple of 16: give its key to find out"
+            )
     raise UnreadableBackup(f"this is not a chat backup in any form known here; looked for {LOOKED_FOR}")
 
 
-def is_text(head: bytes) -> bool:
-    """Tell whether the first bytes are UTF-8 without control characters, which is enough to rule out chance."""
-    start = head[:TEXT_LOOK]
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError:
-        return False
-    return not CONTROLS.search(start)
-
-
-def begins_like_a_stream(head: bytes, *, strict: bool) -> bool:
+def begins_like_a_stream(
+    head: bytes,
+    *,
+    strict: bool,
+    size: int | None = None,
+    peek: Callable[[int, int], bytes] | None = None,
+) -> bool:
     """Tell whether the first record is a header. Almost any bytes parse as one, so it must have a known field.
 
-    One in ten thousand encrypted files passes even so; `strict` asks for version and time, which all apps write.
+    One in ten thousand encrypted files passes even so; `strict` asks for version and time, which all apps write,
+    or else for frames behind the header.
     """
-    try:
-        header = check_header(FrameStream(io.BytesIO(head)).header)
-    except BackupError:
+    length, start = length_at(head, 0)
+    end = start + length
+    if length <= 0 or (size is not None and end > size):
         return False
-    return not strict or bool(header.version and header.backupTimeMs)
+    whole = size if size is not None else None if len(head) == LOOK else len(head)
+    look_at = peek or (lambda place, count: head[place : place + count])
+    if end > len(head):
+        if whole is not None and end > whole:
+            return False
+        walked, version, time = walk_header(look_at, start, end)
+        return (version and time) or (walked and followed_by_frames(look_at, end, whole))
+    try:
+        header = check_header(head[start:end])
+    except UnreadableBackup:
+        return False
+    if not strict or (header.version and header.backupTimeMs):
+        return True
+    return followed_by_frames(look_at, end, whole)
+
+
+def walk_header(look_at: Callable[[int, int], bytes], at: int, end: int) -> tuple[bool, bool, bool]:
+    """Follow the fields of a header that is longer than the head, without reading what is in them.
+
+    Return whether they end where the header does and one of them is known, and whether a version and a time were
+    among them.
+    """
+    met: set[int] = set()
+    for _ in range(MOST_FIELDS):
+        if at >= end:
+            break
+        start = look_at(at, HEAD + 10)
+        tag, value = length_at(start, 0)
+        match tag & 7 if tag > 0 else None:
+            case 0:
+                width = next((place + 1 for place, byte in enumerate(start[value:]) if byte < 0x80), None)
+                if width is None:
+                    break
+                at += value + width
+            case 1:
+                at += value + 8
+            case 2:
+                size, body = length_at(start, value)
+                if size < 0:
+                    break
+                at += body + size
+            case 5:
+                at += value + 4
+            case _:
+                break
+        if at > end:
+            break
+        met.add(tag)
+    return at == end and bool(met & HEADER_TAGS), VERSION_TAG in met, TIME_TAG in met
+
+
+def followed_by_frames(look_at: Callable[[int, int], bytes], at: int, size: int | None) -> bool:
+    """Tell whether the file ends behind a header, or frames follow it, at least one of them a record."""
+    if at == size:
+        return True
+    data = look_at(at, LOOK)
+    spans, rest, _needed, fault = frames.split(data, 0, NO_CAP)
+    raws = [data[begin:end] for begin, end in spans[:VOUCHERS]]
+    if any(walk.look(raw).fault for raw in raws) or (fault and len(spans) < VOUCHERS):
+        return False
+    return any(map(is_record, raws)) or (len(data) >= rest + HEAD and is_plain(data[rest : rest + HEAD]))
 
 
 def check_header(raw: bytes) -> BackupInfo:
@@ -447,6 +550,33 @@ def local_metadata(folder: Path | None) -> LocalMetadata | None:
     if folder is None or not (folder / METADATA).is_file() or not (folder / MAIN).is_file():
         return None
     return Snapshot(folder, folder).metadata()
+
+
+def recognise_gzipped(head: bytes) -> Form:
+    """Tell the form of what was gzipped; what can only be read from a file of its own is refused."""
+    try:
+        form = recognise(head, None)
+    except UnsupportedFormat as refusal:
+        raise UnsupportedFormat(f"the file is gzipped, and what is in it is no backup: {refusal}") from None
+    except UnreadableBackup:
+        if not head or head.isascii():
+            raise
+        return Form.STREAM  # reading it says where it is damaged
+    if head.startswith(MAGIC) or form in {Form.EXPORT, Form.GZIP}:
+        raise UnreadableBackup(
+            f"the file is gzipped, and what is in it is a {form.value}: unpack it with `gunzip`"
+        )
+    return form
+
+
+def peeking(source: BinaryIO) -> Callable[[int, int], bytes]:
+    """Return a function that reads from a place of a file that can be read from any."""
+
+    def peek(place: int, count: int) -> bytes:
+        source.seek(place)
+        return b"".join(read_chunks(source, count))
+
+    return peek
 
 
 def look(source: BinaryIO) -> tuple[bytes, BinaryIO]:

@@ -17,11 +17,12 @@ from holdfast.backup.archive.schema_people import PEOPLE
 from holdfast.backup.archive.schema_rest import REST
 from holdfast.backup.archive.schema_views import INDEXES, LATER_INDEXES, SEARCH, VIEWS
 from holdfast.backup.errors import ArchiveError, ArchiveTooNew, NotAnArchive
+from holdfast.backup.file_types import ARCHIVE_ID
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "VERSION", "check", "check_tables", "create", "upgrade"]
 
 # "HOLD", which `file` and SQLite show.
-APPLICATION_ID: Final = 0x484F4C44
+APPLICATION_ID: Final = ARCHIVE_ID
 
 Migration = Callable[[sqlite3.Connection], None]
 

@@ -38,6 +38,8 @@ NAME: Final = b"SBACKUP"
 VERSION: Final = 1
 MAGIC: Final = NAME + bytes([VERSION])
 GZIP: Final = b"\x1f\x8b\x08"
+# A database of Signal Desktop, which looks as random as a container, consists of pages of this size.
+SQLCIPHER_PAGE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,9 @@ def _content(opened: Opened, on_fault: OnFault | None) -> Iterator[bytes]:
 
 def _version_hint(layout: Layout) -> str:
     if layout.unknown_version is None:
-        return ""
+        if layout.modern or layout.span.end % SQLCIPHER_PAGE:
+            return ""
+        return "; a file of this size may also be a database of Signal Desktop, which cannot be read here"
     return (
         f"; it begins like a remote backup of version {layout.unknown_version}, which this program does not know"
     )

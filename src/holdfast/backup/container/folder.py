@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from holdfast.backup.container.inside import open_inside
 from holdfast.backup.container.manifest import read_manifest
-from holdfast.backup.container.metadata import LocalMetadata
+from holdfast.backup.container.metadata import WITHOUT_METADATA, LocalMetadata
 from holdfast.backup.errors import FolderIncomplete, UnreadableBackup
 from holdfast.backup.parts import Part
 
@@ -60,7 +60,7 @@ class Snapshot:
             with open_inside(self.root, self.path / METADATA) as source:
                 raw = source.read(METADATA_LIMIT + 1)
         except FileNotFoundError:
-            problem = f"{self.path} has no file {METADATA}, without which no key can be found"
+            problem = f"{self.path} has no file {METADATA}; {WITHOUT_METADATA}"
             raise FolderIncomplete(problem, part=Part.METADATA_MISSING) from None
         if len(raw) > METADATA_LIMIT:
             raise UnreadableBackup(f"{self.path / METADATA} is far too large to be what its name says")

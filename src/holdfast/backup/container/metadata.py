@@ -77,6 +77,13 @@ class ForwardSecrecy:
         return cls.parse(message.SerializeToString(deterministic=True))
 
 
+# What helps who has lost the file, or has a damaged one.
+WITHOUT_METADATA: Final = (
+    "give the account id beside the recovery key (--account-id, or a line `account-id = ...` in the key file), "
+    "and the backup opens without it"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class LocalMetadata:
     """The file `metadata` of a local snapshot: the encrypted backup id, so that a recovery key alone is enough."""
@@ -89,7 +96,9 @@ class LocalMetadata:
         """Read the whole file."""
 
         def damaged(problem: str) -> DamagedContainer:
-            return DamagedContainer(f"the local metadata {problem}", part=Part.METADATA, offset=0)
+            return DamagedContainer(
+                f"the local metadata {problem}; {WITHOUT_METADATA}", part=Part.METADATA, offset=0
+            )
 
         try:
             message = local_pb2.Metadata.FromString(raw)

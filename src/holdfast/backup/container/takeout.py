@@ -18,6 +18,7 @@ from holdfast.backup.container.folder import folders_in
 from holdfast.backup.container.gunzip import GunzipLimits
 from holdfast.backup.container.inside import open_inside
 from holdfast.backup.errors import AttachmentMissing, DamagedBackup, UnreadableBackup
+from holdfast.backup.file_types import refuse_zip
 
 __all__ = ["LINES", "FolderExport", "ZipExport", "find_export"]
 
@@ -85,6 +86,7 @@ class ZipExport:
             (name for name in names if name.rpartition("/")[2] == LINES), key=lambda name: name.count("/")
         )
         if not lines:
+            refuse_zip(names)
             raise UnreadableBackup(f"this is a ZIP, but no export of a chat backup: it holds no {LINES}")
         media = {match[1]: name for name in names if (match := MEDIUM.fullmatch(name))}
         return cls(archive, lines[0], media, limits or GunzipLimits())
