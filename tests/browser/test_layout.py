@@ -4,7 +4,7 @@ import base64
 
 import httpx
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.conftest import ADMIN_PASSWORD, Service
 
@@ -38,3 +38,21 @@ def test_fields_and_names_are_wide_enough_to_read(site: Service, page: Page) -> 
         assert width_of(page, field) > 120, field
     page.goto(f"{site.url}/admin/ship/src/branch/main/deck/cabin")
     assert width_of(page, ".files td.name:has-text('lantern.txt')") > 180
+
+
+@pytest.mark.parametrize(("page", "scheme"), SIZES[:1], indirect=True)
+def test_an_address_with_a_line_shows_that_line_of_a_long_file(site: Service, page: Page) -> None:
+    """A long file is shown in parts: the one with the line is loaded, also of its blame."""
+    with api_of(site) as api:
+        api.post("/user/repos", json={"name": "ship"})
+        text = "".join(f"line {number}\n" for number in range(1, 20_001))
+        body = {"content": base64.b64encode(text.encode()).decode(), "message": "Add a long file"}
+        assert api.post("/repos/admin/ship/contents/long.txt", json=body).status_code == 201
+    for kind in ("src", "blame"):
+        page.goto(f"{site.url}/admin/ship/{kind}/branch/main/long.txt#L15000-L15002")
+        expect(page.locator("#L15000")).to_be_in_viewport()
+        expect(page.locator("#L15000")).to_contain_text("line 15000")
+        expect(page.locator(".marked")).to_have_count(3)
+        expect(page.locator("#L14990")).to_be_attached()
+    page.goto(f"{site.url}/admin/ship/src/branch/main/long.txt#L99999")
+    expect(page.locator("#L1")).to_be_visible()

@@ -21,6 +21,7 @@ from holdfast.web.code import (
 )
 from holdfast.web.issues import (
     commenting,
+    dependency_list,
     editing,
     graph,
     labels,
@@ -52,7 +53,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     *(home, explore, search),
     *(raw_files, source, history_page, commit_page, blame_page, compare_page, refs_page),
     *(edit_page, upload_page, delete_page),
-    *(listing, yours, showing, opening, editing, commenting, linking, graph, labels, milestones),
+    *(listing, yours, showing, opening, editing, commenting, linking, graph, dependency_list, labels, milestones),
     *(owner, making, general, collaborating, protecting, dangers, organization, teaming),
     *(account, tokens, browsers, hook_pages, delivery_pages),
     *(users, service),

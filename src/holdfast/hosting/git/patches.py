@@ -154,15 +154,18 @@ def side(repo: Repo, mode: int, object_id: str) -> bytes | None:
     return read_blob(repo, object_id)
 
 
-def hunks_of(repo: Repo, file: FileDiff, *, most: int) -> tuple[list[Hunk], bool] | None:
-    """Return the hunks of a file up to so many lines, and whether there are more; None when it is too large."""
+def hunks_of(repo: Repo, file: FileDiff, *, most: int, skip: int = 0) -> tuple[list[Hunk], bool] | None:
+    """Return the hunks of a file up to so many lines, and whether there are more; None when it is too large.
+
+    `skip` leaves out that many lines at the beginning.
+    """
     old, new = side(repo, file.old_mode, file.old_id), side(repo, file.new_mode, file.new_id)
     if old is None or new is None:
         return None
-    return hunks_between(old, new, most=most)
+    return hunks_between(old, new, most=most, skip=skip)
 
 
-def hunks_between(old: bytes, new: bytes, *, most: int) -> tuple[list[Hunk], bool]:
+def hunks_between(old: bytes, new: bytes, *, most: int, skip: int = 0) -> tuple[list[Hunk], bool]:
     """Compare two texts; return the hunks up to so many lines, and whether there are more."""
     try:
         patch = pygit2.Patch.create_from(old, new)
@@ -173,10 +176,13 @@ def hunks_between(old: bytes, new: bytes, *, most: int) -> tuple[list[Hunk], boo
     for hunk in patch.hunks:
         if room <= 0:
             return made, True
-        lines = [line_of(line) for line in hunk.lines[:room]]
+        left = hunk.lines[skip:]
+        skip = max(0, skip - len(hunk.lines))
+        lines = [line_of(line) for line in left[:room]]
         room -= len(lines)
-        made.append(Hunk(hunk.old_start, hunk.new_start, heading_of(hunk.header), tuple(lines)))
-        if len(lines) < len(hunk.lines):
+        if lines:
+            made.append(Hunk(hunk.old_start, hunk.new_start, heading_of(hunk.header), tuple(lines)))
+        if len(lines) < len(left):
             return made, True
     return made, False
 

@@ -1,9 +1,5 @@
 """The page of one commit: who, why, and what it changed."""
 
-from urllib.parse import urlencode
-
-import msgspec
-
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import Place
@@ -12,22 +8,16 @@ from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import difference
-from holdfast.web.code.diffs import diff_shown
+from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.people import lines_of
 from holdfast.web.code.spot import READING, commit_by_id
 from holdfast.web.repository_frame import COMMITS, root_path, show_in
 
-__all__ = ["OnlyQuery", "page_commit"]
-
-
-class OnlyQuery(msgspec.Struct, frozen=True):
-    """Which file is wanted by itself."""
-
-    file: str = ""
+__all__ = ["page_commit"]
 
 
 @endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
-def page_commit(call: Call, place: Place, sha: str, query: OnlyQuery) -> Raw:
+def page_commit(call: Call, place: Place, sha: str, query: DiffQuery) -> Raw:
     """Show a commit."""
     repo = git_of(call, place)
     at = commit_by_id(repo, sha)
@@ -41,10 +31,10 @@ def page_commit(call: Call, place: Place, sha: str, query: OnlyQuery) -> Raw:
         repo,
         root,
         difference(repo, parent_tree(repo, commit), commit.tree),
+        query,
         old=commit.parents[0] if commit.parents else "",
         new=commit.id,
-        only=query.file,
-        alone=lambda path: f"{here}?{urlencode({'file': path})}",
+        whole=here,
     )
     committer = commit.committer
     differs = (committer.name, committer.email) != (commit.author.name, commit.author.email)

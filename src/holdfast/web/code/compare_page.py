@@ -1,9 +1,7 @@
 """Comparing two branches, tags or commits."""
 
 from typing import Final
-from urllib.parse import quote, urlencode
-
-import msgspec
+from urllib.parse import quote
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
@@ -13,7 +11,7 @@ from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
-from holdfast.web.code.diffs import diff_shown
+from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.people import lines_of
 from holdfast.web.code.spot import READING, commit_by_id, rest_of
 from holdfast.web.pages import go
@@ -26,12 +24,11 @@ NAMES_OFFERED: Final = 100
 BEFORE_RANGE: Final = 4
 
 
-class CompareQuery(msgspec.Struct, frozen=True):
-    """What to compare, when it is chosen in the form; and which file is wanted by itself."""
+class CompareQuery(DiffQuery, frozen=True):
+    """What to compare, when it is chosen in the form."""
 
     base: str = ""
     head: str = ""
-    file: str = ""
 
 
 def commit_for(repo: Repo, name: str) -> str | None:
@@ -95,10 +92,10 @@ def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> R
         repo,
         root,
         difference(repo, read_commit(repo, before).tree, read_commit(repo, new).tree),
+        query,
         old=before,
         new=new,
-        only=query.file,
-        alone=lambda path: f"{here}?{urlencode({'file': path})}",
+        whole=here,
     )
     return show_in(
         call,

@@ -1,10 +1,11 @@
 """Differences as pages show them: as many lines as a page has room for, and a way to the rest."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
+import msgspec
 from markupsafe import escape
 
 from holdfast.hosting.api.raw import type_of_blob
@@ -13,7 +14,7 @@ from holdfast.hosting.git.patches import Difference, FileDiff, Hunk, Line, hunks
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
 
-__all__ = ["DiffShown", "PatchShown", "diff_shown"]
+__all__ = ["DiffQuery", "DiffShown", "PatchShown", "diff_shown"]
 
 MOST_FILES: Final = 60
 MOST_NAMED: Final = 150
@@ -23,6 +24,8 @@ LINES_ALONE: Final = 2500
 MOST_HTML: Final = 100_000
 PER_LINE: Final = 95
 PER_FILE: Final = 900
+LONGEST_LINE: Final = 10_000
+CUT: Final = " … cut here"
 WORDS: Final = {
     "added": "New",
     "removed": "Deleted",
@@ -44,6 +47,9 @@ class PatchShown:
     hunks: list[Hunk]
     remark: str
     alone: str
+    """Where it is shown by itself, when there is more of it than here."""
+    rest: str
+    """Where the lines after these are, when it is shown by itself already."""
     view: str
     old_image: str
     new_image: str
@@ -51,15 +57,32 @@ class PatchShown:
 
 @dataclass(frozen=True, slots=True)
 class DiffShown:
-    """A difference; `hidden` counts the files a page has no room for."""
+    """A page of a difference: the files from `first` on, as many as it has room for."""
 
     patches: list[PatchShown]
     named: list[tuple[str, str, FileDiff]]
     total: int
-    hidden: int
+    first: int
     additions: int
     deletions: int
     only: str = ""
+    before: str = ""
+    """Where the files before these are."""
+    after: str = ""
+    """Where the files after these are."""
+
+    @property
+    def last(self) -> int:
+        """The number of the last file shown."""
+        return self.first + len(self.patches) - 1
+
+
+class DiffQuery(msgspec.Struct, frozen=True):
+    """Which part of a difference is wanted: from a file on, or one file from a line on."""
+
+    file: str = ""
+    first: str = ""
+    skip: str = ""
 
 
 def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path: bytes) -> str:  # noqa: PLR0917
@@ -70,28 +93,58 @@ def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path
     return f"{root}/raw/commit/{commit}/{quote(path)}" if is_picture else ""
 
 
-def diff_shown(
-    repo: Repo, root: str, found: Difference, *, old: str, new: str, only: str, alone: Callable[[str], str]
-) -> DiffShown:
-    """Choose what to show of the difference between two commits.
+def number(text: str, least: int) -> int:
+    """Read a number of a query; what is none is the least."""
+    return max(least, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else least
 
-    `only` is the path of the one file that is wanted, and `alone` makes the address that shows one.
-    """
+
+def diff_shown(
+    repo: Repo, root: str, found: Difference, query: DiffQuery, *, old: str, new: str, whole: str
+) -> DiffShown:
+    """Choose what a page shows of the difference between two commits; `whole` is the address of its first page."""
+
+    def address(**wanted: str | int) -> str:
+        return f"{whole}?{urlencode(wanted)}"
+
+    only = query.file
     wanted = [file for file in found.files if not only or file.path == only]
+    first = min(number(query.first, 1), max(1, len(wanted)))
+    skip = number(query.skip, 0) if only else 0
     room = MOST_HTML
     patches: list[PatchShown] = []
-    for number, file in enumerate(wanted[:MOST_FILES], 1):
+    for position, file in enumerate(wanted[first - 1 : first - 1 + MOST_FILES], first):
         if room <= 0:
             break
-        made = patch_shown(repo, root, file, number, old=old, new=new, room=room, alone=alone, is_alone=bool(only))
+        made = patch_shown(
+            repo,
+            root,
+            file,
+            position,
+            old=old,
+            new=new,
+            room=room,
+            skip=skip,
+            address=address,
+            is_alone=bool(only),
+        )
         room -= PER_FILE + sum(cost(line) for hunk in made.hunks for line in hunk.lines)
         patches.append(made)
+    end = first + len(patches)
     named = [
-        (f"#file-{number}" if number <= len(patches) else alone(file.path), file.path, file)
-        for number, file in enumerate(wanted[:MOST_NAMED], 1)
+        (f"#file-{position}" if position < end else address(file=file.path), file.path, file)
+        for position, file in enumerate(wanted[first - 1 : first - 1 + MOST_NAMED], first)
     ]
-    hidden = len(wanted) - len(patches)
-    return DiffShown(patches, named, len(wanted), hidden, found.additions, found.deletions, only)
+    return DiffShown(
+        patches,
+        named,
+        len(wanted),
+        first,
+        found.additions,
+        found.deletions,
+        only,
+        before="" if first == 1 else whole if first <= MOST_FILES + 1 else address(first=first - MOST_FILES),
+        after=address(first=end) if end <= len(wanted) else "",
+    )
 
 
 def cost(line: Line) -> int:
@@ -108,12 +161,13 @@ def patch_shown(
     old: str,
     new: str,
     room: int,
-    alone: Callable[[str], str],
+    skip: int,
+    address: Callable[..., str],
     is_alone: bool,
 ) -> PatchShown:
     """Show one file."""
     hunks: list[Hunk] = []
-    remark = link = old_image = new_image = ""
+    remark = link = rest = old_image = new_image = ""
     if file.is_binary:
         old_image = image_at(repo, root, old, file.old_mode, file.old_id, file.old_path)
         new_image = image_at(repo, root, new, file.new_mode, file.new_id, file.new_path)
@@ -121,14 +175,16 @@ def patch_shown(
     elif not file.additions and not file.deletions:
         remark = quiet_change(file)
     else:
-        result = hunks_of(repo, file, most=LINES_ALONE if is_alone else LINES_PER_FILE)
+        result = hunks_of(repo, file, most=LINES_ALONE if is_alone else LINES_PER_FILE, skip=skip)
         if result is None:
             remark = "This file is too large to be compared here."
         else:
             hunks, more = fitting(*result, room=room)
-            if more:
+            if more and is_alone:
+                rest = address(file=file.path, skip=skip + sum(len(hunk.lines) for hunk in hunks))
+            elif more:
                 remark = "There is more, but it is too long to be shown here."
-                link = "" if is_alone else alone(file.path)
+                link = address(file=file.path)
     view = "" if file.status == "removed" or not new else f"{root}/src/commit/{new}/{quote(file.new_path)}"
     old_name = shown(file.old_path) if file.old_path != file.new_path else ""
     return PatchShown(
@@ -140,6 +196,7 @@ def patch_shown(
         hunks,
         remark,
         link,
+        rest,
         view if file.new_mode != SUBMODULE else "",
         old_image,
         new_image,
@@ -151,9 +208,12 @@ def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bo
     kept: list[Hunk] = []
     for hunk in hunks:
         lines = []
-        for line in hunk.lines:
+        for whole in hunk.lines:
+            is_long = len(whole.text) > LONGEST_LINE
+            line = replace(whole, text=whole.text[:LONGEST_LINE] + CUT) if is_long else whole
             room -= cost(line)
-            if room < 0:
+            # The first line is shown however long it is, so that whoever goes on gets further.
+            if room < 0 and (kept or lines):
                 break
             lines.append(line)
         if lines:

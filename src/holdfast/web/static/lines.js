@@ -1,4 +1,5 @@
-// Marks the lines an address names (#L3 or #L3-L9), and lets the shift key choose more than one.
+// Marks the lines an address names (#L3 or #L3-L9), and lets the shift key choose more than one. A long file is shown
+// in parts: a line of another part is shown by loading that part, from a few lines before it.
 "use strict";
 (() => {
   const code = document.querySelector("pre.code, table.blame");
@@ -9,10 +10,20 @@
     const one = Number(found[1]), other = Number(found[2] || found[1]);
     return [Math.min(one, other), Math.max(one, other)];
   };
+  const CONTEXT = 10;
+  const load = (number) => {
+    if (document.getElementById(`L${number}`) || number < 1 || number > Number(code.dataset.total)) return false;
+    const query = new URLSearchParams(location.search);
+    const first = String(Math.max(1, number - CONTEXT));
+    // The lines before it may fill a page by themselves.
+    query.set("line", query.get("line") === first ? number : first);
+    location.replace(`${location.pathname}?${query}${location.hash}`);
+    return true;
+  };
   const mark = () => {
     for (const line of code.querySelectorAll(".marked")) line.classList.remove("marked");
     const range = named();
-    if (!range) return;
+    if (!range || load(range[0])) return;
     for (let number = range[0]; number <= Math.min(range[1], range[0] + 5000); number++) {
       document.getElementById(`L${number}`)?.classList.add("marked");
     }

@@ -1,0 +1,60 @@
+"""The page that lists everything on one side of an issue's dependencies."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.shapes.dependencies import reader
+from holdfast.hosting.store import seen_issues
+from holdfast.web.issues.linking import BLOCKS, SIDES, side_of
+from holdfast.web.issues.related import related
+from holdfast.web.issues.rows import issue_path
+from holdfast.web.repository_frame import ISSUES, show_in
+
+__all__ = ["page_dependency_list"]
+
+PER_PAGE: Final = 50
+
+
+class ListQuery(msgspec.Struct, frozen=True):
+    """Which side of the issue is wanted, and which page of it."""
+
+    side: str = ""
+    page: str = ""
+
+
+@endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/list", scope="issue", guards=READING, slow=True)
+def page_dependency_list(call: Call, place: Place, index: int, query: ListQuery) -> Raw:
+    """List what an issue is blocked by, or what it blocks."""
+    issue = the_issue(call, place, index)
+    if not place.repository.allows_dependencies:
+        raise Refusal(404)
+    side = side_of(query.side)
+    number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
+    list_side = seen_issues.blocked_by if side == BLOCKS else seen_issues.blockers_of
+    found, total = list_side(
+        call.host.database, issue, reader(call), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
+    )
+    # Who may write an issue knows what blocks it; what it blocks is shown to those only who may read that.
+    writes = side != BLOCKS and not place.repository.is_archived and may_write(place, issue)
+    rows = [related(one, place.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS]
+    return show_in(
+        call,
+        place,
+        "issues/dependency_list.html",
+        tab=ISSUES,
+        title=f"Dependencies of #{index} · {place.repository.full_name}",
+        issue=issue,
+        path=issue_path(place.repository, index),
+        side=side,
+        sides=SIDES,
+        rows=rows,
+        number=max(number, 1),
+        size=PER_PAGE,
+        total=total,
+    )

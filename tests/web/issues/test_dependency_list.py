@@ -1,0 +1,43 @@
+"""The list of everything on one side of an issue's dependencies."""
+
+import re
+
+from tests.hosting.linked import relate
+from tests.web.issues.conftest import Harbour
+
+AT = "/ada/ship"
+
+
+def test_every_dependency_can_be_reached_page_by_page(harbour: Harbour) -> None:
+    """However many there are, in both directions, the issue's page leads to all of them."""
+    database = harbour.world.database
+    gauge = harbour.issue("Gauge")
+    others = [harbour.issue(f"Other {number}") for number in range(70)]
+    relate(database, [(gauge.id, one.id) for one in others[:60]] + [(one.id, gauge.id) for one in others[60:]])
+    relate(database, [(others[number].id, others[69].id) for number in range(60)])
+    eve = harbour.browser("eve")
+    page = eve.get(f"{AT}/issues/1").text
+    assert f'href="{AT}/issues/1/dependencies/list?side=blocked-by">Show all 60</a>' in page
+    found = set()
+    for number in (1, 2, 3):
+        text = eve.get(f"{AT}/issues/1/dependencies/list?side=blocked-by&page={number}").text
+        found |= set(re.findall(r"<bdi>(Other \d+)</bdi>", text))
+    assert found == {f"Other {number}" for number in range(60)}
+    last = eve.get(f"{AT}/issues/71").text
+    assert f'href="{AT}/issues/71/dependencies/list?side=blocks">Show all</a>' in last
+    text = eve.get(f"{AT}/issues/71/dependencies/list?side=blocks&page=2").text
+    assert "Other" in text
+
+
+def test_the_list_tells_no_more_than_the_issue_does(harbour: Harbour) -> None:
+    """A blocker one cannot read has no title, and what is blocked where one cannot read is left out."""
+    gauge, secret = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
+    other = harbour.issue("Second private matter", secret=True)
+    relate(harbour.world.database, [(gauge.id, secret.id), (other.id, gauge.id)])
+    eve = harbour.browser("eve")
+    blockers = eve.get(f"{AT}/issues/1/dependencies/list?side=blocked-by").text
+    assert "An issue you cannot see" in blockers
+    blocked = eve.get(f"{AT}/issues/1/dependencies/list?side=blocks").text
+    assert "There is nothing here." in blocked
+    assert "rivate matter" not in blockers + blocked
+    assert "Private matter" in harbour.browser("ada").get(f"{AT}/issues/1/dependencies/list").text
