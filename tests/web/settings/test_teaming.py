@@ -42,6 +42,21 @@ def test_a_team_is_made_filled_changed_and_deleted(guild: Guild, monkeypatch: py
     assert ada.get(page).status_code == 404
 
 
+def test_parts_that_do_not_exist_are_not_offered_and_kept(guild: Guild) -> None:
+    """A repository has no wiki here; what a team was given of one by a program stays."""
+    ada = guild.visit("ada")
+    units = {"repo.code": "read", "repo.wiki": "write", "repo.releases": "read"}
+    team = guild.api.post("/orgs/guild/teams", json={"name": "crew", "permission": "read", "units_map": units})
+    page = f"{PAGE}/{team.json()['id']}"
+    text = ada.get(page).text
+    for name in ("wiki", "releases", "projects", "packages", "actions"):
+        assert f'name="{name}"' not in text
+    assert ada.post(page, data={"name": "crew", **PARTS}).status_code == 303
+    kept = guild.api.get(f"/teams/{team.json()['id']}").json()["units_map"]
+    assert {name: kept[name] for name in units} == units
+    assert kept["repo.issues"] == "write"
+
+
 def test_what_is_wrong_is_said(guild: Guild) -> None:
     """A name that is taken or none, no parts at all, somebody and something that is not there."""
     ada = guild.visit("ada")

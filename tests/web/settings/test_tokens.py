@@ -2,18 +2,12 @@
 
 import re
 
-from holdfast.hosting.access import CATEGORIES
-from holdfast.web.settings.tokens import ABOUT, TokenForm
+from holdfast.hosting.api import routes as api_routes
+from holdfast.web import routes as web_routes
 from tests.hosting.world import PASSWORD
 from tests.web.visitors import EVIL, Guild
 
 PAGE = "/-/account/tokens"
-
-
-def test_every_category_can_be_chosen() -> None:
-    """And is explained."""
-    assert set(CATEGORIES) == set(ABOUT)
-    assert set(CATEGORIES) <= set(TokenForm.__struct_fields__)
 
 
 def test_a_token_is_shown_once_works_and_is_taken_back(guild: Guild) -> None:
@@ -57,3 +51,11 @@ def test_making_one_asks_for_the_password(guild: Guild) -> None:
     again = eve.post(PAGE, data=whole)
     assert again.status_code == 400
     assert "name has been used already" in again.text
+
+
+def test_only_scopes_that_an_endpoint_asks_for_are_offered(guild: Guild) -> None:
+    """A scope for packages, say, would promise something that is not there."""
+    asked = [declared.scope for declared in (*api_routes.endpoints(), *web_routes.endpoints())]
+    used = {name for scope in asked for name in ((scope,) if isinstance(scope, str) else scope or ())}
+    page = guild.visit("ada").get(PAGE).text
+    assert set(re.findall(r'<select id="scope-(\w+)"', page)) == used

@@ -207,7 +207,7 @@ def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bo
     """Leave out what a page has no room for; a few endless lines would fill any."""
     kept: list[Hunk] = []
     for hunk in hunks:
-        lines = []
+        lines: list[Line] = []
         for whole in hunk.lines:
             is_long = len(whole.text) > LONGEST_LINE
             line = replace(whole, text=whole.text[:LONGEST_LINE] + CUT) if is_long else whole

@@ -34,7 +34,6 @@ class GeneralForm(msgspec.Struct, frozen=True):
     website: str = ""
     default_branch: str = ""
     visibility: str = ""
-    template: str = ""
     has_code: str = ""
     has_issues: str = ""
     has_dependencies: str = ""
@@ -54,7 +53,6 @@ def form_of(shape: Shape) -> GeneralForm:
         website=shape.website,
         default_branch=shape.default_branch,
         visibility="private" if shape.private else "public",
-        template=ticked(shape.template),
         has_code=ticked(shape.has_code),
         has_issues=ticked(shape.has_issues),
         has_dependencies=ticked(tracker is UNSET or tracker.enable_issue_dependencies),
@@ -101,7 +99,6 @@ def change_repository_settings(call: Call, place: Place, body: GeneralForm) -> R
             "description": body.description.strip(),
             "website": website,
             "default_branch": body.default_branch.strip(),
-            "template": bool(body.template),
             "has_code": bool(body.has_code),
             "has_issues": bool(body.has_issues),
             "has_pull_requests": bool(body.has_pull_requests),

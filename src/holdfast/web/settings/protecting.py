@@ -42,18 +42,18 @@ class Field:
     """Whether it says more about the one before it."""
 
 
-def people_and_teams(prefix: str, who: str, *, users: str = "") -> tuple[Field, ...]:
+def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
     """Return the fields that list people and teams."""
     return (
-        Field(
-            users or f"{prefix}_usernames", NAMES, f"People who {who}", "Names, separated by commas.", inner=True
-        ),
+        Field(f"{prefix}_usernames", NAMES, f"People who {who}", "Names, separated by commas.", inner=True),
         Field(
             f"{prefix}_teams", NAMES, f"Teams who {who}", "Teams of the organization, separated by commas.", True
         ),
     )
 
 
+# What the API keeps for merging, reviews, checks and deploy keys is not offered: nothing here acts on it yet. Saving
+# the form leaves it as it is.
 GROUPS: Final = (
     (
         "Pushing",
@@ -64,7 +64,6 @@ GROUPS: Final = (
                 "enable_push_whitelist", FLAG, "Only some may push", "Others cannot, also if they may write.", True
             ),
             *people_and_teams("push_whitelist", "may push"),
-            Field("push_whitelist_deploy_keys", FLAG, "Keys for deployment may push", inner=True),
         ),
     ),
     (
@@ -74,7 +73,6 @@ GROUPS: Final = (
             Field("enable_force_push", FLAG, "Allow pushing with force"),
             Field("enable_force_push_allowlist", FLAG, "Only some may", "Out of those who may push.", True),
             *people_and_teams("force_push_allowlist", "may push with force"),
-            Field("force_push_allowlist_deploy_keys", FLAG, "Keys for deployment may push with force", inner=True),
         ),
     ),
     (
@@ -103,28 +101,6 @@ GROUPS: Final = (
         ),
     ),
     (
-        "Pull requests",
-        "Kept for programs that merge, and answered to them by the API; nothing is merged by this service itself.",
-        (
-            Field("enable_merge_whitelist", FLAG, "Only some may merge"),
-            *people_and_teams("merge_whitelist", "may merge"),
-            Field("required_approvals", NUMBER, "Approvals needed", "0 to 1000."),
-            Field("enable_approvals_whitelist", FLAG, "Only approvals of some count"),
-            *people_and_teams("approvals_whitelist", "count as approving", users="approvals_whitelist_username"),
-            Field("block_on_rejected_reviews", FLAG, "Not while a review asks for changes"),
-            Field("block_on_official_review_requests", FLAG, "Not while a review that was asked for is missing"),
-            Field("block_on_codeowner_reviews", FLAG, "Not while an owner of the code has not approved"),
-            Field("block_on_outdated_branch", FLAG, "Not while the branch is behind"),
-            Field("dismiss_stale_approvals", FLAG, "New commits end approvals"),
-            Field("ignore_stale_approvals", FLAG, "Approvals of earlier commits do not count"),
-            Field("enable_status_check", FLAG, "Checks must pass"),
-            Field("status_check_contexts", LINES, "Which checks", "One on each line; patterns are allowed.", True),
-            Field("enable_bypass_allowlist", FLAG, "Some may merge regardless"),
-            *people_and_teams("bypass_allowlist", "may merge regardless"),
-            Field("block_admin_merge_override", FLAG, "Administrators keep to all of this too"),
-        ),
-    ),
-    (
         "Order",
         "",
         (
@@ -150,34 +126,13 @@ class ProtectionForm(msgspec.Struct, frozen=True):
     enable_push_whitelist: str = ""
     push_whitelist_usernames: str = ""
     push_whitelist_teams: str = ""
-    push_whitelist_deploy_keys: str = ""
     enable_force_push: str = ""
     enable_force_push_allowlist: str = ""
     force_push_allowlist_usernames: str = ""
     force_push_allowlist_teams: str = ""
-    force_push_allowlist_deploy_keys: str = ""
-    enable_merge_whitelist: str = ""
-    merge_whitelist_usernames: str = ""
-    merge_whitelist_teams: str = ""
-    enable_bypass_allowlist: str = ""
-    bypass_allowlist_usernames: str = ""
-    bypass_allowlist_teams: str = ""
-    enable_status_check: str = ""
-    status_check_contexts: str = ""
-    required_approvals: str = "0"
-    enable_approvals_whitelist: str = ""
-    approvals_whitelist_username: str = ""
-    approvals_whitelist_teams: str = ""
-    block_on_rejected_reviews: str = ""
-    block_on_official_review_requests: str = ""
-    block_on_codeowner_reviews: str = ""
-    block_on_outdated_branch: str = ""
-    dismiss_stale_approvals: str = ""
-    ignore_stale_approvals: str = ""
     require_signed_commits: str = ""
     protected_file_patterns: str = ""
     unprotected_file_patterns: str = ""
-    block_admin_merge_override: str = ""
 
 
 class RuleQuery(msgspec.Struct, frozen=True):

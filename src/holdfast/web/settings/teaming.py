@@ -1,5 +1,6 @@
 """The teams of an organization: what their people may do, who they are, and where."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -40,16 +41,15 @@ GUARDS: Final = (in_organization, owns_organization)
 # Those who are only in the team may look at it.
 LOOKING: Final = (in_organization, in_team, sees_team)
 CHANGING: Final = (in_organization, in_team, owns_organization)
+# The parts of a repository that there are; a team keeps what it was given of the others.
 UNITS: Final = (
     (Unit.CODE, "Code"),
     (Unit.ISSUES, "Issues"),
     (Unit.PULLS, "Pull requests"),
-    (Unit.RELEASES, "Releases"),
-    (Unit.WIKI, "Wiki"),
-    (Unit.PROJECTS, "Projects"),
-    (Unit.PACKAGES, "Packages"),
-    (Unit.ACTIONS, "Actions"),
 )
+OFFERED: Final = frozenset(unit.value for unit, _ in UNITS)
+ALL_UNITS: Final = tuple(unit.value for unit in Unit if unit not in {Unit.EXTERNAL_ISSUES, Unit.EXTERNAL_WIKI})
+NO_OTHERS: Final[Mapping[str, str]] = dict.fromkeys((unit for unit in ALL_UNITS if unit not in OFFERED), "none")
 PERMISSIONS: Final = (
     ("read", "Read everything"),
     ("write", "Write everything"),
@@ -70,11 +70,6 @@ class TeamForm(msgspec.Struct, frozen=True):
     code: str = "none"
     issues: str = "none"
     pulls: str = "none"
-    releases: str = "none"
-    wiki: str = "none"
-    projects: str = "none"
-    packages: str = "none"
-    actions: str = "none"
 
 
 class NameForm(msgspec.Struct, frozen=True):
@@ -103,8 +98,18 @@ def form_of(team: Team) -> TeamForm:
     )
 
 
-def body_of(form: TeamForm) -> dict[str, Any]:
-    """Return what the API is asked; one permission for everything is written down for each part."""
+def others_of(group: Group) -> dict[str, str]:
+    """Return what a team may do in the parts of a repository that the form does not offer."""
+    team = group.team
+    modes = team.units or dict.fromkeys(ALL_UNITS, team.mode)
+    return {unit: Mode(mode).name.lower() for unit, mode in modes.items() if unit not in OFFERED}
+
+
+def body_of(form: TeamForm, others: Mapping[str, str] = NO_OTHERS) -> dict[str, Any]:
+    """Return what the API is asked; one permission for everything is written down for each part.
+
+    `others` is what the team has of the parts that the form does not offer.
+    """
     body: dict[str, Any] = {
         "name": form.name.strip(),
         "description": form.description.strip(),
@@ -114,7 +119,7 @@ def body_of(form: TeamForm) -> dict[str, Any]:
     if form.permission == "admin":
         return {**body, "permission": "admin"}
     if form.permission in {"read", "write"}:
-        units = dict.fromkeys((unit.value for unit, _ in UNITS), form.permission)
+        units = dict.fromkeys(ALL_UNITS, form.permission)
         return {**body, "permission": form.permission, "units_map": units}
     if form.permission != "units":
         raise Refusal(422, "Choose what the team may do")
@@ -122,7 +127,7 @@ def body_of(form: TeamForm) -> dict[str, Any]:
     if set(units.values()) == {"none"}:
         raise Refusal(422, "Choose at least one part the team may read")
     lowest = "read" if "read" in units.values() else "write"
-    return {**body, "permission": lowest, "units_map": units}
+    return {**body, "permission": lowest, "units_map": {**others, **units}}
 
 
 def show_form(call: Call, form: TeamForm, refusal: Refusal | None = None) -> Raw:
@@ -219,7 +224,7 @@ def change_team_page(call: Call, group: Group, organization: Organization, body:
     of_this(call)
     wanted = {"description": body.description.strip()}
     try:
-        act(call, teams.edit_team, body=wanted if group.team.is_owners else body_of(body))
+        act(call, teams.edit_team, body=wanted if group.team.is_owners else body_of(body, others_of(group)))
     except Refusal as refusal:
         return show_team(call, group, body, refusal)
     return go(f"{organization_path(organization)}/teams/{group.team.id}", "changed")

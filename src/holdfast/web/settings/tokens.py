@@ -5,7 +5,6 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.hosting.access import CATEGORIES
 from holdfast.hosting.api import tokens
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
@@ -18,18 +17,14 @@ from holdfast.web.settings.frames import ACCOUNT, in_account
 
 __all__ = ["create_token_page", "list_tokens_page", "remove_token_page"]
 
+# The scopes that an endpoint asks for; the API takes the others of Gitea too, for which there is nothing here.
 ABOUT: Final = {
     "repository": "Repositories: files, branches, commits, pushing and cloning",
     "issue": "Issues, comments, labels, milestones",
     "organization": "Organizations, their teams, members and webhooks",
     "user": "Your profile and your own webhooks",
     "admin": "Administration of the service, if you are an administrator",
-    "package": "Packages",
-    "notification": "Notifications",
-    "misc": "Anything else that changes nothing",
-    "activitypub": "Federation",
 }
-ORDER: Final = tuple(sorted(CATEGORIES, key=list(ABOUT).index))
 
 
 class TokenForm(msgspec.Struct, frozen=True):
@@ -44,10 +39,6 @@ class TokenForm(msgspec.Struct, frozen=True):
     organization: str = ""
     user: str = ""
     admin: str = ""
-    package: str = ""
-    notification: str = ""
-    misc: str = ""
-    activitypub: str = ""
 
 
 class RemoveForm(msgspec.Struct, frozen=True):
@@ -69,7 +60,7 @@ def scopes_of(form: TokenForm) -> list[str]:
     """Return the scopes that were chosen."""
     chosen = ["all"] if form.everything else []
     if not form.everything:
-        for category in CATEGORIES:
+        for category in ABOUT:
             level = getattr(form, category)
             if level in {"read", "write"}:
                 chosen.append(f"{level}:{category}")
@@ -98,7 +89,7 @@ def show_tokens(
         total=listed.total,
         page=page,
         form=form,
-        categories=[(name, ABOUT[name]) for name in ORDER],
+        categories=list(ABOUT.items()),
         made=made,
     )
     if made is not None:
