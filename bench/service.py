@@ -51,7 +51,7 @@ def serve(
     with Path(log).open("w", encoding="utf-8") as stream:
         logs.configure(style="json", level="info", stream=stream)
         if isinstance(make, Whole):
-            config = configured(make(), make.settings.trusted_proxies)
+            config = configured(make())
             config.port = 0
         else:
             config = uvicorn.Config(make(), port=0, log_config=None, access_log=False)

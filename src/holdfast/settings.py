@@ -92,6 +92,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     login_failure_minutes: Annotated[
         int, Meta(ge=1, le=1440, description="How many minutes wrong passwords count.")
     ] = 15
+    password_hash_concurrency: Annotated[
+        int,
+        Meta(ge=1, le=64, description="How many passwords each process checks at once; each takes 64 MiB."),
+    ] = 2
     sign_up: Annotated[bool, Meta(description="Whether people may make their own accounts.")] = False
     allow_cross_repository_dependencies: Annotated[
         bool, Meta(description="Whether an issue may depend on one of another repository.")

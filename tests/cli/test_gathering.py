@@ -39,7 +39,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Serve it."""
-    config = configured(app, "127.0.0.1")
+    config = configured(app)
     config.port = 0
     server = uvicorn.Server(config)
     bound = config.bind_socket()

@@ -91,10 +91,10 @@ def new_worker(
     """Build the application in this process, and the server that runs it."""
     # The website is named, not imported: no room but the entry point may know it.
     build = import_from_string("holdfast.web.app:build")
-    return Worker(configured(build(settings), settings.trusted_proxies), signals, on_started)
+    return Worker(configured(build(settings)), signals, on_started)
 
 
-def configured(app: ASGIApp, trusted_proxies: str) -> uvicorn.Config:
+def configured(app: ASGIApp) -> uvicorn.Config:
     """Say how the service is served."""
     return uvicorn.Config(
         app,
@@ -104,7 +104,7 @@ def configured(app: ASGIApp, trusted_proxies: str) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=True,
-        forwarded_allow_ips=trusted_proxies,
+        # The application does that, and takes nothing but addresses.
+        proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

@@ -52,6 +52,7 @@ HostingError
 │       └── UrlRefused       nothing can be sent to such an address
 ├── PushRefused              the rules of a branch forbid the change
 ├── TooManyGuesses           too many wrong passwords were given
+├── HashingBusy              too many passwords are being checked at once
 ├── Taken                    what was to be made exists already
 │   ├── DependencyTaken      the issue waits for that one already
 │   ├── EmailTaken           somebody has that e-mail address
@@ -114,6 +115,7 @@ __all__ = [
     "GitTimedOut",
     "GitUnsupported",
     "GoneMeanwhile",
+    "HashingBusy",
     "HostingError",
     "KeyMissing",
     "KeyUnusable",
@@ -388,6 +390,14 @@ class UrlRefused(DeliveryHopeless):
 
 class PushRefused(HostingError):
     """The rules of a branch forbid the change; the message is the rule's."""
+
+
+class HashingBusy(HostingError):
+    """Too many passwords are being checked at once; after `seconds` somebody may try again."""
+
+    def __init__(self, seconds: int = 2) -> None:
+        super().__init__("too many passwords are being checked at once; try again in a moment")
+        self.seconds = seconds
 
 
 class TooManyGuesses(HostingError):

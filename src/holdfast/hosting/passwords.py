@@ -1,31 +1,50 @@
-"""Checking a password, for the website and the API alike: whoever guesses waits."""
+"""Checks a password, for the website and the API alike; guesses are rate limited, and few are hashed at once."""
 
 from typing import Final
 
-from holdfast.hosting.errors import TooManyGuesses
+from holdfast.hosting.errors import HashingBusy, TooManyGuesses
 from holdfast.hosting.store import accounts, failures
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
-__all__ = ["LONGEST", "check"]
+__all__ = ["LONGEST", "check", "check_limit", "is_too_long"]
 
 # Longer input is no name or password of anybody's; it is not worth hashing.
 LONGEST: Final = 1024
 
 
-def check(database: Database, settings: Settings, name: str, password: Secret, address: str) -> Account | None:
-    """Return the user if the password is theirs; after too many wrong ones nobody is asked for a while."""
-    if len(name) > LONGEST or len(password.reveal()) > LONGEST:
-        return None
-    limit, window = settings.login_failures, settings.login_failure_minutes * 60
-    wait = failures.seconds_to_wait(database, name, address, limit=limit, window=window)
+def is_too_long(name: str, password: Secret) -> bool:
+    """Tell whether this can be nobody's name and password."""
+    return len(name) > LONGEST or len(password.reveal()) > LONGEST
+
+
+def check_limit(database: Database, settings: Settings, name: str, address: str) -> None:
+    """Raise `TooManyGuesses` when an attempt would be refused now; reads only, and counts nothing."""
+    window = settings.login_failure_minutes * 60
+    wait = failures.seconds_to_wait(database, name, address, limit=settings.login_failures, window=window)
     if wait > 0:
         raise TooManyGuesses(wait)
-    user = accounts.check_password(database, name, password)
-    if user is None:
-        failures.note_failure(database, name, address, window=window)
-    else:
-        failures.clear_failures(database, name, address)
+
+
+def check(database: Database, settings: Settings, name: str, password: Secret, address: str) -> Account | None:
+    """Return the user if the password is theirs.
+
+    The attempt is counted before the password is hashed, so that guesses made at once are limited as well;
+    a right password gives its own back, and so does an attempt that finds the hashing too busy.
+    """
+    if is_too_long(name, password):
+        return None
+    limit, window = settings.login_failures, settings.login_failure_minutes * 60
+    wait = failures.reserve_attempt(database, name, address, limit=limit, window=window)
+    if wait > 0:
+        raise TooManyGuesses(wait)
+    try:
+        user = accounts.check_password(database, name, password)
+    except HashingBusy:
+        failures.cancel_attempt(database, name, address)
+        raise
+    if user is not None:
+        failures.succeed(database, name, address)
     return user

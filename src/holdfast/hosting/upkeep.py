@@ -14,6 +14,7 @@ from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import lfs, outbox
+from holdfast.hosting.store.failures import expired
 from holdfast.hosting.store.tables import login_failures, sessions
 
 __all__ = [
@@ -58,7 +59,7 @@ def clean(host: Host, *, now: float | None = None) -> Cleaned:
     window = host.settings.login_failure_minutes * 60
     with host.database.write() as connection:
         ended = connection.execute(delete(sessions).where(sessions.c.expires_at <= moment)).rowcount
-        old = delete(login_failures).where(login_failures.c.first_at <= moment - window)
+        old = delete(login_failures).where(expired(moment, window))
         forgotten = connection.execute(old).rowcount
         lfs.end_claims(connection, now=moment)
     host.folders.sweep(now=now)

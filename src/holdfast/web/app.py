@@ -15,13 +15,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
 from holdfast.hosting.api.git_http import GitHttp
+from holdfast.hosting.api.password_pool import PasswordPool
 from holdfast.hosting.api.serving import PREFIX
 from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.events.delivering import delivering
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
+from holdfast.web.forwarded import ForwardedHeaders
 from holdfast.web.guard import Guard
 from holdfast.web.pages import not_found
 from holdfast.web.requests import RequestLog
@@ -80,7 +83,9 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     `delivers` makes it send webhooks as well, in a thread; `holdfast serve` has a process for that.
     """
     host = Host.open(settings)
-    authenticator = api.Authenticator()
+    accounts.hashing.concurrency = settings.password_hash_concurrency
+    pool = PasswordPool(settings.password_hash_concurrency)
+    authenticator = api.Authenticator(pool)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -111,6 +116,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     )
     beside.state.settings = settings
     beside.state.database = host.database
+    beside.state.password_pool = pool
     service = api.Api(host, api.endpoints(), authenticator)
-    fork = Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host)))
-    return MergeSlashes(Vitals(RequestLog(fork), host))
+    fork = Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host, pool)))
+    return ForwardedHeaders(MergeSlashes(Vitals(RequestLog(fork), host)), settings.trusted_proxies)

@@ -33,7 +33,15 @@ def from_elsewhere(headers: Headers) -> bool:
     if site is not None:
         return site not in {"same-origin", "none"}
     origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    return origin is not None and host_of(origin) != headers.get("host")
+
+
+def host_of(origin: str) -> str | None:
+    """Return the host and port an origin names; None when it is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 class Guard:

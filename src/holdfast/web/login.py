@@ -9,16 +9,17 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting import passwords
-from holdfast.hosting.errors import TooManyGuesses
+from holdfast.hosting.errors import HashingBusy, TooManyGuesses
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from holdfast.web.pages import PAGES, current_user, local_path
 
-__all__ = ["leave", "logged_in", "show", "submit"]
+__all__ = ["BUSY", "leave", "logged_in", "show", "submit"]
 
 log = structlog.get_logger(__name__)
 TOGETHER: Final = "That name and password do not belong together."
+BUSY: Final = "Too many people are logging in right now. Try again in a moment."
 CLOSED: Final = "This account may not log in at the moment. Ask whoever looks after this service."
 
 
@@ -44,14 +45,16 @@ async def submit(request: Request) -> Response:
     if typed and isinstance(password, str):
         address = request.client.host if request.client else ""
         try:
-            # Hashing takes tens of milliseconds; other requests go on meanwhile.
-            user = await to_thread.run_sync(
-                passwords.check, state.database, state.settings, typed, Secret(password), address
+            await to_thread.run_sync(passwords.check_limit, state.database, state.settings, typed, address)
+            user = await state.password_pool.run(
+                address, passwords.check, state.database, state.settings, typed, Secret(password), address
             )
         except TooManyGuesses as error:
             minutes = -(-error.seconds // 60)
             problem = f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}."
             return refuse(request, (typed, wanted), problem, 429, {"Retry-After": str(error.seconds)})
+        except HashingBusy as error:
+            return refuse(request, (typed, wanted), BUSY, 503, {"Retry-After": str(error.seconds)})
     if user is None:
         return refuse(request, (typed, wanted), TOGETHER, 401)
     if user.may_not_log_in or not user.is_active:

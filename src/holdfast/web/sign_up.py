@@ -3,15 +3,14 @@
 from functools import partial
 
 import structlog
-from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting import passwords
-from holdfast.hosting.errors import Refused, Taken
+from holdfast.hosting.errors import HashingBusy, Refused, Taken
 from holdfast.hosting.store import administration
 from holdfast.secret import Secret
-from holdfast.web.login import logged_in
+from holdfast.web.login import BUSY, logged_in
 from holdfast.web.pages import PAGES, current_user, not_found
 
 __all__ = ["show", "submit"]
@@ -49,7 +48,11 @@ async def submit(request: Request) -> Response:
         return form(name=name, email=email, problem="That password is too long.", status=422)
     make = partial(administration.register, state.database, name, Secret(given["password"]), email=email)
     try:
-        user = await to_thread.run_sync(make)
+        user = await state.password_pool.run(request.client.host if request.client else "", make)
+    except HashingBusy as error:
+        busy = form(name=name, email=email, problem=BUSY, status=503)
+        busy.headers["Retry-After"] = str(error.seconds)
+        return busy
     except (Refused, Taken) as error:
         problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
         return form(name=name, email=email, problem=problem, status=422)

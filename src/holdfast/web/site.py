@@ -10,10 +10,11 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Caller
 from holdfast.hosting.api.answer import send_raw
-from holdfast.hosting.api.auth import Authenticator, by_session, check_state
+from holdfast.hosting.api.auth import Authenticator, PasswordNeeded, by_session, check_state
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw
 from holdfast.hosting.api.headers import Headers
+from holdfast.hosting.api.password_pool import PasswordPool
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.serving import Api, root_of
 from holdfast.hosting.host import Host
@@ -64,8 +65,8 @@ class Door(Authenticator):
 class Site(Api):
     """All pages; what goes wrong becomes a page as well."""
 
-    def __init__(self, host: Host) -> None:
-        super().__init__(host, endpoints(), Door(), prefix="")
+    def __init__(self, host: Host, pool: PasswordPool | None = None) -> None:
+        super().__init__(host, endpoints(), Door(pool), prefix="")
 
     def refusal_page(self, call: Call, refusal: Refusal) -> Raw | None:
         """Tell people why not; whoever is not logged in may do so first and comes back."""
@@ -87,7 +88,7 @@ class Site(Api):
     ) -> None:
         headers = Headers(scope)
         call = Call(self._host, scope, headers, {}, root_of(self._host, scope, headers))
-        with suppress(Refusal):
+        with suppress(Refusal, PasswordNeeded):
             call.caller = self._authenticator.identify(call)
         made = page(call, "not_found.html", title=TITLES[status], status=status)
         await send_raw(scope, receive, send, made, more)

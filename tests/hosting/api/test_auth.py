@@ -1,13 +1,12 @@
 """Who is let in, and who is not."""
 
-from base64 import b64encode
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import httpx
 import pytest
 
-from holdfast.hosting.api.auth import Authenticator
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD
@@ -140,22 +139,100 @@ def test_a_revoked_token_of_a_program_locks_nobody_out(world: World) -> None:
     world.account("ada")
     for number in range(120):
         answer = world.anonymous.get("/user", auth=("x-access-token", f"{number:040x}"))
-        assert answer.status_code == 401
+        assert answer.status_code == (401 if number < 100 else 429)
     assert world.anonymous.get("/user", auth=("ada", PASSWORD)).status_code == 200
-
-
-def test_a_password_that_looks_like_a_token_is_not_hashed_on_the_event_loop() -> None:
-    """Hashing takes tens of milliseconds, in which nobody else would be answered."""
-    call = Call(
-        host=None,  # type: ignore[arg-type]  # nobody asks it
-        scope={"type": "http", "method": "GET"},
-        headers=Headers({"headers": [(b"authorization", b"Basic " + b64encode(b"ada:" + b"0" * 40))]}),
-        path={},
-        root="",
-    )
-    assert Authenticator().is_slow(call)
 
 
 def token_of(client: httpx.Client) -> str:
     """Return the token a client sends."""
     return client.headers["authorization"].removeprefix("token ")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/user", "/admin/none.git/info/refs?service=git-upload-pack", "/login"])
+def test_guesses_at_once_are_limited_as_those_in_turn_are(world: World, path: str) -> None:
+    """Ten wrong passwords are told so, and no more, over the API, git and the website."""
+    limit = world.service.settings.login_failures
+
+    def guess(number: int) -> int:
+        with world.service.client() as client:
+            if path == "/login":
+                return client.post(path, data={"name": "admin", "password": f"wrong{number}"}).status_code
+            return client.get(path, auth=("admin", f"wrong{number}")).status_code
+
+    with ThreadPoolExecutor(16) as threads:
+        answers = Counter(threads.map(guess, range(3 * limit)))
+    assert answers == {401: limit, 429: 2 * limit}
+
+
+@pytest.mark.parametrize("password", ["wrong", "0123456789" * 4])
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/v1/user", 401),
+        ("/admin/none.git/info/refs?service=git-upload-pack", 401),
+        ("/admin/none.git/info/lfs/locks", 401),
+        ("/no/such/page/at/all", 404),
+        ("/admin", 401),
+    ],
+)
+def test_passwords_are_hashed_in_threads_of_their_own(
+    world: World, monkeypatch: pytest.MonkeyPatch, path: str, status: int, password: str
+) -> None:
+    """Never on the event loop, where everybody would wait, whatever the password looks like."""
+    asked: list[str] = []
+    verify = accounts.verify
+
+    def noted(password_hash: str, typed: Secret) -> bool:
+        asked.append(threading.current_thread().name)
+        return verify(password_hash, typed)
+
+    monkeypatch.setattr(accounts, "verify", noted)
+    with world.service.client() as client:
+        headers = {"Accept": "application/vnd.git-lfs+json"} if "lfs" in path else {}
+        assert client.get(path, auth=("admin", password), headers=headers).status_code == status
+    assert "stage" not in asked
+    assert all(name.startswith("holdfast-") for name in asked)
+    assert len(asked) == (status == 401)
+
+
+def test_a_log_in_is_told_when_too_many_passwords_are_checked(world: World) -> None:
+    """The answer says when to try again, and nobody else waits: pages and tokens are answered meanwhile."""
+    started, leave = threading.Semaphore(0), threading.Event()
+
+    def slow(_hash: str, _typed: Secret) -> bool:
+        started.release()
+        leave.wait(30)
+        return False
+
+    def attempt(number: int) -> httpx.Response:
+        with world.service.client() as client:
+            headers = {"X-Forwarded-For": f"198.51.100.{number % 8}"}
+            if number % 2:
+                return client.post("/login", data={"name": f"u{number}", "password": "wrong"}, headers=headers)
+            return client.get("/api/v1/user", auth=(f"u{number}", "wrong"), headers=headers)
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(100) as threads:
+        patch.setattr(accounts, "verify", slow)
+        pending = [threads.submit(attempt, number) for number in range(100)]
+        for _ in range(world.service.settings.password_hash_concurrency):
+            assert started.acquire(timeout=30)
+        refused = [done.result() for done, _ in zip(as_completed(pending), range(20), strict=False)]
+        assert {answer.status_code for answer in refused} == {503}
+        assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused)
+        assert world.admin.get("/user").status_code == 200
+        assert not started.acquire(blocking=False)
+        leave.set()
+        assert {answer.result().status_code for answer in pending} == {401, 503}
+
+
+def test_wrong_tokens_are_limited_by_address(world: World) -> None:
+    """Apart from passwords, so that a program with a revoked token locks nobody out."""
+    limit = world.service.settings.login_failures * 10
+    with world.service.client() as client:
+        wrong = {"Authorization": "token " + "0" * 40}
+        for _ in range(limit):
+            assert client.get("/api/v1/user", headers=wrong).status_code == 401
+        refused = client.get("/api/v1/user", headers=wrong)
+        assert (refused.status_code, int(refused.headers["Retry-After"]) > 0) == (429, True)
+        assert client.get("/admin/none.git/info/refs?service=git-upload-pack", headers=wrong).status_code == 429
+        assert client.get("/api/v1/user", auth=("admin", ADMIN_PASSWORD)).status_code == 200

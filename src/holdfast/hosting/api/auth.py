@@ -15,12 +15,14 @@ from starlette.requests import cookie_parser
 from holdfast.hosting import passwords
 from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.off_loop import run_off_loop
+from holdfast.hosting.api.password_pool import PasswordPool
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.errors import NoSuchUser, TooManyGuesses
-from holdfast.hosting.store import accounts, sessions, tokens
+from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
+from holdfast.hosting.store import accounts, failures, sessions, tokens
 from holdfast.secret import Secret
 
-__all__ = ["Authenticator", "by_session", "check_state"]
+__all__ = ["Authenticator", "PasswordNeeded", "by_session", "check_state"]
 
 TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
 # The names programs send with a token as the password, whoever's token it is.
@@ -35,26 +37,58 @@ REMEMBERED: Final = 1024
 LONGEST: Final = 1024
 
 
+class PasswordNeeded(Exception):
+    """Ends an identification that takes hashing a password: it is made again in the thread pool for that."""
+
+
+class WrongToken(Refusal):
+    """Ends a request whose token is nobody's."""
+
+
+def busy(error: HashingBusy) -> Refusal:
+    """Say that too many passwords are being checked."""
+    return Refusal(503, str(error), headers={"Retry-After": str(error.seconds)})
+
+
 class Authenticator:
     """Knows who may come in, and remembers for a moment whose password was right."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: PasswordPool | None = None) -> None:
+        self._pool = PasswordPool() if pool is None else pool
         self._salt = secrets.token_bytes(32)
         self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
 
-    def is_slow(self, call: Call) -> bool:
-        """Tell whether a password has to be hashed, which takes tens of milliseconds."""
-        parts = call.headers.get("authorization", "").split()
-        if len(parts) != 2 or parts[0].lower() != "basic":
-            return False
-        given = basic(parts[1])
-        if given is None or is_token_as_name(*given):
-            return False
-        # What looks like a token may be a password: it is hashed when nobody holds such a token.
-        return self._digest(*given) not in self._right
+    async def check_password(self, call: Call) -> None:
+        """Identify the caller in the thread pool for passwords; `identify` returns what was found from then on."""
+        call.may_hash = True
+        try:
+            call.identified = await self._pool.run(call.address, self.identify, call)
+        except HashingBusy as error:
+            raise busy(error) from None
+
+    async def count_failure(self, call: Call, refusal: Refusal) -> Refusal:
+        """Count a token that is nobody's, and return what to answer: the refusal, or that there were too many."""
+        if not isinstance(refusal, WrongToken):
+            return refusal
+        settings = call.host.settings
+        wait = await run_off_loop(
+            failures.count_wrong_token,
+            call.host.database,
+            call.address,
+            limit=settings.login_failures,
+            window=settings.login_failure_minutes * 60,
+        )
+        if wait <= 0:
+            return refusal
+        return Refusal(429, "too many wrong tokens; try again later", headers={"Retry-After": str(wait)})
 
     def identify(self, call: Call) -> Caller:
-        """Return the caller; credentials that are wrong are refused, none at all is nobody in particular."""
+        """Return the caller; credentials that are wrong are refused, none at all is nobody in particular.
+
+        Raises `PasswordNeeded` where a password has to be hashed and that may not be done here.
+        """
+        if call.identified is not None:
+            return call.identified
         caller = self._credentials(call)
         if caller.user is None:
             return caller
@@ -76,10 +110,18 @@ class Authenticator:
             known_hash, until = remembered
             if known_hash == row[accounts.WIDTH] and time.monotonic() < until:
                 return accounts.account_from(row)
+        if passwords.is_too_long(name, password):
+            return None
         try:
+            if not call.may_hash:
+                # A flood of guesses that are refused anyway does not reach the pool.
+                passwords.check_limit(database, settings, name, call.address)
+                raise PasswordNeeded
             user = passwords.check(database, settings, name, password, call.address)
         except TooManyGuesses as error:
             raise Refusal(429, str(error), headers={"Retry-After": str(error.seconds)}) from None
+        except HashingBusy as error:
+            raise busy(error) from None
         if user is not None and row is not None:
             self._remember(digest, row[accounts.WIDTH])
         return user
@@ -114,7 +156,7 @@ class Authenticator:
                 return note_use(call, Caller(*held))
             if name in PLACEHOLDERS and call.host.database.row(accounts.BY_NAME, folded=name) is None:
                 # A revoked token of a program, which must not lock out the people behind the same address.
-                raise Refusal(401, WRONG)
+                raise WrongToken(401, WRONG)
         user = self.password_of(call, name, Secret(password))
         if user is None:
             raise Refusal(401, WRONG)
@@ -162,7 +204,7 @@ def by_token(call: Call, value: str) -> Caller:
     """Return the holder of a token."""
     held = tokens.holder_of(call.host.database, Secret(value)) if len(value) <= LONGEST else None
     if held is None:
-        raise Refusal(401, WRONG)
+        raise WrongToken(401, WRONG)
     return note_use(call, Caller(*held))
 
 
@@ -184,9 +226,17 @@ def by_cookie(call: Call) -> Caller:
     foreign = (
         site not in {"same-origin", "none"}
         if site is not None
-        else (origin is not None and urlsplit(origin).netloc != call.headers.get("host"))
+        else (origin is not None and host_of(origin) != call.headers.get("host"))
     )
     return ANONYMOUS if foreign else by_session(call, Secret(cookie))
+
+
+def host_of(origin: str) -> str | None:
+    """Return the host and port an origin names; None when it is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def by_session(call: Call, token: Secret) -> Caller:

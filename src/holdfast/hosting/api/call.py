@@ -36,6 +36,10 @@ class Call(msgspec.Struct):
     answer_headers: dict[str, str] = msgspec.field(default_factory=dict)
     on_loop: bool = False
     """Whether everybody else waits while this is being answered."""
+    may_hash: bool = False
+    """Whether this runs in the thread pool for passwords."""
+    identified: Caller | None = None
+    """Who was found there."""
 
     @property
     def method(self) -> str:

@@ -12,9 +12,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.api import lfs
-from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.auth import Authenticator, PasswordNeeded
 from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.git_visit import body_of, visit_of
+from holdfast.hosting.api.git_visit import Visit, body_of, challenged, visit_of
 from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.serving import read_body, root_of
@@ -77,7 +77,7 @@ class GitHttp:
             return await self._large_files(call, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
         service = called_service(call, what)
         writing = service == "git-receive-pack"
-        visit = await to_thread.run_sync(partial(visit_of, self._authenticator, call, writing=writing))
+        visit = await self._visit(call, writing=writing)
         folder = self._host.folders.existing(visit.repository.id)
         protocol = headers.get("git-protocol")
         if what == "info/refs":
@@ -104,6 +104,19 @@ class GitHttp:
             answer = smart.upload_pack(folder, body, protocol=protocol)
         return await streamed(answer, f"application/x-{service}-result")
 
+    async def _visit(self, call: Call, *, writing: bool) -> Visit:
+        """Find out who is there in a thread; a password is checked in the thread pool for that."""
+        look = partial(visit_of, self._authenticator, call, writing=writing)
+        try:
+            try:
+                return await to_thread.run_sync(look)
+            except PasswordNeeded:
+                await self._authenticator.check_password(call)
+            return await to_thread.run_sync(look)
+        except Refusal as refusal:
+            counted = await self._authenticator.count_failure(call, refusal)
+            raise challenged(counted) if counted.status == 401 and not counted.headers else counted from None
+
     async def _large_files(self, call: Call, what: str, receive_message: Receive) -> Response:
         """Answer a request of git-lfs; its errors are JSON."""
         try:
@@ -112,7 +125,7 @@ class GitHttp:
                 lfs.check_accept(call)
             body = b"" if uploads else await read_body(call, receive_message, lfs.LARGEST_REQUEST)
             writing = lfs.writes(call.method, what, body)
-            visit = await to_thread.run_sync(partial(visit_of, self._authenticator, call, writing=writing))
+            visit = await self._visit(call, writing=writing)
             with answering(503, LfsUnavailable), answering(404, GoneMeanwhile):
                 return await lfs.respond(self._host, visit, what, body, receive_message)
         except Refusal as refusal:

@@ -15,7 +15,7 @@ from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["Visit", "body_of", "visit_of"]
+__all__ = ["Visit", "body_of", "challenged", "visit_of"]
 
 CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
 
@@ -29,14 +29,14 @@ class Visit:
         self.may = may
 
 
+def challenged(refusal: Refusal) -> Refusal:
+    """Ask a client whose credentials are wrong for others."""
+    return Refusal(401, refusal.message, headers=CHALLENGE)
+
+
 def visit_of(authenticator: Authenticator, call: Call, *, writing: bool) -> Visit:
     """Find out who is there and what they may do; whoever is not known is asked who they are."""
-    try:
-        call.caller = authenticator.identify(call)
-    except Refusal as refusal:
-        if refusal.status == 401:
-            raise Refusal(401, refusal.message, headers=CHALLENGE) from None
-        raise
+    call.caller = authenticator.identify(call)
     stranger = call.caller.user is None
     try:
         repository = found(call)

@@ -73,6 +73,8 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
 
 def refusal_for(error: errors.HostingError) -> Refusal | None:
     """Translate an error of the house into an answer; None when it is nobody's fault but ours."""
+    if isinstance(error, errors.HashingBusy):
+        return Refusal(503, str(error), headers={"Retry-After": str(error.seconds)})
     for kind, status in STATUSES:
         if isinstance(error, kind):
             return Refusal(status, str(error))

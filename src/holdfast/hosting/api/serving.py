@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.hosting import access
 from holdfast.hosting.api.answer import send_bytes, send_json, send_raw
-from holdfast.hosting.api.auth import Authenticator
+from holdfast.hosting.api.auth import Authenticator, PasswordNeeded
 from holdfast.hosting.api.call import Call, TakesTime
 from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
@@ -82,7 +82,7 @@ class Api:
             if isinstance(result, Raw) and result.then is not None:
                 result = await result.then()
         except Refusal as refusal:
-            await self._refuse(call, receive, send, refusal)
+            await self._refuse(call, receive, send, await self._authenticator.count_failure(call, refusal))
         except Exception as error:
             known = refusal_for(error) if isinstance(error, HostingError) else None
             if known is None:
@@ -105,16 +105,24 @@ class Api:
         await send_bytes(scope, send, status, text, [(b"content-type", b"text/plain;charset=utf-8")], more)
 
     async def _run(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
-        """Do everything between the request and the answer, on the loop or off it."""
+        """Do everything between the request and the answer; a password is checked in a thread pool of its own."""
+        try:
+            return await self._run_identified(endpoint, call, receive)
+        except PasswordNeeded:
+            # Callers are identified before anything else is done, so nothing was.
+            await self._authenticator.check_password(call)
+        return await self._run_identified(endpoint, call, receive)
+
+    async def _run_identified(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
+        """Do it on the loop or off it."""
         on_loop = self._host.database.is_sqlite
-        quick_entry = on_loop and not self._authenticator.is_slow(call)
         quick = endpoint.method == "GET" and not endpoint.slow and on_loop
         if endpoint.uploads:
             await run_off_loop(self._admit, endpoint, call)
             async with spooled(call, receive, endpoint.body_limit(self._host.settings)) as upload:
                 return await run_off_loop(self._handle, endpoint, call, b"", upload=upload)
         if endpoint.body is None:
-            if quick and quick_entry:
+            if quick:
                 self._admit(endpoint, call)
                 call.on_loop = True
                 try:
@@ -123,7 +131,7 @@ class Api:
                     call.on_loop = False
                 return await run_off_loop(self._handle, endpoint, call, b"")
             return await run_off_loop(self._admit_and_handle, endpoint, call)
-        if quick_entry:
+        if on_loop:
             self._admit(endpoint, call)
         else:
             await run_off_loop(self._admit, endpoint, call)

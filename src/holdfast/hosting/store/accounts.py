@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.password_hashing import HashLimiter
 from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import name_redirects, sessions, users
 from holdfast.secret import Secret
@@ -32,6 +33,7 @@ __all__ = [
     "create_user",
     "find_account",
     "find_user",
+    "hash_password",
     "names_of",
     "new_password",
     "rename_account",
@@ -77,6 +79,7 @@ NOREPLY: Final = re.compile(r"([1-9][0-9]{0,17})\+[^@]*@noreply\.localhost")
 MIN_PASSWORD: Final = 8
 
 hasher = PasswordHasher()
+hashing = HashLimiter()
 # Checked when nobody has the name that was typed, so that the answer takes as long as for a real user.
 NOBODY: Final = hasher.hash(secrets.token_urlsafe())
 
@@ -163,7 +166,7 @@ def create_user(
 ) -> Account:
     """Add a user; names that differ only by case are the same name."""
     check_new_password(password)
-    hashed = hasher.hash(password.reveal())
+    hashed = hash_password(password)
     with database.write() as connection:
         made = add_account(
             connection, name, password_hash=hashed, full_name=full_name, email=email, is_admin=is_admin, **more
@@ -296,10 +299,17 @@ def count_users(database: Database) -> int:
         ).scalar_one()
 
 
+def hash_password(password: Secret) -> str:
+    """Hash a password; takes tens of milliseconds on purpose, and few are hashed at once."""
+    with hashing.slot():
+        return hasher.hash(password.reveal())
+
+
 def verify(password_hash: str, password: Secret) -> bool:
     """Tell whether a password belongs to a hash; takes tens of milliseconds on purpose."""
     try:
-        return hasher.verify(password_hash, password.reveal())
+        with hashing.slot():
+            return hasher.verify(password_hash, password.reveal())
     except (VerificationError, InvalidHashError):
         return False
 
@@ -321,7 +331,7 @@ def set_password(
     """
     check_new_password(password)
     user = find_user(database, name)
-    hashed = hasher.hash(password.reveal())
+    hashed = hash_password(password)
     with database.write() as connection:
         connection.execute(
             update(users)

@@ -23,7 +23,7 @@ __all__ = ["change_user", "delete_user", "register"]
 def register(database: Database, name: str, password: Secret, *, email: str, **columns: str | bool) -> Account:
     """Add a user whose e-mail address nobody has yet."""
     accounts.check_new_password(password)
-    hashed = accounts.hasher.hash(password.reveal())
+    hashed = accounts.hash_password(password)
     with database.write() as connection:
         check_free(connection, email)
         made = accounts.add_account(connection, name, email=email, password_hash=hashed, **columns)
@@ -47,7 +47,7 @@ def change_user(
     """Change what is known about a user, all at once; a new password or a closed account ends their sessions."""
     if password is not None:
         accounts.check_new_password(password)
-        columns["password_hash"] = accounts.hasher.hash(password.reveal())
+        columns["password_hash"] = accounts.hash_password(password)
     accounts.check_email(str(columns.get("email", "")))
     closed = columns.get("is_active") is False or columns.get("may_not_log_in") is True
     with database.write() as connection:
