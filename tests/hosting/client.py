@@ -42,6 +42,20 @@ class Git:
             timeout=100,
         )
 
+    def fed(self, *arguments: str, text: str) -> str:
+        """Run git with some input, which must succeed, and return what it prints."""
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=100,
+        )
+        return done.stdout.strip()
+
     def __call__(self, *arguments: str) -> str:
         """Run git, which must succeed, and return what it prints."""
         done = self.try_to(*arguments)

@@ -57,3 +57,5 @@ def check_answer(answer: httpx.Response) -> None:
             validators[match.endpoint.name, str(answer.status_code)] = validator
         problems = [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(answer.json())]
         assert not problems, f"{place}: {problems[:3]}"
+        if answer.status_code == 200 and answer.request.method == "GET" and isinstance(answer.json(), list):
+            assert "x-total-count" in answer.headers, f"{place} does not count its list"

@@ -54,7 +54,7 @@ class Fork:
         """Serve one request."""
         chosen = self._beside
         if scope["type"] == "http":
-            if scope["path"].startswith(f"{PREFIX}/"):
+            if scope["path"] == PREFIX or scope["path"].startswith(f"{PREFIX}/"):
                 chosen = self._service
             elif self._git.matches(scope["path"]):
                 chosen = self._git

@@ -6,14 +6,16 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request, cookie_parser
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from holdfast import __version__
 from holdfast.hosting.api.answer import accepts_gzip
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw
+from holdfast.hosting.api.refusal import no_route
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
@@ -146,7 +148,10 @@ def current_user(request: Request) -> Account | None:
 
 
 async def not_found(request: Request, _error: Exception) -> Response:
-    """Answer for an address nothing lives at: a page for people, a plain line below `/api`."""
-    if request.url.path.startswith("/api/"):
-        return PlainTextResponse("Not found.\n", 404)
+    """Answer for an address nothing lives at: a page for people, and below `/api` the JSON programs know."""
+    path = request.scope["path"]
+    if path == "/api" or path.startswith("/api/"):
+        root = request.app.state.settings.root_url or str(request.base_url).rstrip("/")
+        error = no_route(root, request.method, path)
+        return Response(msgspec.json.encode(error), 404, media_type="application/json;charset=utf-8")
     return PAGES.render("not_found.html", user=current_user(request), title="Not found", status=404)

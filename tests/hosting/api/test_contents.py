@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from holdfast.hosting import access
+from holdfast.hosting.api.call import Call, TakesTime
+from holdfast.hosting.api.contents import found_at, listed, view_at
+from holdfast.hosting.api.guards import Place
+from holdfast.hosting.api.headers import Headers
+from holdfast.hosting.api.paging import Page
+from holdfast.hosting.api.shapes.contents import Wanted
+from holdfast.hosting.host import Host
 from holdfast.hosting.store import repositories, tables
 from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files, shape_of
-from tests.hosting.client import Git
+from tests.hosting.client import Git, address
 from tests.hosting.places import READ, let_in
 from tests.hosting.world import PASSWORD, World
 
@@ -299,3 +307,66 @@ def test_who_may_read(world: World, tmp_path: Path) -> None:
     answer = reader.get(AT)
     assert answer.status_code == 403
     assert answer.json()["message"].startswith("user should have specific read permission")
+
+
+def test_a_directory_comes_in_pages_when_one_is_asked_for(world: World, git: Git) -> None:
+    """Every entry is counted, and in git's order."""
+    whole = world.anonymous.get(AT)
+    assert whole.headers["x-total-count"] == str(len(whole.json()))
+    assert "link" not in whole.headers
+    for at, key in ((AT, ""), (EXTENDED, "dir_contents")):
+        paths = []
+        for number in (1, 2):
+            first, answer = (world.anonymous.get(at, params={"limit": 3, "page": number}) for _ in range(2))
+            # The second time it is the answer that was kept.
+            assert (first.content, first.headers["link"]) == (answer.content, answer.headers["link"])
+            assert answer.headers["x-total-count"] == whole.headers["x-total-count"]
+            assert 'rel="next"' in answer.headers["link"]
+            paths += [entry["path"] for entry in (answer.json()[key] if key else answer.json())]
+        assert paths == [entry["path"] for entry in whole.json()][:6]
+    assert "x-total-count" not in world.anonymous.get(f"{AT}/README.md", params={"limit": 3}).headers
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_directory_with_very_many_files_is_not_listed_at_once(world: World, tmp_path: Path) -> None:
+    """What is left is counted, and the header says where it is."""
+    many_files(world, tmp_path, 5100)
+    answer = world.anonymous.get("/repos/ada/many/contents/all")
+    assert (len(answer.json()), answer.headers["x-total-count"]) == (5000, "5100")
+    assert "page=101" in answer.headers["link"]
+    rest = world.anonymous.get("/repos/ada/many/contents/all", params={"page": 101, "limit": 50}).json()
+    assert [entry["name"] for entry in rest][:2] == ["05000", "05001"]
+    assert len(world.anonymous.get("/repos/ada/many/contents-ext/all").json()["dir_contents"]) == 5000
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_large_directory_is_not_listed_on_the_event_loop(world: World, tmp_path: Path) -> None:
+    """Also when everything about it is known already: everybody else would wait."""
+    many_files(world, tmp_path, 1000)
+    repository = repositories.find_repository(world.database, "ada", "many")
+    host = Host.open(world.service.settings)
+    call = Call(host, {"query_string": b""}, Headers({"headers": []}), {}, "http://localhost")
+    place = Place(repository, access.repository_access(call.caller, repository, ()))
+    view = view_at(call, place, "")
+    directory = found_at(view, "all")
+    listed(view, directory, Wanted(commit_metadata=True), Page(1, 50))
+    call.on_loop = True
+    with pytest.raises(TakesTime):
+        listed(view, directory, Wanted(commit_metadata=True), Page(1, 50))
+    host.close()
+
+
+def many_files(world: World, folder: Path, count: int) -> None:
+    """Push a repository whose one directory holds very many files."""
+    world.user("ada").post("/user/repos", json={"name": "many"})
+    git = Git(folder / "many")
+    git("init", "-q", "-b", "main")
+    blob = git.fed("hash-object", "-w", "--stdin", text="content")
+    listing = "".join(f"100644 blob {blob}\t{number:05}\n" for number in range(count))
+    tree = git.fed("mktree", text=f"040000 tree {git.fed('mktree', text=listing)}\tall\n")
+    git(
+        "push",
+        "-q",
+        address(world.service.url, "ada", PASSWORD, "ada/many"),
+        f"{git('commit-tree', tree, '-m', 'all')}:refs/heads/main",
+    )

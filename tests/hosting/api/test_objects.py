@@ -38,10 +38,12 @@ def listed(git: Git, *how: str) -> list[tuple[str, str, str, str]]:
 def test_a_tree_is_gits(world: World, work: Git, recursive: str) -> None:
     """One directory, or everything below it with the directories."""
     for name in (work("rev-parse", "main^{tree}"), work("rev-parse", "main"), "main", "feature/x"):
-        found = world.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive}).json()
+        answer = world.anonymous.get(f"/repos/ada/notes/git/trees/{name}", params={"recursive": recursive})
+        found = answer.json()
         entries = [(entry["path"], entry["mode"], entry["type"], entry["sha"]) for entry in found["tree"]]
         assert entries == listed(work, *(["-r", "-t"] if recursive else []))
         assert (found["truncated"], found["total_count"]) == (False, len(entries))
+        assert answer.headers["x-total-count"] == str(len(entries))
 
 
 def test_a_tree_comes_in_pages(world: World, work: Git) -> None:

@@ -15,6 +15,8 @@ def test_a_new_repository_is_empty_and_its_makers_own(world: World) -> None:
     assert (shown["full_name"], shown["empty"], shown["private"]) == ("ada/Notes", True, False)
     assert shown["permissions"] == {"admin": True, "push": True, "pull": True}
     assert shown["clone_url"].endswith("/ada/Notes.git")
+    never = "1970-01-01T00:00:00Z"
+    assert (shown["mirror_updated"], shown["mirror_last_sync_at"]) == (never, never)
 
 
 def test_auto_init_makes_a_first_commit_with_a_readme(world: World) -> None:

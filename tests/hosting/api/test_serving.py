@@ -69,6 +69,33 @@ def test_a_number_that_is_none_is_not_found(world: World, number: str) -> None:
     assert world.admin.get(f"/repositories/{number}").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "path", ["/api/v1/no/such/thing", "/api/v1", "/api/v1/", "/api/v2/version", "/api", "/api/"]
+)
+def test_a_route_that_is_not_there_is_named_in_json(world: World, path: str) -> None:
+    """A program that looks for something newer learns what it asked for."""
+    answer = world.open("").get(path, headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json;charset=utf-8")
+    swagger = f"{world.service.url}/api/swagger"
+    assert answer.json() == {"message": f"no such route: GET {path}", "url": swagger}
+
+
+def test_a_method_that_is_not_there_is_named_in_json(world: World) -> None:
+    """With those that are."""
+    answer = world.anonymous.delete("/version")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+    assert answer.json()["message"] == "method not allowed: DELETE /api/v1/version; allowed are GET, HEAD"
+
+
+def test_a_route_of_any_length_and_any_bytes_is_told_in_short(world: World) -> None:
+    """The answer does not grow with the question, and is always JSON."""
+    for path in ("/a" * 5000, "/%FF%00", "/%22%7B", "/%ED%A0%80"):
+        answer = world.anonymous.get(path)
+        assert answer.status_code == 404
+        assert answer.json()["message"].startswith("no such route: GET /api/v1/")
+        assert len(answer.content) < 400
+
+
 def test_forms_are_read_too(world: World) -> None:
     """As some scripts send them."""
     answer = world.admin.post("/user/repos", data={"name": "formed", "private": "true"})

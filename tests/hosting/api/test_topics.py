@@ -16,6 +16,18 @@ def test_topics_are_set_added_and_removed(world: World) -> None:
     assert [found["name"] for found in ada.get("/repos/search?topic=true&q=chat").json()["data"]] == ["notes"]
 
 
+def test_topics_are_counted_and_come_in_pages(world: World) -> None:
+    """All of them unless a page is asked for."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "ship"})
+    ada.put("/repos/ada/ship/topics", json={"topics": ["boats", "sails", "wind"]})
+    answer = ada.get("/repos/ada/ship/topics")
+    assert (answer.json()["topics"], answer.headers["x-total-count"]) == (["boats", "sails", "wind"], "3")
+    answer = ada.get("/repos/ada/ship/topics", params={"page": 2, "limit": 2})
+    assert (answer.json()["topics"], answer.headers["x-total-count"]) == (["wind"], "3")
+    assert 'rel="prev"' in answer.headers["link"]
+
+
 def test_topics_that_cannot_be_are_refused(world: World) -> None:
     """Odd characters, and too many."""
     ada = world.user("ada")

@@ -14,6 +14,7 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.kept_bytes import KeptBytes
 from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
 from holdfast.hosting.errors import PathRefused
@@ -41,6 +42,8 @@ INCLUDES: Final = {
 # Whatever is larger than this is read, encoded and compressed where nobody waits for it.
 QUICK_BYTES: Final = 128 * 1024
 KEPT_BYTES: Final = 64 * 2**20
+# So does a directory of more than a few hundred entries.
+QUICK_TREE: Final = 16 * 1024
 
 T = TypeVar("T")
 answers = KeptBytes(KEPT_BYTES)
@@ -94,14 +97,17 @@ def found_exactly(view: View, wanted: str) -> Entry:
     return entry
 
 
-def listed(view: View, directory: Entry, wanted: Wanted) -> list[ContentsResponse]:
-    """Make the shapes of a directory's entries, in git's order."""
+def listed(view: View, directory: Entry, wanted: Wanted, page: Page) -> tuple[list[ContentsResponse], int]:
+    """Make the shapes of a page of a directory's entries, in git's order, and count them all."""
     repo = view.repo
+    if repo.require(directory.id, "tree") > QUICK_TREE:
+        view.call.take_time()
     if wanted.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
         view.call.take_time()
-    entries = trees.directory(repo, directory.id, directory.raw_path)
+    found = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
     last = last_commits.of_directory(repo, view.commit, directory.raw_path) if wanted.history else {}
-    return [contents_of(view, entry, wanted, last=last.get(entry.raw_path)) for entry in entries]
+    shapes = [contents_of(view, entry, wanted, last=last.get(entry.raw_path)) for entry in found.entries]
+    return shapes, found.total
 
 
 def single(view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
@@ -112,8 +118,11 @@ def single(view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
     return contents_of(view, entry, wanted)
 
 
-def kept(view: View, path: str, how: str, make: Callable[[Entry], T]) -> T:
-    """Make an answer, or return the JSON it was the last time: at one commit nothing ever changes."""
+def kept(view: View, path: str, how: str, page: Page, make: Callable[[Entry], tuple[T, int | None]]) -> T:
+    """Make an answer, or return the JSON it was the last time: at one commit nothing ever changes.
+
+    With a directory comes how many entries it has, which is kept in front of the JSON.
+    """
     with answering(400, PathRefused):
         wanted = cleaned(path)
     repository = view.place.repository
@@ -123,41 +132,51 @@ def kept(view: View, path: str, how: str, make: Callable[[Entry], T]) -> T:
         wanted,
         view.ref,
         how,
+        page,
         view.call.root,
         repository.owner.name,
         repository.name,
     )
     known = answers.get(key)
     if known is None:
-        known = encoder.encode(make(found_exactly(view, wanted)))
+        made, total = make(found_exactly(view, wanted))
+        known = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(made))
         answers.put(key, known)
-    return cast("T", msgspec.Raw(known))
+    counted, _, content = known.partition(b"\n")
+    if counted:
+        view.call.answer_headers |= paging_headers(view.call, page, int(counted))
+    return cast("T", msgspec.Raw(content))
 
 
-def contents_at(call: Call, place: Place, ref: str, path: str) -> ContentsResponse | list[ContentsResponse]:
-    """Show a file with its content, or list a directory."""
+def contents_at(
+    call: Call, place: Place, ref: str, path: str, page: Page
+) -> ContentsResponse | list[ContentsResponse]:
+    """Show a file with its content, or list a directory; all of it unless a page is asked for."""
     view = view_at(call, place, ref)
+    page = page_or_all(call, page)
 
-    def make(entry: Entry) -> ContentsResponse | list[ContentsResponse]:
+    def make(entry: Entry) -> tuple[ContentsResponse | list[ContentsResponse], int | None]:
         if entry.type == "dir":
-            return listed(view, entry, Wanted(commit_metadata=True))
-        return single(view, entry, WHOLE)
+            return listed(view, entry, Wanted(commit_metadata=True), page)
+        return single(view, entry, WHOLE), None
 
-    return kept(view, path, "contents", make)
+    return kept(view, path, "contents", page, make)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents", scope="repository", guards=READING, refuses=(400,))
-def show_root(call: Call, place: Place, query: ContentsQuery) -> ContentsResponse | list[ContentsResponse]:
+def show_root(
+    call: Call, place: Place, query: ContentsQuery, page: Page
+) -> ContentsResponse | list[ContentsResponse]:
     """List the directory everything else lies in."""
-    return contents_at(call, place, query.ref, "")
+    return contents_at(call, place, query.ref, "", page)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents/{filepath...}", scope="repository", guards=READING, refuses=(400,))
 def show_contents(
-    call: Call, place: Place, filepath: str, query: ContentsQuery
+    call: Call, place: Place, filepath: str, query: ContentsQuery, page: Page
 ) -> ContentsResponse | list[ContentsResponse]:
     """Show a file with its content, or list a directory; both with the newest commit that touched them."""
-    return contents_at(call, place, query.ref, filepath)
+    return contents_at(call, place, query.ref, filepath, page)
 
 
 def included(includes: str) -> Wanted:
@@ -175,31 +194,33 @@ def included(includes: str) -> Wanted:
     )
 
 
-def extended(call: Call, place: Place, query: ContentsExtQuery, path: str) -> ContentsExtResponse:
+def extended(call: Call, place: Place, query: ContentsExtQuery, path: str, page: Page) -> ContentsExtResponse:
     """Show what lies at a path with as much as was asked for; contents only of a single file."""
     wanted = included(query.includes)
     view = view_at(call, place, query.ref)
     in_list = replace(wanted, content=False, lfs="lfs_metadata" in query.includes.split(","))
+    page = page_or_all(call, page)
 
-    def make(entry: Entry) -> ContentsExtResponse:
+    def make(entry: Entry) -> tuple[ContentsExtResponse, int | None]:
         if entry.type == "dir":
-            return ContentsExtResponse(dir_contents=listed(view, entry, in_list))
-        return ContentsExtResponse(file_contents=single(view, entry, wanted))
+            shapes, total = listed(view, entry, in_list, page)
+            return ContentsExtResponse(dir_contents=shapes), total
+        return ContentsExtResponse(file_contents=single(view, entry, wanted)), None
 
-    return kept(view, path, f"{wanted} {in_list}", make)
+    return kept(view, path, f"{wanted} {in_list}", page, make)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents-ext", scope="repository", guards=READING, refuses=(400,))
-def show_root_extended(call: Call, place: Place, query: ContentsExtQuery) -> ContentsExtResponse:
+def show_root_extended(call: Call, place: Place, query: ContentsExtQuery, page: Page) -> ContentsExtResponse:
     """List the directory everything else lies in, with as much about each entry as is asked for."""
-    return extended(call, place, query, "")
+    return extended(call, place, query, "", page)
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/contents-ext/{filepath...}", scope="repository", guards=READING, refuses=(400,)
 )
 def show_contents_extended(
-    call: Call, place: Place, filepath: str, query: ContentsExtQuery
+    call: Call, place: Place, filepath: str, query: ContentsExtQuery, page: Page
 ) -> ContentsExtResponse:
     """Show a file or list a directory, with as much about each entry as is asked for."""
-    return extended(call, place, query, "" if filepath in {".", "/"} else filepath)
+    return extended(call, place, query, "" if filepath in {".", "/"} else filepath, page)

@@ -111,7 +111,9 @@ def serve(call: Call, file: Served) -> Raw:
         "Accept-Ranges": "bytes",
     }
     try:
-        parts = asked_for(call.headers.get("range", ""), file.size) if still(call, file) else []
+        # Only of a GET can a part be asked for (RFC 9110, 14.2).
+        wanted = call.headers.get("range", "") if call.scope["method"] == "GET" else ""
+        parts = asked_for(wanted, file.size) if still(call, file) else []
     except Unsatisfiable:
         headers = {"Content-Range": f"bytes */{file.size}", "Cache-Control": "no-store"}
         return Raw(b"the range lies outside of the file\n", "text/plain;charset=utf-8", 416, headers)

@@ -285,7 +285,8 @@ async def download(host: Host, visit: Visit, oid: str) -> Response:
         return RedirectResponse(href, 307)
     start, status = 0, 200
     headers = {"Accept-Ranges": "bytes"}
-    wanted = re.fullmatch(r"bytes=([0-9]{1,18})-", visit.call.headers.get("range", ""))
+    asked = visit.call.headers.get("range", "") if visit.call.scope["method"] == "GET" else ""
+    wanted = re.fullmatch(r"bytes=([0-9]{1,18})-", asked)
     if wanted:
         start = int(wanted[1])
         if start >= size:

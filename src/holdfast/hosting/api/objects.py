@@ -11,7 +11,7 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.paging import LAST_PAGE, Listed, Page
+from holdfast.hosting.api.paging import LAST_PAGE, Listed, Page, count_headers
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -139,6 +139,7 @@ def show_tree(call: Call, place: Place, sha: str, query: TreeQuery) -> GitTreeRe
     recursive = query.recursive.lower() in {"1", "true", "t", "yes"}
     found = trees.listing(repo, tree, recursive=recursive, page=page, per_page=size)
     api = repository_api(call, place.repository)
+    call.answer_headers |= count_headers(found.total)
     entries = [
         GitEntry(
             path=entry.path,

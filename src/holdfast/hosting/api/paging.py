@@ -11,6 +11,7 @@ __all__ = [
     "LARGEST_SIZE",
     "Listed",
     "Page",
+    "count_headers",
     "link_header",
     "page_of",
     "page_or_all",
@@ -111,8 +112,13 @@ def link_header(call: Call, page: Page, total: int) -> str:
     return between.join(f'<{address}?{written(number)}>; rel="{rel}"' for number, rel in targets)
 
 
+def count_headers(total: int) -> dict[str, str]:
+    """Return the headers that tell how many items a list has."""
+    return {"X-Total-Count": str(total), "Access-Control-Expose-Headers": "Link, X-Total-Count"}
+
+
 def paging_headers(call: Call, page: Page, total: int) -> dict[str, str]:
     """Return the headers that go with one page of a list."""
-    headers = {"X-Total-Count": str(total), "Access-Control-Expose-Headers": "Link, X-Total-Count"}
+    headers = count_headers(total)
     link = link_header(call, page, total)
     return {"Link": link, **headers} if link else headers

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.api.refusal import Refusal
-
 __all__ = ["Part", "Unsatisfiable", "asked_for"]
 
 MOST_PARTS: Final = 32
-PART: Final = re.compile(r"[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*")
+PART: Final = re.compile(r"[ \t]*([0-9]*)-([0-9]*)[ \t]*")
+LONGEST: Final = 18
+FARTHEST: Final = 10**LONGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,12 @@ class Unsatisfiable(Exception):
     """All a client asks for lies outside of the file."""
 
 
+def position(digits: str) -> int:
+    """Read a position; one beyond every file is as good as any other such."""
+    significant = digits.lstrip("0") or "0"
+    return int(significant) if len(significant) <= LONGEST else FARTHEST
+
+
 def asked_for(header: str, size: int) -> list[Part]:
     """Read a `Range`; none at all means the whole file, as does one nobody can make sense of."""
     unit, equals, rest = header.partition("=")
@@ -42,12 +48,13 @@ def asked_for(header: str, size: int) -> list[Part]:
         if match is None or match.groups() == ("", ""):
             return []
         first, last = match.groups()
-        if first and last and int(last) < int(first):
-            raise Refusal(400, f"a range must not end before it begins: {spec.strip()}")
         if not first:
-            parts.append(Part(max(size - int(last), 0), size))
+            parts.append(Part(max(size - position(last), 0), size))
+        elif last and position(last) < position(first):
+            # It is no range at all (RFC 9110, 14.1.1), so the header does not count.
+            return []
         else:
-            parts.append(Part(int(first), min(int(last) + 1, size) if last else size))
+            parts.append(Part(position(first), min(position(last) + 1, size) if last else size))
     inside = [part for part in parts if part.start < min(part.stop, size)]
     if not inside:
         raise Unsatisfiable

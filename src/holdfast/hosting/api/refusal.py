@@ -9,9 +9,10 @@ import msgspec
 from holdfast.hosting import errors
 from holdfast.hosting.git.names import well_formed
 
-__all__ = ["APIError", "BareError", "Refusal", "answering", "refusal_for"]
+__all__ = ["APIError", "BareError", "Refusal", "answering", "no_route", "refusal_for"]
 
 NOT_FOUND: Final = "not found"
+LONGEST_ROUTE: Final = 200
 
 
 class APIError(msgspec.Struct, frozen=True):
@@ -49,6 +50,14 @@ class Refusal(Exception):
         self.bare = bare
         self.words = words
         self.headers = headers or {}
+
+
+def no_route(root: str, method: str, path: str, allowed: str = "") -> APIError:
+    """Name a route that is not there, or that has other methods only; a long path is cut."""
+    shown = well_formed(path if len(path) <= LONGEST_ROUTE else f"{path[:LONGEST_ROUTE]}...")
+    if allowed:
+        return APIError(f"method not allowed: {method} {shown}; allowed are {allowed}", f"{root}/api/swagger")
+    return APIError(f"no such route: {method} {shown}", f"{root}/api/swagger")
 
 
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (

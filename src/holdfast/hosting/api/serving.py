@@ -22,8 +22,8 @@ from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
 from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.off_loop import run_off_loop
-from holdfast.hosting.api.paging import Listed, page_of, paging_headers
-from holdfast.hosting.api.refusal import APIError, BareError, Refusal, refusal_for
+from holdfast.hosting.api.paging import Listed, count_headers, page_of, paging_headers
+from holdfast.hosting.api.refusal import APIError, BareError, Refusal, no_route, refusal_for
 from holdfast.hosting.api.router import IN_BYTES, Router
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.host import Host
@@ -101,8 +101,9 @@ class Api:
         more: dict[str, str],
     ) -> None:
         """Answer for a path, or a method at a path, that no endpoint has."""
-        text = b"Not found.\n" if status == 404 else b"Method not allowed.\n"
-        await send_bytes(scope, send, status, text, [(b"content-type", b"text/plain;charset=utf-8")], more)
+        root = root_of(self._host, scope, Headers(scope))
+        error = no_route(root, scope["method"], scope["path"], more.get("Allow", ""))
+        await send_json(scope, send, status, error, more)
 
     async def _run(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
         """Do everything between the request and the answer; a password is checked in a thread pool of its own."""
@@ -179,6 +180,9 @@ class Api:
         if isinstance(result, Listed) and page is not None:
             call.answer_headers |= paging_headers(call, result.page or page, result.total)
             return result.items
+        if isinstance(result, list) and "X-Total-Count" not in call.answer_headers:
+            # A list that has no pages is whole.
+            call.answer_headers |= count_headers(len(result))
         return result
 
     async def _answer(self, endpoint: Endpoint, call: Call, receive: Receive, send: Send, result: object) -> None:

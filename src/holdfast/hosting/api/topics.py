@@ -8,6 +8,7 @@ import msgspec
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place, administers, in_repository, not_archived
+from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repository_events import note_changes
@@ -52,9 +53,11 @@ def keep(call: Call, place: Place, topics: list[str]) -> None:
 
 
 @endpoint("GET /repos/{owner}/{repo}/topics", scope="repository", guards=(in_repository,))
-def list_topics(_call: Call, place: Place) -> TopicName:
-    """List the topics of a repository."""
-    return TopicName(kept(place))
+def list_topics(call: Call, place: Place, page: Page) -> TopicName:
+    """List the topics of a repository; all of them unless a page is asked for."""
+    topics, page = kept(place), page_or_all(call, page)
+    call.answer_headers |= paging_headers(call, page, len(topics))
+    return TopicName(topics[page.skip : page.skip + page.size])
 
 
 @endpoint("PUT /repos/{owner}/{repo}/topics", scope="repository", guards=GUARDS, refuses=REFUSES)

@@ -24,6 +24,7 @@ __all__ = [
     "directory",
     "find",
     "listing",
+    "page_of_directory",
     "read_blob",
     "stream_blob",
     "submodule_urls",
@@ -124,6 +125,15 @@ def directory(repo: Repo, tree: str, path: bytes = b"") -> list[Entry]:
     """Return what is in a directory, in git's order; `path` is where it lies."""
     prefix = path + b"/" if path else b""
     return [sized(repo, (mode, prefix + name, at)) for mode, name, at in children(repo, tree)]
+
+
+def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: int) -> Listing:
+    """Return a stretch of what is in a directory, in git's order; only its own entries are looked at for sizes."""
+    nodes = children(repo, tree)
+    prefix = path + b"/" if path else b""
+    wanted = nodes[skip : skip + limit]
+    entries = [sized(repo, (mode, prefix + name, at)) for mode, name, at in wanted]
+    return Listing(entries, len(nodes), skip + limit < len(nodes))
 
 
 def find(repo: Repo, tree: str, path: str | bytes) -> Entry | Missing:

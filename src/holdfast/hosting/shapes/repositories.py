@@ -97,6 +97,7 @@ class Repository(msgspec.Struct, frozen=True):
     mirror_interval: str
     object_format_name: str
     mirror_updated: Time
+    mirror_last_sync_at: Time
     topics: list[str]
     licenses: list[str]
     internal_tracker: InternalTracker | UnsetType = UNSET
@@ -182,6 +183,7 @@ def repository(viewer: Viewer, kept: store.Repository, may: Access) -> Repositor
         mirror_interval=declared.mirror_interval,
         object_format_name=kept.object_format,
         mirror_updated=EPOCH,
+        mirror_last_sync_at=EPOCH,
         topics=msgspec.json.decode(kept.topics, type=list[str]),
         licenses=[],
     )
