@@ -70,8 +70,9 @@ PATHS: list[tuple[str, dict[str, str], bytes]] = [
     ("dir/sub/file.txt", {"ref": "v1.0"}, b"deep\n"),
     ("dir/sub/file.txt", {"ref": " feature/x "}, b"deep\n"),
     ("sub/file.txt", {"ref": "feature/x/dir"}, b"deep\n"),
-    ("dir/sub/file.txt", {"ref": "nowhere"}, b"deeper\n"),
-    ("dir/sub/file.txt", {"ref": "refs/heads/feature/x"}, b"deeper\n"),
+    ("dir/sub/file.txt", {"ref": " "}, b"deeper\n"),
+    ("dir/sub/file.txt", {"ref": "refs/heads/feature/x"}, b"deep\n"),
+    ("dir/sub/file.txt", {"ref": "refs/tags/v1.0"}, b"deep\n"),
     ("dir%2Fsub%2Ffile.txt", {"ref": "v1.0"}, b"deep\n"),
     ("feature%2Fx%2Fdir%2Fsub%2Ffile.txt", {}, b"deep\n"),
     ("dir/100%25%20n%C3%A4me%3F.txt", {}, b"odd\n"),
@@ -80,10 +81,20 @@ PATHS: list[tuple[str, dict[str, str], bytes]] = [
 
 @BOTH
 def test_a_path_may_begin_with_a_ref(world: World, git: Git, at: str) -> None:
-    """Or have it beside; one that is unknown is passed over."""
+    """Or have it beside, where it may have its full name."""
     for path, query, content in PATHS:
         answer = world.anonymous.get(f"{at}/{path}", params=query)
         assert (answer.status_code, answer.content) == (200, content), path
+
+
+@BOTH
+@pytest.mark.parametrize("ref", ["nowhere", "feature/y", "refs/heads/nowhere", "refs/pull/1/head", "0" * 12])
+def test_an_unknown_ref_is_not_found_wherever_it_stands(world: World, git: Git, at: str, ref: str) -> None:
+    """Before the path or beside it, the answer is the same; never the file of another branch."""
+    before = world.anonymous.get(f"{at}/{ref}/README.md")
+    beside = world.anonymous.get(f"{at}/README.md", params={"ref": ref})
+    assert (before.status_code, before.json()) == (beside.status_code, beside.json())
+    assert (before.status_code, before.json()["message"]) == (404, "not found")
 
 
 def test_a_path_may_begin_with_a_commit(world: World, git: Git) -> None:

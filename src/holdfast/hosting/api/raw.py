@@ -77,10 +77,16 @@ def found_by_ref(call: Call, place: Place, ref: str, path: str) -> Found:
     if place.repository.is_empty:
         raise Refusal(404, "repository is empty")
     repo = git_of(call, place)
+    full = refs.resolve(repo, ref.strip(), "") if ref.strip().startswith("refs/") else None
+    if full is not None:
+        return found_in(call, place, repo, full.commit, path)
     former = FormerBranches(call.host.database, place.repository)
     split = refs.split_ref_path(repo, ref, path, place.repository.default_branch, former)
     if split is None or split.commit is None:
         raise Refusal(404, "unable to find a git ref")
+    if split.is_fallback and ref.strip():
+        # A ref that was asked for is not replaced by another: a file of the wrong version is worse than none.
+        raise Refusal(404)
     return found_in(call, place, repo, split.commit, split.path)
 
 

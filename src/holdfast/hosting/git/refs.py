@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -71,6 +71,8 @@ class RefPath:
     name: str
     commit: str | None
     path: str
+    is_fallback: bool = field(default=False, compare=False)
+    """Whether no ref was found, so that it is the default branch."""
 
 
 def is_ref_name(name: str) -> bool:
@@ -250,7 +252,7 @@ def split_ref_path(
     if is_id(first):
         return RefPath("commit", first, first if is_commit(repo, first) else None, rest_of_first)
     found = branch(repo, default_branch)
-    return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path)
+    return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path, True)
 
 
 def begun_by(repo: Repo, part: str) -> tuple[bool, bool]:
