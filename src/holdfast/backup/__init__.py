@@ -8,6 +8,7 @@ A backup is a header and an ordered stream of frames; each frame holds one recor
 so what is written back is what was read, and memory does not grow with the number of messages.
 """
 
+from holdfast.backup.completeness import Completeness, check_completeness
 from holdfast.backup.container import GunzipLimits, KeyMaterial
 from holdfast.backup.container.keyfile import read_keys
 from holdfast.backup.errors import BackupError, DamagedBackup, KeyIncomplete, UnreadableBackup, WrongKey
@@ -24,6 +25,7 @@ __all__ = [
     "Backup",
     "BackupError",
     "Block",
+    "Completeness",
     "DamagedBackup",
     "Finding",
     "Form",
@@ -44,6 +46,7 @@ __all__ = [
     "Validator",
     "Wanted",
     "WrongKey",
+    "check_completeness",
     "extract",
     "info",
     "open",

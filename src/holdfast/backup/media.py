@@ -6,7 +6,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -35,13 +35,16 @@ from holdfast.backup.wire.stream import NO_CAP
 __all__ = ["Extracted", "MediaCheck", "Pointer", "check_media", "extract", "kept", "pointers", "pointers_of"]
 
 FILE_POINTERS: Final = tuple(
-    name_of(field)
-    for field in tables.FIELDS.values()
-    if field.message_type is not None
-    and field.message_type.full_name == backup_pb2.FilePointer.DESCRIPTOR.full_name
+    name_of(one)
+    for one in tables.FIELDS.values()
+    if one.message_type is not None and one.message_type.full_name == backup_pb2.FilePointer.DESCRIPTOR.full_name
 )
 PICKED: Final = Selection(
-    [*("Frame.chatItem", "Frame.recipient", "Frame.chat", "ChatItem.chatId", "ChatItem.dateSent"), *FILE_POINTERS]
+    [
+        *("Frame.chatItem", "Frame.recipient", "Frame.chat"),
+        *("ChatItem.chatId", "ChatItem.authorId", "ChatItem.dateSent"),
+        *FILE_POINTERS,
+    ]
 )
 # What file systems and shells choke on; a leading dot would hide the file.
 UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
@@ -77,16 +80,20 @@ EXTENSIONS: Final = {
 class Pointer:
     """One attachment a message refers to, by the way `path` through its frame.
 
-    `attachment` is None when the backup says it was not kept.
+    `attachment` is None when the backup says it was not kept; `unkept` is then set if the device had it, `remote`
+    if it could have been fetched. `chat` and `author` are ids of the backup, 0 outside of messages.
     """
 
     frame: int
     chat: int
     sent_ms: int
-    content_type: str
-    file_name: str
+    content_type: str = field(repr=False)
+    file_name: str = field(repr=False)
     attachment: Attachment | None
     path: str = ""
+    author: int = 0
+    unkept: bool = False
+    remote: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +166,12 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
         if fault:
             raise block.damaged(fault, frames, at)
         span_of = block.spans()
-        chat = sent = 0
+        chat = sent = author = 0
         for slot, depth, start, end in found:
             if slot in items and depth == 0:
-                chat = sent = 0
+                chat = sent = author = 0
+            elif slot == slots["ChatItem.authorId"]:
+                author = author if depth > 1 else start
             elif slot == slots["ChatItem.chatId"]:
                 chat = chat if depth > 1 else start
             elif slot == slots["ChatItem.dateSent"]:
@@ -170,14 +179,19 @@ def pointers(backup: Backup) -> Iterator[Pointer]:
             else:
                 pointer = parse(block, start, end)
                 index, begin, stop = span_of(start)
+                locator = pointer.locatorInfo
+                attachment = attachment_of(locator)
                 yield Pointer(
                     index,
                     chat,
                     sent,
                     pointer.contentType,
                     pointer.fileName,
-                    attachment_of(pointer.locatorInfo),
+                    attachment,
                     path_to(block.data[begin:stop], start - begin),
+                    author,
+                    attachment is None and bool(locator.plaintextHash),
+                    bool(locator.transitCdnKey or locator.encryptedDigest),
                 )
 
 

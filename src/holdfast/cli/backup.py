@@ -17,6 +17,7 @@ from holdfast.backup.media import Extracted, extract
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import Names
 from holdfast.cli import summary
+from holdfast.cli.check import check_backup
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.opened import SourceArgument, opened
@@ -42,7 +43,11 @@ def show_info(
     file: SourceArgument,
     *,
     verify_media: Annotated[
-        bool, typer.Option("--verify-media", help="Decrypt every attachment and compare it with its hash.")
+        bool,
+        typer.Option(
+            "--verify-media",
+            help="Decrypt every attachment and compare its hash; exit with 1 if one is missing or damaged.",
+        ),
     ] = False,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
@@ -60,6 +65,8 @@ def show_info(
         print_json(answer)
     else:
         summary.show(console(), answer)
+    if verify_media and answer.media is not None and (answer.media.missing or answer.media.damaged):
+        raise typer.Exit(Exit.NO)
 
 
 @group.command("convert")
@@ -182,6 +189,7 @@ def make_sample(
         sys.stderr.write(keys.reveal() + "\n")
 
 
+group.command("check")(check_backup)
 group.command("validate")(validate_backup)
 group.command("rules")(list_rules)
 

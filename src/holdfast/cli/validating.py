@@ -222,7 +222,10 @@ def validate_backup(
     ] = "note",
     media: Annotated[
         bool,
-        typer.Option("--media", help="Decrypt every attachment file too, and look for files nothing refers to."),
+        typer.Option(
+            "--media",
+            help="Decrypt every attachment file instead of only looking for it, and find those nothing refers to.",
+        ),
     ] = False,
     threads: Annotated[
         int | None,

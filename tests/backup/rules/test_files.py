@@ -11,7 +11,7 @@ from holdfast.backup.errors import AttachmentMismatch
 from holdfast.backup.media import attachment_of, kept
 from holdfast.backup.rules import Finding, validate
 from holdfast.backup.schema.backup_pb2 import FilePointer
-from tests.backup.streams import LOCAL_KEYS, folder_of, sample
+from tests.backup.streams import LOCAL_KEYS, folder_of, lines_of, sample
 
 
 @pytest.fixture
@@ -31,11 +31,35 @@ def files(snapshot: Path) -> list[Path]:
 
 
 def test_whole_files_are_in_order(snapshot: Path) -> None:
-    """Nothing to say, and without being asked they are not looked at."""
+    """Nothing to say, whether they are only looked for or decrypted."""
     assert len(files(snapshot)) > 3
     assert found(snapshot) == []
-    files(snapshot)[0].unlink()
     assert list(validate(snapshot, LOCAL_KEYS)) == []
+
+
+def test_files_are_looked_for_without_being_asked(snapshot: Path) -> None:
+    """Missing ones and those cut short are found, and decrypted none is; who asks for nothing gets nothing."""
+    missing, cut, changed, *_rest = files(snapshot)
+    missing.unlink()
+    cut.write_bytes(cut.read_bytes()[:40])
+    data = bytearray(changed.read_bytes())
+    data[20] ^= 1
+    changed.write_bytes(data)
+    assert sorted(finding.rule.id for finding in validate(snapshot, LOCAL_KEYS)) == [
+        "media.file.present",
+        "media.file.whole",
+    ]
+    assert list(validate(snapshot, LOCAL_KEYS, media=None)) == []
+
+
+def test_an_export_without_its_files_was_made_so(tmp_path: Path) -> None:
+    """It has nothing to look for, until somebody asks; with one of its files, the others are missing."""
+    home = tmp_path / "signal-export-2026-01-31-10-00-00"
+    home.mkdir()
+    (home / "main.jsonl").write_bytes(lines_of(sample(120)))
+    assert not any(finding.rule.id == "media.file.present" for finding in validate(home))
+    (home / "files").mkdir()
+    assert any(finding.rule.id == "media.file.present" for finding in validate(home))
 
 
 def test_missing_cut_and_changed_files_are_told_apart(snapshot: Path) -> None:

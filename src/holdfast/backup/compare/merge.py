@@ -265,6 +265,10 @@ class Stores:
         """Look whether it is anywhere."""
         self._holder(attachment)
 
+    def has_files(self) -> bool:
+        """Tell whether any of them is meant to hold attachments."""
+        return any(store.has_files() for store in self.stores)
+
     def _holder(self, attachment: Attachment) -> Media:
         """Find who has it."""
         for store in self.stores[:-1]:

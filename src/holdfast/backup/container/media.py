@@ -35,6 +35,9 @@ class Media(Protocol):
     def check(self, attachment: Attachment) -> None:
         """Raise when an attachment is missing or its file is too short to be whole; nothing is decrypted."""
 
+    def has_files(self) -> bool:
+        """Tell whether the place is meant to hold attachments."""
+
 
 @dataclass(frozen=True, slots=True)
 class FolderMedia:
@@ -57,6 +60,10 @@ class FolderMedia:
             raise AttachmentTruncated(
                 f"attachment {attachment.name} is cut short: its file has only {found} bytes"
             )
+
+    def has_files(self) -> bool:
+        """Say yes: a phone writes every attachment it has."""
+        return True
 
     def _file(self, attachment: Attachment) -> BinaryIO:
         try:
@@ -82,6 +89,10 @@ class ExportMedia:
     def check(self, attachment: Attachment) -> None:
         """Find the file; a ZIP gives no length that could be believed."""
         self._file(attachment).close()
+
+    def has_files(self) -> bool:
+        """Tell whether the export was made with its attachments."""
+        return self.export.has_media()
 
     def _file(self, attachment: Attachment) -> BinaryIO:
         try:

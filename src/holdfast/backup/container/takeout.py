@@ -45,6 +45,9 @@ class Export(Protocol):
     def open_medium(self, name: str) -> BinaryIO:
         """Open a medium by its name."""
 
+    def has_media(self) -> bool:
+        """Tell whether there are any media."""
+
 
 @dataclass(frozen=True, slots=True)
 class FolderExport:
@@ -63,6 +66,10 @@ class FolderExport:
             if candidate.name.partition(".")[0] == name:
                 return open_inside(self.path, candidate)
         raise AttachmentMissing(f"attachment {name} is not in the export")
+
+    def has_media(self) -> bool:
+        """Tell whether there is a folder for media."""
+        return (self.path / "files").is_dir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,10 @@ class ZipExport:
         if entry is None:
             raise AttachmentMissing(f"attachment {name} is not in the export")
         return self._open(entry)
+
+    def has_media(self) -> bool:
+        """Tell whether any medium is in the ZIP."""
+        return bool(self.media)
 
     def _open(self, entry: str) -> BinaryIO:
         return as_file(self._content(entry))

@@ -247,7 +247,7 @@ def draw(source: Readable, wanted: Wanted) -> Drawn:
     def check(view: Backup) -> Iterator[Finding]:
         # A repair must not change which year's format the backup is held to.
         edition = editions[0] if editions else wanted.edition
-        validation = Validation(view, profile=wanted.profile, edition=edition, purpose=wanted.purpose)
+        validation = Validation(view, profile=wanted.profile, edition=edition, purpose=wanted.purpose, media=None)
         yield from validation
         frames.append(validation.frames)
         if validation.edition is not None:

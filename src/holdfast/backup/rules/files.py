@@ -52,10 +52,13 @@ def listed(snapshot: Snapshot | None) -> set[str] | None:
         return None
 
 
-def check_files(backup: Backup, profile: Profile) -> Iterator[Finding]:
-    """Decrypt every attachment the backup keeps, then look for files nothing refers to."""
+def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[Finding]:
+    """Look for every attachment the backup keeps; with `decrypt` open each, and look for files nothing refers to.
+
+    An export may have been made without its attachments: that is only said of it when they are to be opened.
+    """
     media = backup.media
-    if media is None:
+    if media is None or not (decrypt or media.has_files()):
         return
     names: set[str] = set()
     expected = listed(backup.snapshot)
@@ -64,13 +67,16 @@ def check_files(backup: Backup, profile: Profile) -> Iterator[Finding]:
         if expected is not None and attachment.name not in expected:
             yield from found("folder.manifest.complete", profile, pointer.frame, pointer.path)
         try:
+            if not decrypt:
+                media.check(attachment)
+                continue
             with media.open(attachment) as source:
                 while source.read(CHUNK):
                     pass
         except AttachmentError as error:
             name = next(name for kind, name in RULES if isinstance(error, kind))
             yield from found(name, profile, pointer.frame, pointer.path)
-    if backup.snapshot is not None:
+    if backup.snapshot is not None and decrypt:
         for _file in unused(backup.snapshot, names):
             yield from found("media.file.unused", profile, None, detail=_file)
 

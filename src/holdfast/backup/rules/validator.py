@@ -271,7 +271,7 @@ class Validation:
         profile: ProfileName = "strict",
         edition: EditionName = "auto",
         purpose: PurposeName = "remote",
-        media: bool = False,
+        media: bool | None = False,
         threads: int | None = None,
     ) -> None:
         self.counts: Counter[Severity] = Counter()
@@ -286,6 +286,11 @@ class Validation:
         self._validator = (
             None if backup is None else Validator(backup.header, profile=profile, edition=edition, purpose=purpose)
         )
+
+    @property
+    def backup(self) -> Backup | None:
+        """The backup that is validated, None where nothing in it could be read."""
+        return self._backup
 
     @property
     def readable(self) -> bool:
@@ -342,8 +347,8 @@ class Validation:
         for fault in inside:
             yield from self._explain(fault, validator.frames + 1)
         yield from check_manifest(backup, self.profile)
-        if self.media and whole:
-            yield from check_files(backup, self.profile)
+        if self.media is not None and whole:
+            yield from check_files(backup, self.profile, decrypt=self.media)
 
     def _new_gaps(self) -> list[Raw]:
         """List the places that were passed over since this was asked last."""
@@ -410,7 +415,7 @@ def validating(
     profile: ProfileName = "strict",
     edition: EditionName = "auto",
     purpose: PurposeName = "remote",
-    media: bool = False,
+    media: bool | None = False,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Validation]:
@@ -452,16 +457,17 @@ def validate(
     profile: ProfileName = "strict",
     edition: EditionName = "auto",
     purpose: PurposeName = "remote",
-    media: bool = False,
+    media: bool | None = False,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Finding]:
     """Hold a backup, in any form `open` takes, to the rules, and yield what is found in file order.
 
     The profile `strict` is for who wrote the backup, `import` for who has to read it. The edition `auto` is told
-    by what the backup holds. The purpose is not in the file: a remote backup, a device transfer or a takeout. With
-    `media` the attachment files of a local folder or export are looked at too. What is wrong with the file itself,
-    its encryption or its compression is found too, unless it was opened before.
+    by what the backup holds. The purpose is not in the file: a remote backup, a device transfer or a takeout. The
+    attachment files of a local folder or export are looked for, with `media` also decrypted, and with None left
+    alone. What is wrong with the file itself, its encryption or its compression is found too, unless it was opened
+    before.
     """
     if isinstance(source, Backup):
         yield from Validation(

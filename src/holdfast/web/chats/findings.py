@@ -50,7 +50,7 @@ class FindingRow(Struct, frozen=True):
 
 def keep_findings(connection: sqlite3.Connection, backup: Backup) -> None:
     """Hold a backup to the rules and keep what is found, in an archive of ours."""
-    validation = Validation(backup, profile="strict", edition="auto", purpose="remote", media=False, threads=1)
+    validation = Validation(backup, profile="strict", edition="auto", purpose="remote", media=None, threads=1)
     rows: list[tuple[object, ...]] = []
     wanted: dict[int, None] = {}
     for finding in validation:
