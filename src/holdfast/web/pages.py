@@ -19,6 +19,7 @@ from holdfast.hosting.api.refusal import no_route
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
+from holdfast.web.bidi import with_visible_controls
 from holdfast.web.guard import POLICY
 from holdfast.web.stylesheet import ADDRESS
 
@@ -26,6 +27,7 @@ __all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "current_user", "go", "local_path"
 
 HTML: Final = "text/html; charset=utf-8"
 WORTH_PACKING: Final = 1400
+CONVERSATIONS: Final = "chats/"
 NEVER_KEPT: Final = {"Cache-Control": "private, no-cache"}
 NOTICE_COOKIE: Final = "holdfast_notice"
 # What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
@@ -74,7 +76,9 @@ class Pages:
     def text(self, template: str, *, user: Account | None, title: str, **values: object) -> str:
         """Make the text of a page; `user` is whoever is looking at it."""
         given: dict[str, object] = {"here": "/", "notice": "", **values}
-        return self._environment.get_template(template).render(user=user, title=title, **given)
+        made = self._environment.get_template(template).render(user=user, title=title, **given)
+        # In conversations they are how people's names are kept apart from the words around them.
+        return made if template.startswith(CONVERSATIONS) else with_visible_controls(made)
 
     def render(
         self, template: str, *, user: Account | None, title: str, status: int = 200, **values: object

@@ -29,13 +29,13 @@ def test_a_commit_is_shown_with_its_lines(world: World, git: Git) -> None:
     commit = pushed(git, "Say it\n\nand explain <it>")
     page = visitor(world).get(f"{AT}/commit/{commit}").text
     for words in (
-        "Say it</h2>",
+        "<bdi>Say it</bdi></h2>",
         "and explain &lt;it&gt;",
         commit,
         "4 files",
         'class="del"><td class="no">1</td><td class="no"></td><td class="t">- deeper</td>',
         'class="add"><td class="no"></td><td class="no">2</td><td class="t">+ more</td>',
-        "run → walk",
+        "<bdi>run</bdi> → <bdi>walk</bdi>",
         "Only the name changed",
         f'<img src="{AT}/raw/commit/{commit}/p.png"',
     ):

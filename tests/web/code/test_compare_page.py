@@ -12,12 +12,12 @@ def test_two_sides_are_compared(world: World, git: Git) -> None:
     site = visitor(world)
     page = site.get(f"{AT}/compare/feature/x...main").text
     assert "1 commit" in page
-    assert ">second</a>" in page
+    assert "><bdi>second</bdi></a>" in page
     assert "- deep" in page
     assert "+ deeper" in page
     assert "everything that" in site.get(f"{AT}/compare/main...feature/x").text
     assert site.get(f"{AT}/compare/v1.0...{git('rev-parse', '--short=8', 'main')}").status_code == 200
-    assert ">second</a>" not in site.get(f"{AT}/compare/v1.0").text
+    assert "><bdi>second</bdi></a>" not in site.get(f"{AT}/compare/v1.0").text
 
 
 def test_the_form_leads_to_the_comparison(world: World, git: Git) -> None:

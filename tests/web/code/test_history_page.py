@@ -23,8 +23,8 @@ def test_a_path_has_a_history_of_its_own(world: World, git: Git) -> None:
     """Only what touched it; a path nobody touched has none."""
     site = visitor(world)
     page = site.get(f"{AT}/commits/branch/main/README.md").text
-    assert ">first</a>" in page
-    assert ">second</a>" not in page
+    assert "><bdi>first</bdi></a>" in page
+    assert "><bdi>second</bdi></a>" not in page
     assert "No commit touched" in site.get(f"{AT}/commits/branch/main/nothing").text
 
 

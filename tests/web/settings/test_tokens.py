@@ -56,6 +56,6 @@ def test_making_one_asks_for_the_password(guild: Guild) -> None:
 def test_only_scopes_that_an_endpoint_asks_for_are_offered(guild: Guild) -> None:
     """A scope for packages, say, would promise something that is not there."""
     asked = [declared.scope for declared in (*api_routes.endpoints(), *web_routes.endpoints())]
-    used = {name for scope in asked for name in ((scope,) if isinstance(scope, str) else scope or ())}
+    used = {name for scope in asked for name in scope}
     page = guild.visit("ada").get(PAGE).text
     assert set(re.findall(r'<select id="scope-(\w+)"', page)) == used

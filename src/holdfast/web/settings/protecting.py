@@ -52,8 +52,8 @@ def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
     )
 
 
-# What the API keeps for merging, reviews, checks and deploy keys is not offered: nothing here acts on it yet. Saving
-# the form leaves it as it is.
+# What the API keeps for merging, reviews, checks and deploy keys is not offered: nothing here acts on it yet.
+# Saving the form leaves it as it is.
 GROUPS: Final = (
     (
         "Pushing",

@@ -1,0 +1,49 @@
+"""Makes bidirectional control characters visible, so that code and names cannot be shown in another order.
+
+A browser reorders the text around these characters, so that what a page shows is not what a compiler reads (the
+attack known as Trojan Source) and a file named with one seems to have another ending.
+"""
+
+import re
+from typing import Final
+
+__all__ = ["with_visible_controls"]
+
+# Embeddings, overrides and isolates, and what ends them. Marks that only set a direction reorder nothing.
+CONTROL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# A tag with its attributes, whose values may hold anything, or the text up to the next one.
+TOKEN: Final = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^>"'])*>|[^<]+|<""")
+NAME: Final = re.compile(r"<(/?)([a-zA-Z]+)")
+# What has no elements inside; of a form, what is sent back must be what was there.
+TEXT_ONLY: Final = frozenset({"textarea", "title", "option", "script", "style"})
+MAIN: Final = '<main id="main">'
+WARNING: Final = (
+    '<p class="remark" role="note">This page shows text with bidirectional control characters, which can make it '
+    "read differently from what it says. Each is shown as its code, such as <span class=bidi>U+202E</span>.</p>"
+)
+
+
+def with_visible_controls(html: str) -> str:
+    """Return a page that shows each bidirectional control character as its code, and warns that there are some."""
+    if not CONTROL.search(html):
+        return html
+    made: list[str] = []
+    inside, found = "", False
+    for token in TOKEN.findall(html):
+        if token.startswith("<"):
+            name = NAME.match(token)
+            if name and name[2].lower() in TEXT_ONLY:
+                inside = "" if name[1] else name[2].lower()
+            made.append(token)
+        elif inside or not CONTROL.search(token):
+            made.append(token)
+        else:
+            found = True
+            made.append(CONTROL.sub(code_of, token))
+    text = "".join(made)
+    return text.replace(MAIN, MAIN + WARNING, 1) if found else text
+
+
+def code_of(control: re.Match[str]) -> str:
+    """Return the element that stands for a control character; without quotes it is harmless wherever it stands."""
+    return f"<span class=bidi>U+{ord(control[0]):04X}</span>"
