@@ -28,6 +28,7 @@ from holdfast.hosting.errors import (
 )
 from holdfast.hosting.file_changes import Applied, Base, FileChange
 from holdfast.hosting.git import loose, moves, refs
+from holdfast.hosting.git.changes import Change, Changes, Status
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
 from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.names import raw
@@ -431,7 +432,10 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
     if durable:
         loose.sync_names(names)
     landed.sort(key=lambda one: one[2])
-    told = [Announced(job.wanted.actor.id, [number], [one.move], commits_of(one)) for job, one, number in landed]
+    told = [
+        Announced(job.wanted.actor.id, [number], [one.move], commits_of(one), files_of(job.wanted, one))
+        for job, one, number in landed
+    ]
     moving.settle_all(host, repository, told, durable=False)
     for job, prepared, _ in landed:
         job.result = prepared.committed
@@ -441,6 +445,19 @@ def commits_of(prepared: Prepared) -> tuple[Commit, ...] | None:
     """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
     commit = prepared.committed.commit
     return (commit,) if commit.parents == (prepared.move.old,) else None
+
+
+def files_of(request: CommitRequest, prepared: Prepared) -> Changes | None:
+    """Return what a commit of one file changed; of others that is read when somebody wants to know."""
+    if commits_of(prepared) is None or len(request.changes) != 1:
+        return None
+    change, result = request.changes[0], prepared.committed.files[0]
+    if change.operation == "rename" or change.moves:
+        return None
+    status: Status = "removed" if result is None else "added" if result.is_new else "modified"
+    if result is not None and not result.is_changed:
+        return Changes(())
+    return Changes((Change(raw(change.path), status, 0, 0, "", ""),))
 
 
 def announce(

@@ -61,9 +61,14 @@ class Host:
     @classmethod
     def open(cls, settings: Settings) -> Self:
         """Open what the settings name; its database must have been migrated before."""
+        # Payloads are made of what a host holds, so their module imports this one.
+        from holdfast.hosting.events.payloads import payload_renderer  # noqa: PLC0415
+
         folders = Folders(settings.data / "repositories")
         sealer = Sealer(settings.data / KEY_FILE, settings.secret_key)
-        return cls(settings, connect(settings), folders, lfs_store(settings), sealer)
+        opened = cls(settings, connect(settings), folders, lfs_store(settings), sealer)
+        opened.database.render_with(payload_renderer(opened))
+        return opened
 
     @property
     def root(self) -> str:

@@ -12,13 +12,14 @@ import structlog
 
 from holdfast.hosting import closing, protection
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused
+from holdfast.hosting.events.payloads.pushes import Brought, read_push
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import moves as git_moves
-from holdfast.hosting.git.changes import changes_between
+from holdfast.hosting.git.changes import Changes, changes_between
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import protections, repositories, updates
+from holdfast.hosting.store import listeners, protections, repositories, updates
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.statement import Link
@@ -50,6 +51,8 @@ class Announced(msgspec.Struct, frozen=True):
     moves: Sequence[Move]
     commits: Sequence[Commit] | None = None
     """All commits the moves bring, oldest first, where they are at hand."""
+    files: Changes | None = None
+    """What the only one of these commits changed, where that is at hand too."""
 
 
 def zero_id(repository: Repository) -> str:
@@ -173,19 +176,23 @@ def settle_all(
             # The first branch pushed is the one people mean, when it is not the one the repository was made with.
             columns["default_branch"] = first_branch(moves) or found[0].name
 
+    default_branch = str(columns.get("default_branch", repository.default_branch))
+    known = read_pushes(host, repository, announced, default_branch)
+
     def record(link: Link) -> None:
         updates.finish(link, [number for one in announced for number in one.numbers])
-        for one in announced:
-            updates.record_moves(link, repository, one.actor_id, one.moves)
+        # Before the events, whose payloads show the repository as it is after the push.
         if any(not move.deletes for move in moves):
             repositories.note_push(link, repository)
+        for one in announced:
+            updates.record_moves(link, repository, one.actor_id, one.moves, known=known)
 
     if columns or wishes:
         with host.database.write() as connection:
             places = closing.hold(host.database, connection, repository, wishes) if wishes else {}
-            record(connection)
             if columns:
                 repositories.change_repository(connection, repository, **columns)
+            record(connection)
             if wishes:
                 closing.fulfil(host.database, connection, repository, places, wishes)
     else:
@@ -193,6 +200,32 @@ def settle_all(
             record(link)
     if "default_branch" in columns:
         host.point_head(repository.id, str(columns["default_branch"]))
+
+
+def read_pushes(
+    host: Host, repository: Repository, announced: Sequence[Announced], default_branch: str
+) -> dict[Move, Brought]:
+    """Read what pushes brought where a webhook is told of them, so that no transaction waits for git."""
+    refs = [move.ref for one in announced for move in one.moves]
+    if not listeners.is_pushed_to(
+        host.database, owner_id=repository.owner.id, repository_id=repository.id, refs=refs
+    ):
+        return {}
+    now = msgspec.structs.replace(repository, default_branch=default_branch)
+    return {
+        move: read_push(host, now, move) if found is None else found
+        for one in announced
+        for found in [at_hand(one)]
+        for move in one.moves
+    }
+
+
+def at_hand(announced: Announced) -> Brought | None:
+    """Return what a push brought if nothing has to be read for it: one commit on top of what was there."""
+    if announced.commits is None or announced.files is None:
+        return None
+    ((commit,), (move,)) = announced.commits, announced.moves
+    return Brought(commit, [commit], 1, move.old, {commit.id: announced.files})
 
 
 def first_branch(moves: Sequence[Move]) -> str | None:

@@ -15,6 +15,7 @@ from holdfast.hosting.identity import commit_email, commit_name
 from holdfast.hosting.store import dependencies, hooks
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Within
 from holdfast.hosting.store.repository_events import note_creation, note_deletion
 
 __all__ = ["NewRepository", "create", "remove"]
@@ -79,7 +80,8 @@ def remove(host: Host, repository: store.Repository, actor: Account) -> None:
     with host.database.write() as connection:
         dependencies.leave_graph(connection, [repository.id], actor)
         store.lock_row(connection, repository)
-        note_deletion(connection, repository, actor)
         settle(connection)
+        kept = store.repository_by_id(Within(host.database, connection), repository.id)
+        note_deletion(connection, kept, actor)
         store.remove_row(connection, repository)
     host.folders.delete(repository.id)

@@ -6,12 +6,14 @@ from sqlalchemy import ColumnElement, true
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchRepository
+from holdfast.hosting.events.payloads.pushes import read_push
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store import deliveries, repositories
 from holdfast.hosting.store.hooks import Home, Hook
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
+from holdfast.hosting.store.updates import Move
 
 __all__ = ["TrialQuery", "try_push"]
 
@@ -48,6 +50,7 @@ def try_push(call: Call, home: Home, hook: Hook, query: TrialQuery) -> None:
         repository_id=repository.id,
         actor_id=call.user.id,
         details=details,
+        known=read_push(call.host, repository, Move(prefix + found.name, found.commit, found.commit)),
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Changes",
     "LineCount",
     "Stats",
+    "Status",
     "changed_files",
     "changes_between",
     "diff_text",

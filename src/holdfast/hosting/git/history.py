@@ -30,6 +30,7 @@ __all__ = [
     "only_on_branch",
     "refresh_commit_graph",
     "span",
+    "straight",
 ]
 
 GRAPH_SECONDS: Final = 600.0
@@ -134,17 +135,23 @@ def only_on_branch(repo: Repo, branch: str | bytes, start: str, *, limit: int) -
 
 def added(repo: Repo, old: str, new: str, *, limit: int) -> tuple[str, ...]:
     """Return the newest commits that lead to one commit but not to another, newest first."""
+    line = straight(repo, old, new)
+    if line is not None:
+        return line[:limit]
+    return ids(repo, span(repo, new, exclude=[old]), limit=limit)
+
+
+def straight(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
+    """Return the commits from one to a later one, newest first, if they are a short line without merges."""
     line: list[str] = []
     at = new
-    while at != old and len(line) < min(STRAIGHT, limit):
+    while at != old and len(line) < STRAIGHT:
         line.append(at)
         parents = read_commit(repo, at).parents
         if len(parents) != 1:
             break
         at = parents[0]
-    if at == old:
-        return tuple(line)
-    return ids(repo, span(repo, new, exclude=[old]), limit=limit)
+    return tuple(line) if at == old else None
 
 
 def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:

@@ -18,10 +18,11 @@ from holdfast.hosting.shapes.times import Time, moment
 from holdfast.hosting.shapes.users import User, user
 from holdfast.hosting.shapes.viewer import Viewer
 from holdfast.hosting.store import comments, issues
+from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_parts import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["Comment", "TimelineComment", "comment_list", "one_comment", "timeline"]
+__all__ = ["Comment", "TimelineComment", "comment_list", "comment_shape", "one_comment", "timeline"]
 
 
 class Comment(msgspec.Struct, frozen=True):
@@ -79,25 +80,34 @@ def comment_list(
 ) -> list[Comment]:
     """Make the shapes of a page of comments, each with the issue it is on."""
     parts = timeline_parts(viewer.host.database, [comment for comment, _ in kept])
-    shapes = []
-    for comment, issue in kept:
-        page = issue_page(viewer, repository, issue)
-        shapes.append(
-            Comment(
-                id=comment.id,
-                html_url=f"{page}#issuecomment-{comment.id}",
-                pull_request_url=page if issue.is_pull else "",
-                issue_url="" if issue.is_pull else page,
-                user=user(viewer, parts.people.get(comment.author_id or 0)),
-                original_author="",
-                original_author_id=0,
-                body=comment.body,
-                assets=[],
-                created_at=moment(comment.created_at),
-                updated_at=moment(comment.updated_at),
-            )
-        )
-    return shapes
+    return [
+        comment_shape(viewer, repository, issue, comment, parts.people.get(comment.author_id or 0))
+        for comment, issue in kept
+    ]
+
+
+def comment_shape(
+    viewer: Viewer,
+    repository: Repository,
+    issue: issues.Issue,
+    comment: comments.Comment,
+    author: Account | None,
+) -> Comment:
+    """Make the shape of one comment by somebody who was looked up already."""
+    page = issue_page(viewer, repository, issue)
+    return Comment(
+        id=comment.id,
+        html_url=f"{page}#issuecomment-{comment.id}",
+        pull_request_url=page if issue.is_pull else "",
+        issue_url="" if issue.is_pull else page,
+        user=user(viewer, author),
+        original_author="",
+        original_author_id=0,
+        body=comment.body,
+        assets=[],
+        created_at=moment(comment.created_at),
+        updated_at=moment(comment.updated_at),
+    )
 
 
 def one_comment(viewer: Viewer, repository: Repository, issue: issues.Issue, comment: comments.Comment) -> Comment:

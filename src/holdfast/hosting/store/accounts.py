@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, Within
 from holdfast.hosting.store.password_hashing import HashLimiter
 from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import name_redirects, sessions, users
@@ -21,6 +21,7 @@ from holdfast.secret import Secret
 
 __all__ = [
     "Account",
+    "account_by_id",
     "account_from",
     "accounts_by_id",
     "all_users",
@@ -115,6 +116,7 @@ COLUMNS: Final = tuple(users.c[name] for name in FIELDS)
 WIDTH: Final = len(COLUMNS)
 BY_NAME = Statement(select(*COLUMNS, users.c.password_hash).where(users.c.folded_name == bindparam("folded")))
 BY_ID = Statement(select(*COLUMNS).where(users.c.id == bindparam("id")))
+BY_EMAIL = Statement(select(*COLUMNS).where(~users.c.is_organization, users.c.email == bindparam("email")))
 BY_OLD_NAME = Statement(
     select(*COLUMNS)
     .join(name_redirects, name_redirects.c.user_id == users.c.id)
@@ -211,6 +213,12 @@ def find_account(database: Database, key: int | str) -> Account:
     return account_from(row)
 
 
+def account_by_id(database: Database, number: int) -> Account | None:
+    """Return the account of that id, or None when it is gone."""
+    row = database.row(BY_ID, id=number)
+    return None if row is None else account_from(row)
+
+
 def accounts_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Account]:
     """Return the accounts of these ids; one that is gone is left out."""
     if not ids:
@@ -259,16 +267,24 @@ def search_accounts(
 
 
 def by_emails(database: Database, emails: Iterable[str]) -> dict[str, Account]:
-    """Find the people behind e-mail addresses, theirs or the ones that stand for them; one query for all."""
+    """Find the people behind e-mail addresses, theirs or the ones that stand for them.
+
+    It takes one query for all; inside a transaction, where only prebuilt statements may be run, one for each.
+    """
     wanted = [email for email in set(emails) if email]
     numbers = {int(match[1]): email for email in wanted if (match := NOREPLY.fullmatch(email))}
     if not wanted:
         return {}
-    statement = select(*COLUMNS).where(
-        ~users.c.is_organization, users.c.email.in_(wanted) | users.c.id.in_(list(numbers))
-    )
-    with database.read() as connection:
-        found = [account_from(tuple(row)) for row in connection.execute(statement)]
+    if isinstance(database, Within):
+        found = [account_from(row) for email in wanted for row in database.rows(BY_EMAIL, email=email)]
+        kept = [one for number in numbers if (one := account_by_id(database, number)) is not None]
+        found += [one for one in kept if not one.is_organization]
+    else:
+        statement = select(*COLUMNS).where(
+            ~users.c.is_organization, users.c.email.in_(wanted) | users.c.id.in_(list(numbers))
+        )
+        with database.read() as connection:
+            found = [account_from(tuple(row)) for row in connection.execute(statement)]
     people = {account.email: account for account in found if account.email}
     people |= {numbers[account.id]: account for account in found if account.id in numbers}
     return people

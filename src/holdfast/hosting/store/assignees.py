@@ -19,7 +19,16 @@ from holdfast.hosting.store.tables import (
 )
 from holdfast.hosting.store.tracker import Change, Issue, changing
 
-__all__ = ["add_assignees", "assign_anew", "assignable", "can_be_assigned", "people_named", "remove_assignees"]
+__all__ = [
+    "add_assignees",
+    "assign_anew",
+    "assignable",
+    "can_be_assigned",
+    "people_named",
+    "remove_assignees",
+    "tell_assigned",
+    "write_assignees",
+]
 
 WRITE = 2
 UNITS = ("repo.issues", "repo.pulls")
@@ -127,7 +136,17 @@ def reassign(change: Change, issue: Issue, before: Sequence[int], after: Sequenc
         change.note(issue, "assignees", [("", {"assignee_id": number, "removed": True}) for number in removed])
         change.tell(issue, "assign", "unassigned", assignee_ids=removed)
     if added:
-        rows = [{"issue_id": issue.id, "user_id": number} for number in added]
-        change.connection.execute(insert(issue_assignees), rows)
-        change.note(issue, "assignees", [("", {"assignee_id": number}) for number in added])
-        change.tell(issue, "assign", "assigned", assignee_ids=added)
+        write_assignees(change, issue, added)
+        tell_assigned(change, issue, added)
+
+
+def write_assignees(change: Change, issue: Issue, added: Sequence[int]) -> None:
+    """Assign an issue to people it is not assigned to, and say so on the timeline."""
+    rows = [{"issue_id": issue.id, "user_id": number} for number in added]
+    change.connection.execute(insert(issue_assignees), rows)
+    change.note(issue, "assignees", [("", {"assignee_id": number}) for number in added])
+
+
+def tell_assigned(change: Change, issue: Issue, added: Sequence[int]) -> None:
+    """Record that an issue was assigned to people."""
+    change.tell(issue, "assign", "assigned", assignee_ids=list(added))

@@ -214,16 +214,19 @@ def edit_comment(
     if body == comment.body:
         return comment
     with changing(database, repository, actor) as change:
+        said = select(comments.c.body).where(comments.c.id == comment.id)
+        before = change.connection.execute(said).scalar_one_or_none()
+        if before is None:
+            raise no_comment(comment.id)
         row = change.connection.execute(
             update(comments)
             .where(comments.c.id == comment.id)
             .values(body=body, updated_at=change.now)
             .returning(*COLUMNS)
-        ).one_or_none()
-        if row is None:
-            raise no_comment(comment.id)
-        change.touch(issue)
-        change.tell(issue, "comment", "edited", comment_id=comment.id, old_body=comment.body)
+        ).one()
+        if before != body:
+            change.touch(issue)
+            change.tell(issue, "comment", "edited", comment_id=comment.id, old_body=before)
         return Comment(*row)
 
 

@@ -6,7 +6,7 @@ A transaction says from the start whether it will write. On SQLite a writing one
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Self
@@ -69,6 +69,7 @@ class Database:
         self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._local = threading.local()
         self._is_silent = False
+        self._renderer: Callable[..., str] | None = None
         self._bare: list[Bare] = []
         # Connections that hold locks come from a pool of their own: whoever waits for a lock must not keep those
         # who have one from the connections they need to finish.
@@ -104,6 +105,18 @@ class Database:
         self._is_silent = True
         for connection in self._bare:
             connection.is_silent = True
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody is told of the events that are recorded."""
+        return self._is_silent
+
+    def render_with(self, renderer: Callable[..., str]) -> None:
+        """Render the payloads of events with `renderer`, in the transactions that record them."""
+        self.engine.update_execution_options(holdfast_renderer=renderer)
+        self._renderer = renderer
+        for connection in self._bare:
+            connection.renderer = renderer
 
     @property
     def name(self) -> str:
@@ -195,6 +208,7 @@ class Database:
             path = str(self.engine.url.database)
             connection = sqlite3.connect(path, check_same_thread=False, factory=Bare)
             connection.is_silent = self._is_silent
+            connection.renderer = self._renderer
             prepare_sqlite(connection, None)
             self._local.connection = connection
             self._bare.append(connection)
@@ -215,10 +229,16 @@ class Database:
 class Within(Database):
     """A database as it is inside a transaction that is going on: all is read there, with what it has changed."""
 
-    def __init__(self, database: Database, connection: Connection) -> None:
+    def __init__(self, database: Database, link: Link) -> None:
         self.engine = database.engine
         self.is_sqlite = database.is_sqlite
-        self._connection = connection
+        self._link = link
+
+    @property
+    def _connection(self) -> Connection:
+        if isinstance(self._link, Bare):
+            raise TypeError("in a transaction of the bare driver only a Statement can be run")
+        return self._link
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -236,10 +256,11 @@ class Within(Database):
         yield self._connection
 
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
-        """Run one statement of a hot path in the transaction."""
-        dialect = "sqlite" if self.is_sqlite else "postgresql"
-        result = self._connection.exec_driver_sql(statement.text(dialect), statement.binds(dialect, binds))
-        return [statement.typed(tuple(row)) if self.is_sqlite else tuple(row) for row in result]
+        """Run one statement of a hot path that reads, in the transaction and on the bare driver."""
+        if not self.is_sqlite or isinstance(self._link, Bare):
+            return statement.run(self._link, **binds)
+        driver: Any = self._link.connection.driver_connection
+        return statement.run_bare(driver, binds)
 
     def close(self) -> None:
         """Leave the connection to whoever opened it."""

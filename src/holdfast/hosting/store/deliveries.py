@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, NoSuchDelivery, NotWaiting, TooManyAtOnce
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.event_payloads import Event, render_payload
 from holdfast.hosting.store.statement import Link, Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks
 
@@ -253,21 +254,18 @@ def tell_one(
     repository_id: int,
     actor_id: int,
     details: dict[str, object],
+    known: object = None,
 ) -> None:
     """Record an event that one hook alone is told of, whatever it asked for.
 
-    One that is not active is told nothing, and its history says so.
+    One that is not active is told nothing, and its history says so. `known` is what the payload's renderer has
+    read already.
     """
     now = int(time.time())
-    row = {
-        "kind": kind,
-        "owner_id": owner_id,
-        "repository_id": repository_id,
-        "actor_id": actor_id,
-        "details": msgspec.json.encode(details).decode(),
-        "created_at": now,
-    }
+    event = Event(0, kind, owner_id, repository_id, actor_id, msgspec.json.encode(details).decode(), now, "")
     with gone_meanwhile(), database.write() as connection:
+        row = {**asdict(event), "payload": render_payload(connection, event, known)}
+        del row["id"]
         made: int = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
         delivery = waiting(hook_id, made, kind, now=now)
         if not is_active:

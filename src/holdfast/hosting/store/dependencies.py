@@ -33,6 +33,7 @@ __all__ = [
     "HAS_OPEN_BLOCKER",
     "Unblocked",
     "add_dependency",
+    "drop_relations",
     "leave_graph",
     "refuse_while_blocked",
     "remove_dependency",
@@ -234,7 +235,19 @@ def unblocked_without(connection: Connection, gone: Issue | Sequence[int]) -> li
 def leave_graph(connection: Connection, ids: Sequence[int], actor: Account) -> None:
     """Tell who waits no more when repositories are removed, which must be the next thing the transaction does."""
     hold_graph(connection)
-    tell_unblocked(connection, unblocked_without(connection, ids), actor, int(time.time()))
+    unblocked = unblocked_without(connection, ids)
+    drop_relations(connection, ids)
+    tell_unblocked(connection, unblocked, actor, int(time.time()))
+
+
+def drop_relations(connection: Connection, gone: Issue | Sequence[int]) -> None:
+    """Let nothing wait any more for an issue, or for those of repositories, that are about to be deleted."""
+    if isinstance(gone, Issue):
+        leaves = issue_dependencies.c.blocker_id == gone.id
+    else:
+        of_theirs = select(issues.c.id).where(issues.c.repository_id.in_(gone))
+        leaves = issue_dependencies.c.blocker_id.in_(of_theirs)
+    connection.execute(delete(issue_dependencies).where(leaves))
 
 
 def tell_unblocked(connection: Connection, found: Sequence[Unblocked], actor: Account, now: int) -> None:

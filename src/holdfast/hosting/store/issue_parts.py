@@ -21,11 +21,12 @@ from holdfast.hosting.store.accounts import COLUMNS as ACCOUNT
 from holdfast.hosting.store.accounts import WIDTH as ACCOUNT_WIDTH
 from holdfast.hosting.store.accounts import Account, account_from, accounts_by_id
 from holdfast.hosting.store.comments import Comment
-from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.database import Database, Within
 from holdfast.hosting.store.labels import COLUMNS as LABEL
 from holdfast.hosting.store.labels import Label
 from holdfast.hosting.store.milestones import WHOLE, Milestone, milestones_by_id
-from holdfast.hosting.store.repositories import Repository, repositories_by_id
+from holdfast.hosting.store.repositories import Repository, find_by_id, repositories_by_id
+from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import (
     issue_assignees,
     issue_dependencies,
@@ -70,12 +71,6 @@ class TimelineParts:
 AT_ONCE: Final = 5000
 # What every row begins with: its kind, the id it is filed under, and a count.
 FACTS: Final = 3
-wanted = (
-    select(issues.c.id, issues.c.author_id, issues.c.milestone_id)
-    .where(issues.c.id.in_(bindparam("ids", expanding=True)))
-    .cte("wanted")
-)
-IS_WANTED: Final = select(wanted.c.id)
 others = issues.alias("others")
 
 
@@ -101,48 +96,69 @@ def belonging(
     )
 
 
-def open_others(kind: str, mine: ColumnElement[int], other: ColumnElement[int]) -> Select[*tuple[Any, ...]]:
+def open_others(
+    kind: str, mine: ColumnElement[int], other: ColumnElement[int], is_wanted: Select[*tuple[Any, ...]]
+) -> Select[*tuple[Any, ...]]:
     """Count the open issues on the other side of an issue's relations."""
     return (
         belonging(kind, mine, count=func.count())
         .join(others, others.c.id == other)
-        .where(mine.in_(IS_WANTED), ~others.c.is_closed)
+        .where(mine.in_(is_wanted), ~others.c.is_closed)
         .group_by(mine)
     )
 
 
-# Everything that belongs to some issues comes in one query, a row for each thing. Authors and milestones, which
-# many issues share, come once.
-things = union_all(
-    belonging("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
-    belonging("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
-    belonging("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
-        issue_labels.c.issue_id.in_(IS_WANTED)
-    ),
-    belonging("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
-        issue_assignees.c.issue_id.in_(IS_WANTED)
-    ),
-    open_others("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id),
-    open_others("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id),
-).subquery("things")
-BELONGING: Final = (
-    select(things.c.kind, things.c.number, things.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
-    .select_from(
-        things.outerjoin(labels, labels.c.id == things.c.label_id)
-        .outerjoin(users, users.c.id == things.c.user_id)
-        .outerjoin(milestones, milestones.c.id == things.c.milestone_id)
+def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Return the query for everything that belongs to the issues that meet a condition, a row for each thing.
+
+    Authors and milestones, which many issues share, come once.
+    """
+    wanted = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
+    is_wanted = select(wanted.c.id)
+    things = union_all(
+        belonging("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
+        belonging("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
+        belonging("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
+            issue_labels.c.issue_id.in_(is_wanted)
+        ),
+        belonging("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
+            issue_assignees.c.issue_id.in_(is_wanted)
+        ),
+        open_others("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id, is_wanted),
+        open_others("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id, is_wanted),
+    ).subquery("things")
+    return (
+        select(things.c.kind, things.c.number, things.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
+        .select_from(
+            things.outerjoin(labels, labels.c.id == things.c.label_id)
+            .outerjoin(users, users.c.id == things.c.user_id)
+            .outerjoin(milestones, milestones.c.id == things.c.milestone_id)
+        )
+        .where(things.c.number.is_not(None))
+        .order_by(labels.c.name, labels.c.id, users.c.folded_name)
     )
-    .where(things.c.number.is_not(None))
-    .order_by(labels.c.name, labels.c.id, users.c.folded_name)
-)
+
+
+BELONGING: Final = belonging_to(issues.c.id.in_(bindparam("ids", expanding=True)))
+# For a webhook's payload, which shows one issue or two: building a statement takes longer than running it.
+BELONGING_TO_ONE: Final = Statement(belonging_to(issues.c.id == bindparam("id")))
 
 
 def issue_parts(database: Database, listed: Sequence[Issue], *known: Repository) -> IssueParts:
     """Load what belongs to issues, in the same few queries however many there are.
 
+    Inside a transaction each takes a prebuilt statement of its own, as for the one or two of a webhook's payload.
     The repositories that are known already are not looked up again.
     """
     parts = IssueParts({repository.id: repository for repository in known})
+    if isinstance(database, Within):
+        for issue in listed:
+            if issue.repository_id not in parts.repositories:
+                home = find_by_id(database, issue.repository_id)
+                parts.repositories.update({} if home is None else {home.id: home})
+            for row in database.rows(BELONGING_TO_ONE, id=issue.id):
+                put(parts, row)
+        return parts
     ids = [issue.id for issue in listed]
     with database.read() as connection:
         missing = {issue.repository_id for issue in listed} - parts.repositories.keys()

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, up
 from holdfast.hosting.errors import NoSuchIssue, Outdated, PullTaken
 from holdfast.hosting.store import dependencies
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.assignees import assign_anew
+from holdfast.hosting.store.assignees import assign_anew, tell_assigned, write_assignees
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.labelling import label_anew, labels_on
-from holdfast.hosting.store.labels import Label
+from holdfast.hosting.store.labelling import label_anew, labels_on, tell_relabelled, write_labels
+from holdfast.hosting.store.labels import Label, one_per_scope
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import issue_assignees, issues, repositories
@@ -172,9 +172,15 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
         }
         issue = Issue(*change.connection.execute(insert(issues).returning(*ISSUE), row).one())
         count(change, issue, +1)
+        # It is opened with its labels and assignees: what says so comes after they are written.
+        labelled = write_labels(change, issue, (), one_per_scope(new.labels))
+        assigned = list(dict.fromkeys(person.id for person in new.assignees))
+        if assigned:
+            write_assignees(change, issue, assigned)
         change.tell(issue, "", "opened")
-        label_anew(change, issue, new.labels)
-        assign_anew(change, issue, new.assignees)
+        tell_relabelled(change, issue, labelled)
+        if assigned:
+            tell_assigned(change, issue, assigned)
         if new.milestone_id:
             note_milestone(change, issue, None, new.milestone_id)
         if new.is_closed:
@@ -312,22 +318,22 @@ def delete_issue(
     with changing(database, repository, actor, graph=True) as change:
         issue = read_again(change.connection, repository, issue)
         assigned = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
-        change.tell(
-            issue,
-            "",
-            "deleted",
-            # Nobody can look these up any more.
-            was=asdict(issue),
-            labels=[asdict(label) for label in labels_on(change.connection, issue)],
-            assignee_ids=list(change.connection.execute(assigned).scalars()),
-        )
-        unblocked = dependencies.unblocked_without(change.connection, issue)
-        dependencies.tell_unblocked(change.connection, unblocked, actor, change.now)
+        # Nobody can look these up any more once it is deleted.
+        was = {
+            "was": asdict(issue),
+            "labels": [asdict(label) for label in labels_on(change.connection, issue)],
+            "assignee_ids": list(change.connection.execute(assigned).scalars()),
+        }
         if first is not None:
             first(change.connection)
-        change.connection.execute(delete(issues).where(issues.c.id == issue.id))
+        unblocked = dependencies.unblocked_without(change.connection, issue)
+        dependencies.drop_relations(change.connection, issue)
         if not issue.is_closed:
             count(change, issue, -1)
+        # While the issue they waited for can still be shown.
+        dependencies.tell_unblocked(change.connection, unblocked, actor, change.now)
+        change.connection.execute(delete(issues).where(issues.c.id == issue.id))
+        change.tell(issue, "", "deleted", **was)
 
 
 def lock_issue(database: Database, repository: Repository, issue: Issue, actor: Account, reason: str) -> None:

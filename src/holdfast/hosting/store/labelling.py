@@ -1,7 +1,7 @@
 """Puts labels on issues and takes them off; of an exclusive scope an issue has at most one."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -12,7 +12,27 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issue_labels, labels
 from holdfast.hosting.store.tracker import Change, Issue, changing
 
-__all__ = ["add_labels", "label_anew", "labels_on", "relabel", "remove_labels", "replace_labels"]
+__all__ = [
+    "Relabelled",
+    "add_labels",
+    "label_anew",
+    "labels_on",
+    "relabel",
+    "remove_labels",
+    "replace_labels",
+    "tell_relabelled",
+    "write_labels",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelled:
+    """Labels that were put on an issue and taken off it."""
+
+    added: Sequence[Label]
+    removed: Sequence[Label]
+    is_cleared: bool
+    """Whether it has no labels any more."""
 
 
 def labels_on(connection: Connection, issue: Issue) -> tuple[Label, ...]:
@@ -59,12 +79,19 @@ def remove_labels(
 
 
 def relabel(change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
-    """Turn one set of labels into another, and say so on the timeline."""
+    """Turn one set of labels into another, say so on the timeline, and record it for others."""
+    tell_relabelled(change, issue, write_labels(change, issue, before, after))
+
+
+def write_labels(
+    change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
+) -> Relabelled | None:
+    """Turn one set of labels into another and say so on the timeline; return what changed, if anything did."""
     had, has = {label.id for label in before}, {label.id for label in after}
     added = [label for label in after if label.id not in had]
     removed = [label for label in before if label.id not in has]
     if not added and not removed:
-        return
+        return None
     if removed:
         change.connection.execute(
             delete(issue_labels).where(
@@ -79,12 +106,18 @@ def relabel(change: Change, issue: Issue, before: tuple[Label, ...], after: tupl
         ("1", {"label_id": label.id}) for label in added
     ]
     change.note(issue, "label", entries)
-    action = "label_updated" if has else "label_cleared"
-    # They may be gone when others are told.
+    return Relabelled(added, removed, is_cleared=not has)
+
+
+def tell_relabelled(change: Change, issue: Issue, made: Relabelled | None) -> None:
+    """Record that the labels of an issue changed, if they did."""
+    if made is None:
+        return
+    action = "label_cleared" if made.is_cleared else "label_updated"
     change.tell(
         issue,
         "label",
         action,
-        added_labels=[asdict(label) for label in added],
-        removed_labels=[asdict(label) for label in removed],
+        added_labels=[asdict(label) for label in made.added],
+        removed_labels=[asdict(label) for label in made.removed],
     )

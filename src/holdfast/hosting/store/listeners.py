@@ -3,17 +3,18 @@
 Every commit asks who listens, so the question is one statement on the bare driver and mostly finds nobody.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from sqlalchemy import bindparam, literal, select, union_all
 
 from holdfast.hosting.globs import compile_glob
+from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.deliveries import add_waiting
 from holdfast.hosting.store.statement import Bare, Link, Statement
 from holdfast.hosting.store.tables import hooks
 
-__all__ = ["passes", "queue"]
+__all__ = ["is_pushed_to", "listening", "passes", "queue"]
 
 # The kinds that are about a ref, and so are sifted by a hook's branch filter.
 ABOUT_REFS: Final = frozenset({"push", "create", "delete"})
@@ -59,31 +60,44 @@ def is_silent(link: Link) -> bool:
     return bool(link.get_execution_options().get("holdfast_silent"))
 
 
-def queue(
+def listening(
     connection: Link,
-    event_id: int,
     kind: str,
     *,
     owner_id: int | None,
     repository_id: int | None,
     details: Mapping[str, object],
-    now: int,
-) -> None:
-    """Write a delivery of an event for every active hook that wants it."""
+) -> list[int]:
+    """Return the active hooks that want an event, in the order they are told."""
     if is_silent(connection):
-        return
+        return []
     found = LISTENING.run(connection, repository_id=repository_id, owner_id=owner_id)
-    if not found:
-        return
-    ref = str(details.get("ref", "")) if kind in ABOUT_REFS else None
-    wanting = [
+    return wanting(found, kind, str(details.get("ref", ""))) if found else []
+
+
+def wanting(found: Sequence[tuple[Any, ...]], kind: str, ref: str) -> list[int]:
+    """Return which of some active hooks want an event."""
+    is_sifted = kind in ABOUT_REFS
+    return [
         number
         for _, number, names, branch_filter in found
-        if kind in names.split(",") and (ref is None or passes(branch_filter, ref))
+        if kind in names.split(",") and (not is_sifted or passes(branch_filter, ref))
     ]
-    if wanting and not isinstance(connection, Bare) and connection.dialect.name == "postgresql":
+
+
+def is_pushed_to(database: Database, *, owner_id: int, repository_id: int, refs: Iterable[str]) -> bool:
+    """Tell whether some hook would be told of pushes to one of these refs, before they are recorded."""
+    if database.is_silent:
+        return False
+    found = database.rows(LISTENING, repository_id=repository_id, owner_id=owner_id)
+    return bool(found) and any(wanting(found, "push", ref) for ref in refs)
+
+
+def queue(connection: Link, hook_ids: list[int], event_id: int, kind: str, *, now: int) -> None:
+    """Write a delivery of an event for each of some hooks that is still there."""
+    if not isinstance(connection, Bare) and connection.dialect.name == "postgresql":
         # One that is being removed right now must not take the commit along that it would have been told of.
-        there = set(connection.execute(STILL_THERE, {"ids": wanting}).scalars())
-        wanting = [number for number in wanting if number in there]
-    if wanting:
-        add_waiting(connection, wanting, event_id, kind, now=now)
+        there = set(connection.execute(STILL_THERE, {"ids": hook_ids}).scalars())
+        hook_ids = [number for number in hook_ids if number in there]
+    if hook_ids:
+        add_waiting(connection, hook_ids, event_id, kind, now=now)

@@ -53,6 +53,7 @@ __all__ = [
     "belongs_to",
     "change_repository",
     "check_repository_name",
+    "find_by_id",
     "find_repositories",
     "find_repository",
     "grants_in",
@@ -258,10 +259,16 @@ def find_repositories(database: Database, names: Collection[tuple[str, str]]) ->
 
 def repository_by_id(database: Database, number: int) -> Repository:
     """Return the repository of that id."""
-    row = database.row(BY_ID, id=number)
-    if row is None:
+    found = find_by_id(database, number)
+    if found is None:
         raise NoSuchRepository(f"repository does not exist [id: {number}, uid: 0, owner_name: , name: ]")
-    return repository_from(row)
+    return found
+
+
+def find_by_id(database: Database, number: int) -> Repository | None:
+    """Return the repository of that id, or None when it is gone."""
+    row = database.row(BY_ID, id=number)
+    return None if row is None else repository_from(row)
 
 
 def repositories_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Repository]:

@@ -6,7 +6,7 @@ everything else, but turned into text once.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Boolean, CompoundSelect, Connection, Dialect, Select
@@ -23,6 +23,8 @@ class Bare(sqlite3.Connection):
 
     is_silent = False
     """Whether nobody is told of the events it records."""
+    renderer: Callable[..., str] | None = None
+    """What renders the payloads of the events it records."""
 
 
 Link = Connection | Bare
@@ -80,7 +82,7 @@ class Statement:
         rows = [tuple(row) for row in result]
         return rows if dialect == "postgresql" else [self.typed(row) for row in rows]
 
-    def run_bare(self, link: Bare, given: dict[str, Bind]) -> list[tuple[Any, ...]]:
+    def run_bare(self, link: sqlite3.Connection, given: dict[str, Bind]) -> list[tuple[Any, ...]]:
         """Run it on a connection of SQLite's driver."""
         constants = self._sqlite_constants
         rows = link.execute(self._sqlite, {**constants, **given} if constants else given).fetchall()

@@ -125,6 +125,7 @@ users = Table(
     flag("repository_admins_change_teams"),
     number("last_login_at"),
     number("updated_at"),
+    Index(None, "email"),
 )
 
 sessions = Table(
@@ -474,7 +475,7 @@ events = Table(
     to("users", "actor_id", optional=True),
     words("details", "{}"),
     number("created_at"),
-    # What webhooks send of it, made when the first of them is about to; empty until then.
+    # What webhooks send of it, rendered in the transaction that records it; empty where no hook listens.
     words("payload", ""),
     sqlite_autoincrement=True,
 )

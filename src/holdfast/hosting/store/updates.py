@@ -5,8 +5,9 @@ and either records what happened or removes the row. What is recorded needs no r
 """
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection, Row, bindparam, delete, exists, insert, select, true, update
@@ -32,6 +33,7 @@ __all__ = [
 BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
 FOREVER = 2**53
+NOTHING_KNOWN: Final[Mapping[Any, object]] = MappingProxyType({})
 COLUMNS = ("repository_id", "actor_id", "ref", "old", "new", "under_lock", "created_at")
 # Every commit through the API runs these; building a statement takes longer than running it.
 ADD = Statement(
@@ -116,9 +118,12 @@ def record_moves(
     actor_id: int | None,
     moves: Sequence[Move],
     *,
-    now: int | None = None,
+    known: Mapping[Move, object] = NOTHING_KNOWN,
 ) -> None:
-    """Record the events of refs that have moved: creating comes before pushing; deleting a branch is no push."""
+    """Record the events of refs that have moved: creating comes before pushing; deleting a branch is no push.
+
+    `known` is what the renderer of payloads has read of moves already.
+    """
     for move in moves:
         kind = "tag" if move.ref.startswith(TAGS) else "branch" if move.ref.startswith(BRANCHES) else ""
         if not kind:
@@ -137,7 +142,7 @@ def record_moves(
                 repository_id=repository.id,
                 actor_id=actor_id,
                 details={**details, "ref_type": kind},
-                now=now,
+                known=known.get(move),
             )
 
 

@@ -10,11 +10,11 @@ from holdfast.hosting.events.receiver import Receiver
 from holdfast.hosting.shapes.repositories import Repository as RepositoryShape
 from holdfast.hosting.shapes.repositories import repository as repository_shape
 from holdfast.hosting.shapes.users import User, user
-from holdfast.hosting.store.accounts import Account, accounts_by_id
+from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.labels import Label
-from holdfast.hosting.store.repositories import Repository, repositories_by_id
+from holdfast.hosting.store.repositories import Repository, find_by_id
 
 __all__ = ["Facts", "From", "Happened", "facts_of", "look_up", "remembered"]
 
@@ -65,6 +65,8 @@ class Happened:
     facts: Facts
     repository: Repository | None
     actor: Account | None
+    known: object = None
+    """What was read for the payload before the event was recorded."""
 
     @property
     def sender(self) -> User:
@@ -99,13 +101,11 @@ def remembered(facts: Facts, kind: type[T]) -> T | None:
         return None
 
 
-def look_up(viewer: Receiver, event: Event) -> Happened:
+def look_up(viewer: Receiver, event: Event, known: object = None) -> Happened:
     """Find who did what where."""
-    facts = facts_of(event)
-    with viewer.host.database.read() as connection:
-        where = {} if event.repository_id is None else repositories_by_id(connection, [event.repository_id])
-        who = {} if event.actor_id is None else accounts_by_id(connection, [event.actor_id])
-    repository = where.get(event.repository_id or 0)
+    facts, database = facts_of(event), viewer.host.database
+    repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
     if repository is None and event.kind == "repository":
         repository = remembered(facts, Repository)
-    return Happened(viewer, event, facts, repository, who.get(event.actor_id or 0))
+    actor = None if event.actor_id is None else account_by_id(database, event.actor_id)
+    return Happened(viewer, event, facts, repository, actor, known)

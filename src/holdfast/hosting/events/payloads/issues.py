@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from holdfast.hosting.events.payloads.facts import Facts, From, Happened, remembered
-from holdfast.hosting.shapes.comments import Comment, one_comment
+from holdfast.hosting.shapes.comments import Comment, comment_shape
 from holdfast.hosting.shapes.issues import Issue, Label, issue, label_in
 from holdfast.hosting.shapes.pulls import PullRequest, pull_request
 from holdfast.hosting.shapes.repositories import Repository
@@ -15,10 +15,11 @@ from holdfast.hosting.shapes.users import User
 from holdfast.hosting.store import comments as stored_comments
 from holdfast.hosting.store import labels, tracker
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.accounts import accounts_by_id
+from holdfast.hosting.store.accounts import Account, account_by_id, accounts_by_id
 from holdfast.hosting.store.comments import COLUMNS as COMMENT
 from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
 from holdfast.hosting.store.milestones import milestones_by_id
+from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import comments, issues
 from holdfast.hosting.store.tracker import ISSUE
 
@@ -32,6 +33,10 @@ __all__ = [
     "stored_issues",
     "talk",
 ]
+
+# Every event of an issue that somebody listens to runs these; building a statement takes longer than running it.
+ISSUE_BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
+COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id")))
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,9 +90,8 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 def stored_issues(happened: Happened, *numbers: int) -> dict[int, tracker.Issue]:
     """Return the issues of these ids that are still there."""
-    statement = select(*ISSUE).where(issues.c.id.in_(numbers))
-    with happened.viewer.host.database.read() as connection:
-        found = [tracker.Issue(*row) for row in connection.execute(statement)]
+    database = happened.viewer.host.database
+    found = [tracker.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)]
     return {one.id: one for one in found}
 
 
@@ -196,7 +200,7 @@ def talk(happened: Happened) -> CommentPayload:
     said = facts.comment or find_comment(happened)
     comment = None
     if kept is not None and said is not None and happened.repository is not None:
-        comment = one_comment(happened.viewer, happened.repository, kept, said)
+        comment = comment_shape(happened.viewer, happened.repository, kept, said, author_of(happened, said))
     return CommentPayload(
         action=facts.action,
         issue=shape,
@@ -209,9 +213,16 @@ def talk(happened: Happened) -> CommentPayload:
     )
 
 
+def author_of(happened: Happened, said: stored_comments.Comment) -> Account | None:
+    """Return who wrote a comment, while they are there."""
+    if said.author_id is None:
+        return None
+    if happened.actor is not None and happened.actor.id == said.author_id:
+        return happened.actor
+    return account_by_id(happened.viewer.host.database, said.author_id)
+
+
 def find_comment(happened: Happened) -> stored_comments.Comment | None:
     """Return the comment an event is about, while it is there."""
-    statement = select(*COMMENT).where(comments.c.id == happened.facts.comment_id)
-    with happened.viewer.host.database.read() as connection:
-        row = connection.execute(statement).one_or_none()
+    row = happened.viewer.host.database.row(COMMENT_BY_ID, id=happened.facts.comment_id)
     return None if row is None else stored_comments.Comment(*row)

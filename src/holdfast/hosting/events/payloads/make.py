@@ -1,7 +1,7 @@
 """Makes the JSON of an event."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, get_type_hints
 
 import msgspec
@@ -13,9 +13,11 @@ from holdfast.hosting.events.payloads.pushes import created, deleted, pushed
 from holdfast.hosting.events.payloads.repositories import repository_event
 from holdfast.hosting.events.receiver import Receiver
 from holdfast.hosting.host import Host
-from holdfast.hosting.store.events import Event
+from holdfast.hosting.store.database import Within
+from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
+from holdfast.hosting.store.statement import Link
 
-__all__ = ["KINDS", "Kind", "payload_of"]
+__all__ = ["KINDS", "Kind", "payload_of", "payload_renderer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,27 @@ KINDS: Final = {
 """Every kind of event, and how it is told."""
 
 
+def payload_renderer(host: Host) -> PayloadRenderer:
+    """Return what renders the payloads of events that are recorded in the host's database."""
+
+    def render(link: Link, event: Event, known: object) -> str:
+        inside = replace(host, database=Within(host.database, link))
+        return rendered(inside, event, known)
+
+    return render
+
+
 def payload_of(host: Host, event: Event) -> str:
-    """Return what webhooks send of an event: what was kept of it, or made now from what is still known."""
-    if event.payload:
-        return event.payload
-    told = KINDS[event.kind].make(look_up(Receiver(host), event))
+    """Return what webhooks send of an event: what was rendered when it was recorded.
+
+    What an older version recorded without is rendered now, from what is still known.
+    """
+    return event.payload or rendered(host, event)
+
+
+def rendered(host: Host, event: Event, known: object = None) -> str:
+    """Render the payload of an event from what the database holds now."""
+    told = KINDS[event.kind].make(look_up(Receiver(host), event, known))
     # Receivers may compare bytes: repositories' events have always had one space where the others have two.
     indent = 1 if event.kind == "repository" else 2
     return msgspec.json.format(msgspec.json.encode(told), indent=indent).decode()

@@ -9,18 +9,19 @@ import msgspec
 import structlog
 
 from holdfast.hosting.errors import GitError, NoSuchObject
-from holdfast.hosting.events.payloads.facts import Facts, Happened
+from holdfast.hosting.events.payloads.facts import Happened
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.changes import Changes, changed_files
 from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.host import Host
 from holdfast.hosting.shapes.git import PayloadCommit, payload_commit, people_of, repository_page
 from holdfast.hosting.shapes.repositories import Repository
 from holdfast.hosting.shapes.users import User
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.updates import Move
 
-__all__ = ["CreatePayload", "DeletePayload", "PushPayload", "created", "deleted", "pushed"]
+__all__ = ["Brought", "CreatePayload", "DeletePayload", "PushPayload", "created", "deleted", "pushed", "read_push"]
 
 log = structlog.get_logger(__name__)
 LISTED: Final = 5
@@ -109,14 +110,13 @@ def deleted(happened: Happened) -> DeletePayload:
 
 def pushed(happened: Happened) -> PushPayload:
     """Tell what a push brought; of what git no longer has, only the ids."""
-    facts, viewer, kept = happened.facts, happened.viewer, happened.repository
-    brought = Brought()
-    if kept is not None:
-        try:
-            repo = open_repository(viewer.host.folders.existing(kept.id))
-            brought = brought_by(repo, facts, kept.default_branch)
-        except (GitError, OSError) as error:
-            log.warning("a push is told without its commits", repository=kept.full_name, why=str(error))
+    facts, kept = happened.facts, happened.repository
+    if isinstance(happened.known, Brought):
+        brought = happened.known
+    elif kept is not None:
+        brought = read_push(happened.viewer.host, kept, Move(facts.ref, facts.before, facts.after))
+    else:
+        brought = Brought()
     # The same commit twice is a test: it shows one commit as a push would, and what its signature says.
     is_test = bool(facts.after) and facts.before == facts.after
     shapes = {} if kept is None else shapes_of(happened, kept, brought, verified=is_test)
@@ -133,6 +133,16 @@ def pushed(happened: Happened) -> PushPayload:
         pusher=sender,
         sender=sender,
     )
+
+
+def read_push(host: Host, repository: store.Repository, move: Move) -> Brought:
+    """Read what a push brought, which takes git and so is done before a transaction where that is possible."""
+    try:
+        repo = open_repository(host.folders.existing(repository.id))
+        return brought_by(repo, move, repository.default_branch)
+    except (GitError, OSError) as error:
+        log.warning("a push is told without its commits", repository=repository.full_name, why=str(error))
+        return Brought()
 
 
 def compare_url(happened: Happened, base: str) -> str:
@@ -157,9 +167,8 @@ def shapes_of(
     return shapes
 
 
-def brought_by(repo: Repo, facts: Facts, default_branch: str) -> Brought:
+def brought_by(repo: Repo, move: Move, default_branch: str) -> Brought:
     """Work out what a push brought."""
-    move = Move(facts.ref, facts.before, facts.after)
     if move.deletes:
         return Brought()
     head_id = refs.commit_of(repo, move.new)
@@ -183,6 +192,9 @@ def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tu
     """Return the newest commits that came to a branch, how many there are, and what to compare them with."""
     branch = move.ref.removeprefix(BRANCHES)
     if not move.creates:
+        line = history.straight(repo, move.old, head.id)
+        if line is not None:
+            return line[:LISTED], len(line), move.old
         try:
             span = history.span(repo, head.id, exclude=[move.old])
             return history.ids(repo, span, limit=LISTED), history.count(repo, span), move.old

@@ -1,0 +1,331 @@
+"""What webhooks send of an event is rendered in the transaction that records it, and never again."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from holdfast.hosting import committing, moving, repositories
+from holdfast.hosting.committing import CommitRequest
+from holdfast.hosting.errors import NoSuchRepository
+from holdfast.hosting.events.names import EVENTS
+from holdfast.hosting.events.payloads import payload_of
+from holdfast.hosting.file_changes import FileChange
+from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.host import Host
+from holdfast.hosting.large_files import Content
+from holdfast.hosting.store import (
+    accounts,
+    assignees,
+    comments,
+    dependencies,
+    issues,
+    labelling,
+    labels,
+    milestones,
+)
+from holdfast.hosting.store import repositories as stored
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.events import Event
+from holdfast.hosting.store.hooks import Hook
+from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.repository_events import note_changes, note_rename
+from holdfast.hosting.store.updates import Move
+from tests.hosting.events.telling import add_hook, recorded
+from tests.hosting.places import make_people
+
+
+@pytest.fixture
+def ada(host: Host) -> Account:
+    """Make Ada."""
+    return make_people(host.database, "Ada", email="ada@example.org")[0]
+
+
+@pytest.fixture
+def everywhere(host: Host, ada: Account) -> Hook:
+    """Make a hook of the whole service that is told of everything."""
+    return add_hook(host.database, ada, scope="system", owner_id=None, events=",".join(EVENTS))
+
+
+@pytest.fixture
+def home(host: Host, ada: Account, everywhere: Hook) -> Repository:
+    """Give Ada a repository with one commit, after there is somebody to be told."""
+    del everywhere
+    return repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+
+
+def commit(host: Host, home: Repository, ada: Account, path: str, message: str = "", **more: Any) -> str:
+    """Commit a file through what the API calls, and return the commit's id."""
+    who = Signature("Ada", "ada@example.org", 1_700_000_000)
+    change = FileChange(operation="create", path=path, content=Content(b"x"))
+    request = CommitRequest(
+        repository=home, actor=ada, changes=[change], author=who, committer=who, message=message, **more
+    )
+    return committing.commit_files(host, request).commit.id
+
+
+def payloads(host: Host) -> dict[str, Any]:
+    """Return what was kept of each event, by its kind and action; of several the newest."""
+    return {
+        f"{event.kind} {told.get('action', '')}".strip(): told
+        for event in recorded(host.database)
+        for told in [json.loads(event.payload)]
+    }
+
+
+def late(host: Host, event: Event) -> Any:
+    """Render the payload of an event again, from what is known now."""
+    return json.loads(payload_of(host, replace(event, payload="")))
+
+
+def test_each_event_of_an_issue_shows_its_own_moment(host: Host, ada: Account, home: Repository) -> None:
+    """Whatever happens to it later, to what was said on it, to its repository and to who did it."""
+    database = host.database
+    bug = labels.add_label(database, home, "bug", "f00")
+    goal = milestones.add_milestone(database, home, ada, "1.0")
+    new = NewIssue(title="It leaks", labels=[bug], assignees=[ada], milestone_id=goal.id)
+    issue = issues.open_issue(database, home, ada, new)
+    said = comments.add_comment(database, home, issue, ada, "Pump!")
+    comments.edit_comment(database, home, issue, said, actor=ada, body="Pump faster!")
+    issues.change_issue(database, home, issue, ada, Changes(title="It sinks"))
+    issues.change_issue(database, home, issue, ada, Changes(labels=[], assignees=[], is_closed=True))
+    comments.delete_comment(database, home, issue, said, actor=ada)
+    with database.write() as connection:
+        stored.rename_repository(connection, home, "wreck")
+        note_rename(connection, home, ada)
+    accounts.rename_account(database, ada, "Countess")
+    before = [event.payload for event in recorded(database)]
+    issues.delete_issue(database, home, issue, ada)
+    repositories.remove(host, stored.repository_by_id(database, home.id), ada)
+    assert [event.payload for event in recorded(database)][: len(before)] == before
+
+    told = payloads(host)
+    opened = told["issues opened"]
+    assert (opened["issue"]["title"], opened["issue"]["state"], opened["issue"]["comments"]) == (
+        "It leaks",
+        "open",
+        0,
+    )
+    assert [label["name"] for label in opened["issue"]["labels"]] == ["bug"]
+    assert [one["login"] for one in opened["issue"]["assignees"]] == ["Ada"]
+    assert opened["issue"]["milestone"]["open_issues"] == 1
+    assert opened["repository"]["open_issues_count"] == 1
+    assert told["issue_comment created"]["comment"]["body"] == "Pump!"
+    assert told["issue_comment created"]["issue"]["comments"] == 1
+    assert told["issue_comment created"]["issue"]["title"] == "It leaks"
+    edited = told["issue_comment edited"]
+    assert (edited["comment"]["body"], edited["changes"]["body"]["from"]) == ("Pump faster!", "Pump!")
+    assert (told["issues edited"]["issue"]["title"], told["issues edited"]["issue"]["state"]) == (
+        "It sinks",
+        "open",
+    )
+    cleared = told["issue_label label_cleared"]
+    assert (cleared["issue"]["labels"], cleared["issue"]["state"]) == ([], "open")
+    assert [one["login"] for one in cleared["issue"]["assignees"]] == ["Ada"]
+    assert told["issue_assign unassigned"]["issue"]["assignees"] is None
+    closed = told["issues closed"]
+    assert (closed["issue"]["state"], closed["issue"]["comments"]) == ("closed", 1)
+    assert (closed["issue"]["milestone"]["open_issues"], closed["repository"]["open_issues_count"]) == (0, 0)
+    assert told["issue_comment deleted"]["issue"]["comments"] == 0
+    assert told["issue_comment deleted"]["comment"]["body"] == "Pump faster!"
+    assert {told[name]["repository"]["full_name"] for name in ("issues opened", "issues closed")} == {"Ada/ship"}
+    assert told["repository renamed"]["repository"]["full_name"] == "Ada/wreck"
+    assert (told["issues deleted"]["sender"]["login"], told["issues deleted"]["number"]) == ("Countess", 1)
+    assert told["repository deleted"]["repository"]["full_name"] == "Countess/wreck"
+
+
+def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], object]]:
+    """Return things to be done one after the other, each with an event of another kind or action at its end."""
+    database = host.database
+    repo = open_repository(host.folders.existing(home.id))
+    bug = labels.add_label(database, home, "bug", "f00")
+    goal = milestones.add_milestone(database, home, ada, "1.0")
+    one, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
+    pull = issues.open_issue(database, home, ada, NewIssue(title="c", branches=Branches("fix", "main")))
+
+    def now() -> Repository:
+        return stored.repository_by_id(database, home.id)
+
+    def move(ref: str, old: str, new: str) -> None:
+        none = "0" * 40
+        made = Move(ref, old or none, new or none)
+
+        def do(opened: Repo) -> None:
+            if old and new:
+                moves.update(opened, ref, old, new)
+            elif new:
+                moves.create(opened, ref, new)
+            else:
+                moves.delete(opened, ref, old)
+
+        moving.move_refs(host, now(), ada, [made], do)
+
+    def settings(**columns: str | bool | int) -> None:
+        kept = now()
+        with database.write() as connection:
+            stored.change_repository(connection, kept, **columns)
+            note_changes(connection, kept, ada, columns)
+
+    head = refs.target(repo, "refs/heads/main") or ""
+    return [
+        *(
+            (lambda wanted=wanted, issue=issue: issues.change_issue(database, home, issue, ada, wanted))
+            for issue in (one, pull)
+            for wanted in (
+                Changes(title="d"),
+                Changes(labels=[bug]),
+                Changes(labels=[]),
+                Changes(assignees=[ada]),
+                Changes(assignees=[]),
+                Changes(milestone_id=goal.id),
+                Changes(milestone_id=0),
+                Changes(is_closed=True),
+                Changes(is_closed=False),
+            )
+        ),
+        lambda: comments.add_comment(database, home, pull, ada, "e"),
+        lambda: labelling.add_labels(database, home, pull, ada, [bug]),
+        lambda: assignees.add_assignees(database, home, one, ada, [ada]),
+        lambda: dependencies.add_dependency(database, home, one, other, actor=ada),
+        lambda: issues.change_issue(database, home, other, ada, Changes(is_closed=True)),
+        lambda: dependencies.remove_dependency(database, home, one, other, actor=ada),
+        lambda: move("refs/heads/fix", "", head),
+        lambda: move("refs/tags/v1", "", head),
+        lambda: commit(host, now(), ada, "first"),
+        lambda: commit(host, now(), ada, "second", message=f"Fixes #{one.number}"),
+        lambda: move("refs/heads/fix", head, refs.target(repo, "refs/heads/main") or ""),
+        lambda: move("refs/heads/fix", refs.target(repo, "refs/heads/fix") or "", ""),
+        lambda: move("refs/tags/v1", head, ""),
+        lambda: settings(description="f"),
+        lambda: settings(is_private=True),
+        lambda: settings(archived_at=1),
+    ]
+
+
+def test_what_is_kept_is_what_a_reader_sees_right_after(host: Host, ada: Account, home: Repository) -> None:
+    """For every kind of event: all counts, people and times in it are those the transaction leaves behind."""
+    kinds = set()
+    for do in steps(host, home, ada):
+        count = len(recorded(host.database))
+        do()
+        new = recorded(host.database)[count:]
+        assert new
+        assert all(event.payload for event in new)
+        assert json.loads(new[-1].payload) == late(host, new[-1])
+        kinds |= {event.kind for event in new}
+    never = {"fork", "wiki", "release", "package", "status", "workflow_run", "workflow_job"}
+    reviews = {"pull_request_review", "pull_request_sync", "pull_request_review_request"}
+    assert kinds | {"issue_comment"} == set(EVENTS) - never - reviews | {"issue_comment"}
+
+
+def test_a_commit_tells_its_push_and_what_it_closes_in_order(host: Host, ada: Account, home: Repository) -> None:
+    """The push still shows the issue's repository with it open; what follows shows it closed."""
+    database = host.database
+    first, second = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
+    dependencies.add_dependency(database, home, second, first, actor=ada)
+    made = commit(host, home, ada, "fix", message="Fixes #1")
+    events = [(event.kind, json.loads(event.payload)) for event in recorded(database)][-3:]
+    assert [kind for kind, _ in events] == ["push", "issues", "issue_unblocked"]
+    push, closed, unblocked = (told for _, told in events)
+    assert [one["id"] for one in push["commits"]] == [made]
+    assert push["commits"][0]["author"]["username"] == "Ada"
+    assert push["commits"][0]["added"] == ["fix"]
+    counts = [told["repository"]["open_issues_count"] for told in (push, closed, unblocked)]
+    assert counts == [2, 1, 1]
+    assert (closed["issue"]["state"], closed["commit_id"]) == ("closed", made)
+    assert (unblocked["blocker"]["state"], unblocked["issue"]["blocked_by_count"]) == ("closed", 0)
+
+
+def test_a_deleted_blocker_blocks_no_more(host: Host, ada: Account, home: Repository) -> None:
+    """What it unblocks shows it and does not wait for it; alone, or with its whole repository."""
+    database = host.database
+    place = repositories.create(host, ada, ada, repositories.NewRepository(name="dock"), {"a": b"a"})
+    waiting, again = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
+    blocker, other = (issues.open_issue(database, place, ada, NewIssue(title=title)) for title in "cd")
+    dependencies.add_dependency(database, home, waiting, blocker, actor=ada)
+    dependencies.add_dependency(database, home, again, other, actor=ada)
+    issues.delete_issue(database, place, blocker, ada)
+    told = payloads(host)
+    assert (told["issue_unblocked unblocked"]["blocker"]["title"]) == "c"
+    assert told["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
+    assert told["issues deleted"]["repository"]["open_issues_count"] == 1
+    repositories.remove(host, place, ada)
+    told = payloads(host)
+    assert told["issue_unblocked unblocked"]["blocker"]["title"] == "d"
+    assert told["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
+    deleted = told["repository deleted"]["repository"]
+    assert (deleted["full_name"], deleted["open_issues_count"]) == ("Ada/dock", 1), (
+        "as it was, not as it was found"
+    )
+
+
+def test_a_repository_is_deleted_once(host: Host, ada: Account, home: Repository) -> None:
+    """Whoever comes second is told that it is gone, and others are not told twice."""
+    repositories.remove(host, home, ada)
+    with pytest.raises(NoSuchRepository):
+        repositories.remove(host, home, ada)
+    assert [event.kind for event in recorded(host.database)] == ["repository"] * 2
+
+
+def test_nothing_is_rendered_that_nobody_is_told(host: Host, ada: Account) -> None:
+    """Neither without hooks, nor for those that want something else, other branches or nothing at all."""
+    add_hook(host.database, ada, events="issue_label,push", branch_filter="other")
+    add_hook(host.database, ada, events="issues", is_active=False)
+    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    issues.open_issue(host.database, home, ada, NewIssue(title="It leaks"))
+    commit(host, home, ada, "b")
+    assert [(event.kind, event.payload) for event in recorded(host.database)] == [
+        ("repository", ""),
+        ("issues", ""),
+        ("push", ""),
+    ]
+
+
+def test_a_payload_that_cannot_be_rendered_fails_no_commit(host: Host, ada: Account, home: Repository) -> None:
+    """It is rendered when it is sent, as those of older versions are; a database that fails is an error."""
+    broken: list[Exception] = [RuntimeError("a defect")]
+
+    def fail(_link: object, _event: Event, _known: object) -> str:
+        raise broken[0]
+
+    host.database.render_with(fail)
+    commit(host, home, ada, "b")
+    event = recorded(host.database)[-1]
+    assert (event.kind, event.payload) == ("push", "")
+    assert json.loads(payload_of(host, event))["total_commits"] == 1
+    broken[0] = OperationalError("SELECT", {}, Exception("gone"))
+    with pytest.raises(OperationalError):
+        issues.open_issue(host.database, home, ada, NewIssue(title="It leaks"))
+    assert recorded(host.database)[-1] == event
+
+
+def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
+    host: Host, ada: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was not there when what the push brought would have been read, but it is when the push is recorded."""
+    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    finished = moving.read_pushes
+
+    def then_comes_a_hook(*given: Any) -> Any:
+        found = finished(*given)
+        add_hook(host.database, ada, events="push")
+        return found
+
+    monkeypatch.setattr(moving, "read_pushes", then_comes_a_hook)
+    made = commit(host, home, ada, "b")
+    told = json.loads(recorded(host.database)[-1].payload)
+    assert [one["id"] for one in told["commits"]] == [made]
+
+
+def test_details_are_kept_beside_the_payload(host: Host, ada: Account, home: Repository) -> None:
+    """The row of an event still says what happened, for whoever looks at the database."""
+    commit(host, home, ada, "b")
+    event = recorded(host.database)[-1]
+    assert msgspec.json.decode(event.details)["ref"] == json.loads(event.payload)["ref"] == "refs/heads/main"
