@@ -1,6 +1,7 @@
 """Every rule a webhook must keep, with its words and in its order."""
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -151,8 +152,8 @@ def test_a_change_that_breaks_a_rule_changes_nothing(
     assert world.admin.get(f"{PATH}/{hook['id']}").json() == hook
 
 
-@pytest.mark.parametrize("events", [["pushes"], ["push", "nonsense"], ["pull_request_review_rejected"]])
-def test_unknown_events_are_refused_with_those_that_are_known(world: World, events: list[str]) -> None:
+@pytest.mark.parametrize("events", [["pushes"], ["nonsense", ""], ["pull_request_review_rejected"]])
+def test_unknown_events_alone_are_refused_with_those_that_are_known(world: World, events: list[str]) -> None:
     """When a hook is made, and when it is changed."""
     hook = made(world.admin, PATH)
     for answer in (
@@ -162,13 +163,66 @@ def test_unknown_events_are_refused_with_those_that_are_known(world: World, even
         message = answer.json()["message"]
         assert (answer.status_code, message.startswith("[Events]: ")) == (422, True)
         assert "issue_unblocked" in message
+        assert "Warning" not in answer.headers
+
+
+def test_unknown_events_beside_known_ones_are_dropped_and_named(world: World) -> None:
+    """For hooks of every home: what is known takes effect, and a header says what did not."""
+    assert world.admin.post("/orgs", json={"username": "band"}).status_code == 201
+    assert world.admin.post("/orgs/band/repos", json={"name": "songs"}).status_code == 201
+    said = "unknown event 'pushes'; dropped, the hook listens to the others"
+    for path in (PATH, "/orgs/band/hooks", "/repos/band/songs/hooks", "/admin/hooks"):
+        answer = world.admin.post(path, json={**GITEA, "events": ["pushes", "create"]})
+        assert (answer.status_code, answer.json()["events"]) == (201, ["create"]), path
+        assert answer.headers["Warning"] == f'299 - "{said}"'
+        one = f"{path}/{answer.json()['id']}"
+        answer = world.admin.patch(one, json={"events": ["Issues_Only", "pushes", "push"]})
+        assert (answer.status_code, answer.json()["events"]) == (200, ["push", "issues_only"]), path
+        assert answer.headers["Warning"] == f'299 - "{said}"'
+        for fine in ({"events": ["push"]}, {"active": True}):
+            assert "Warning" not in world.admin.patch(one, json=fine).headers
+
+
+def test_no_name_of_an_event_breaks_out_of_the_warning(world: World) -> None:
+    """It stays one header of printable letters, however many names and whatever is in them."""
+    names = ['"\r\nSet-Cookie: a=b', "\\", "\u202e", "é" * 4000, *(f"e{number}" for number in range(5000))]
+    answer = world.admin.post(PATH, json={**GITEA, "events": ["push", *names]})
+    assert (answer.status_code, answer.json()["events"]) == (201, ["push"])
+    warning = answer.headers["Warning"]
+    assert "Set-Cookie" not in answer.headers
+    assert warning.isascii()
+    assert warning.isprintable()
+    assert re.fullmatch(r'299 - "(?:[^"\\]|\\.)*"', warning)
+    assert "4994 more" in warning
+    assert len(warning) < 2000
+
+
+def events_of(world: World, number: int) -> str:
+    """Return what a hook really listens to."""
+    with world.database.read() as connection:
+        kept: str = connection.execute(select(hooks.c.events).where(hooks.c.id == number)).scalar_one()
+    return kept
+
+
+@pytest.mark.parametrize(
+    "events", [["issues_only"], ["pull_request_only", "push"], ["issues"], ["issues_only", "issue_label"], ["*"]]
+)
+def test_a_hook_that_is_read_and_written_back_listens_to_the_same(world: World, events: list[str]) -> None:
+    """By PATCH, and by making another from what was read."""
+    hook = made(world.admin, PATH, events=events)
+    before = events_of(world, hook["id"])
+    again = world.admin.patch(f"{PATH}/{hook['id']}", json={"events": hook["events"]}).json()
+    assert (again["events"], events_of(world, hook["id"])) == (hook["events"], before)
+    copy = world.admin.post(PATH, json={**hook, "config": CONFIG}).json()
+    assert events_of(world, copy["id"]) == before
 
 
 def test_events_are_answered_by_their_own_names(world: World) -> None:
     """A group is listed as what is in it."""
     hook = made(world.admin, PATH, events=["Issues", "pull_request_only"])
     assert hook["events"] == [
-        *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment", "pull_request"),
+        *("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment"),
+        "pull_request_only",
     ]
     assert made(world.admin, PATH, events=[])["events"] == ["push"]
 

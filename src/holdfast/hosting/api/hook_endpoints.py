@@ -4,7 +4,7 @@ A module for each of them says where its hooks are at home, and who may look aft
 the rest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -25,7 +25,7 @@ from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.shapes import hooks as shapes
 from holdfast.hosting.api.times import read_time
 from holdfast.hosting.errors import NotWaiting
-from holdfast.hosting.events.names import KINDS
+from holdfast.hosting.events.names import KINDS, dropped, no_event
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
@@ -79,6 +79,7 @@ def show_hook(call: Call, home: Home, id: int) -> shapes.Hook:  # noqa: A002  # 
 def create_hook(call: Call, home: Home, body: CreateHookOption) -> shapes.Hook:
     """Make a webhook."""
     columns = new_columns(body, call.host.sealer)
+    warn_of_dropped(call, body.events)
     system = is_system(body.config or {})
     return shapes.hook(store.add_hook(call.host.database, home, columns, is_system=system))
 
@@ -88,7 +89,18 @@ def edit_hook(call: Call, home: Home, id: int, body: EditHookOption) -> shapes.H
     database = call.host.database
     kept = store.find_hook(database, home, id)
     columns = changed_columns(kept, body, call.host.sealer)
+    warn_of_dropped(call, body.events or ())
     return shapes.hook(store.change_hook(database, home, kept, columns))
+
+
+def warn_of_dropped(call: Call, names: Iterable[str]) -> None:
+    """Name the events that nobody knows in a header: a client that asks for more than there is gets the rest."""
+    unknown = dropped(names)
+    if unknown:
+        said = f"{no_event(unknown)}; dropped, the hook listens to the others"
+        # Printable ASCII, so that no header begins in a name; the quotes around the text are the only double ones.
+        text = said.replace("\\", "\\\\").replace('"', "'")
+        call.answer_headers["Warning"] = f'299 - "{text}"'
 
 
 def delete_hook(call: Call, home: Home, id: int) -> None:  # noqa: A002

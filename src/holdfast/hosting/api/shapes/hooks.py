@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
+from holdfast.hosting.events.names import answered
 from holdfast.hosting.shapes.times import Time, moment, moment_or_none
 from holdfast.hosting.store.deliveries import Delivery as StoredDelivery
 from holdfast.hosting.store.hooks import Hook as StoredHook
@@ -90,7 +91,7 @@ def hook(kept: StoredHook | Shown) -> Hook:
         type=kept.type,
         branch_filter=kept.branch_filter,
         config=config,
-        events=kept.events.split(","),
+        events=list(answered(kept.events)),
         authorization_header="",
         active=bool(kept.is_active),
         updated_at=moment(kept.updated_at),
