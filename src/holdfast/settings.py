@@ -57,6 +57,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Secret | None,
         Meta(description="A PostgreSQL server to use as the database; unset means SQLite in the data folder."),
     ] = None
+    database_connections: Annotated[
+        int,
+        Meta(ge=2, le=1000, description="How many connections to PostgreSQL each process may have."),
+    ] = 10
     admin_name: Annotated[
         str, Meta(min_length=1, description="The name of the administrator that the first start makes.")
     ] = "admin"

@@ -1,10 +1,12 @@
 """Errors are one line, and the exit status says what kind."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.cli import main as cli_main
 from holdfast.cli.exits import Exit
@@ -56,6 +58,34 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
     assert ran.err.count("\n") == 1
     assert "ZeroDivisionError" in ran.err
     assert "private words" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "told"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/m/a.html"),
+            Exit.NO,
+            "/m/a.html: No space left on device",
+        ),
+        (OSError(errno.EROFS, "Read-only file system", "/m/a"), Exit.NO, "/m/a: Read-only file system"),
+        (OSError(errno.ENOSPC, "No space left on device"), Exit.NO, "no disk space left"),
+        (PoolTimeout("private words"), Exit.UNREADABLE, "the database is busy"),
+    ],
+)
+def test_a_full_disk_is_no_mistake_of_ours(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: Exit, told: str
+) -> None:
+    """Nor is a database that does not answer: the line says so, and the exit status is not that of a bug."""
+
+    def broken(*_words: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("holdfast.backup.open", broken)
+    ran = run("backup", "info", "-")
+    assert ran.status == status
+    assert told in ran.err
+    assert "mistake" not in ran.err
 
 
 def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from holdfast.cli import (
 from holdfast.cli.exits import Exit, exit_for
 from holdfast.cli.output import print_error
 from holdfast.errors import HoldfastError
+from holdfast.hosting.errors import StorageError
 
 __all__ = ["app", "main"]
 
@@ -101,10 +102,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FINE
     except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
+        fault = fault_in(error)
+        if fault is not None:
+            return fail(str(fault), exit_for(fault), debug=debug)
         return fail(
             f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where", Exit.BUG, debug=debug
         )
     return result if isinstance(result, int) else Exit.FINE
+
+
+def fault_in(error: Exception) -> HoldfastError | None:
+    """Return what an error says about the database or the disk; None when it is a bug."""
+    from holdfast.hosting.faults import translate  # noqa: PLC0415  # it takes a while, and is rarely needed
+
+    fault = translate(error)
+    if isinstance(fault, StorageError) and isinstance(error, OSError) and error.filename is not None:
+        return StorageError(f"{error.filename}: {error.strerror}")
+    return fault
 
 
 def fail(message: str, status: Exit, *, debug: bool) -> Exit:

@@ -20,6 +20,7 @@ from sqlalchemy import bindparam, update
 
 from holdfast.hosting import moving, upkeep
 from holdfast.hosting.errors import GitError
+from holdfast.hosting.faults import DRIVER_ERRORS, is_outage
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import sessions
@@ -49,18 +50,26 @@ class Chore:
 
 
 def note_token_use(host: Host) -> None:
-    """Write down when tokens were used, for all of them at once."""
+    """Write down when tokens were used, for all of them at once; what cannot be written is kept."""
     used, host.used_tokens = host.used_tokens, {}
     if used:
-        with host.database.write() as connection:
-            connection.execute(USED, [{"token": token, "moment": moment} for token, moment in used.items()])
+        try:
+            with host.database.write() as connection:
+                connection.execute(USED, [{"token": token, "moment": moment} for token, moment in used.items()])
+        except DRIVER_ERRORS:
+            host.used_tokens = {**used, **host.used_tokens}
+            raise
 
 
 def note_sessions(host: Host) -> None:
-    """Write down which browsers were seen, for all of them at once."""
+    """Write down which browsers were seen, for all of them at once; what cannot be written is kept as well."""
     seen, host.seen_sessions = host.seen_sessions, {}
     if seen:
-        sessions.note_seen(host.database, seen)
+        try:
+            sessions.note_seen(host.database, seen)
+        except DRIVER_ERRORS:
+            host.seen_sessions = {**seen, **host.seen_sessions}
+            raise
 
 
 def look_after_pushed(host: Host) -> None:
@@ -81,8 +90,12 @@ def look_after_pushed(host: Host) -> None:
             continue
         ended = time.monotonic()
         host.resting[number] = ended + REST * (ended - started)
-        with host.database.write() as connection:
-            connection.execute(update(repositories).where(repositories.c.id == number).values(size=size))
+        try:
+            with host.database.write() as connection:
+                connection.execute(update(repositories).where(repositories.c.id == number).values(size=size))
+        except DRIVER_ERRORS:
+            host.pushed.add(number)
+            raise
 
 
 def chores_of(host: Host) -> tuple[Chore, ...]:
@@ -105,8 +118,18 @@ async def do(host: Host, chore: Chore) -> None:
     try:
         # One that may take hours is left behind when the service ends; it is safe to be cut off.
         await to_thread.run_sync(chore.work, host, abandon_on_cancel=chore.alone)
-    except Exception:
-        log.exception("a chore failed", chore=chore.name)
+    except Exception as error:  # noqa: BLE001  # it is logged, and the service goes on
+        log_failure(chore.name, error)
+
+
+def log_failure(chore: str, error: Exception) -> None:
+    """Log that a chore failed: in a line while the database or the disk is unavailable, else as a bug."""
+    if is_outage(error):
+        log.warning(
+            "a chore waits: the database or the disk is unavailable", chore=chore, error=type(error).__name__
+        )
+    else:
+        log.error("a chore failed", chore=chore, exc_info=error)
 
 
 async def do_alone(host: Host, chore: Chore, holder: str) -> bool:
@@ -127,8 +150,8 @@ async def do_alone(host: Host, chore: Chore, holder: str) -> bool:
 
     try:
         taken = await to_thread.run_sync(take)
-    except Exception:
-        log.exception("a chore failed", chore=chore.name)
+    except Exception as error:  # noqa: BLE001  # it is logged, and the service goes on
+        log_failure(chore.name, error)
         return False
     if taken:
         async with anyio.create_task_group() as tasks:
@@ -163,8 +186,12 @@ async def doing_chores(host: Host, chores: tuple[Chore, ...] | None = None) -> A
             yield
         finally:
             tasks.cancel_scope.cancel()
-    note_token_use(host)
-    note_sessions(host)
-    for chore in chosen:
-        if chore.alone and chore.every <= LEASE_SECONDS:
-            release_lease(host.database, chore.name, holder)
+    try:
+        note_token_use(host)
+        note_sessions(host)
+        for chore in chosen:
+            if chore.alone and chore.every <= LEASE_SECONDS:
+                release_lease(host.database, chore.name, holder)
+    except DRIVER_ERRORS as error:
+        # A service ends also while its database is down; the leases run out by themselves.
+        log_failure("end", error)

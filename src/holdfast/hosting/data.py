@@ -32,7 +32,7 @@ def connect(settings: Settings) -> Database:
             settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise DatabaseError(f"the data folder {settings.data} cannot be used: {error.strerror}") from error
-        database = Database.at(url)
+        database = Database.at(url, connections=settings.database_connections)
     if not settings.webhooks:
         database.be_silent()
     return database

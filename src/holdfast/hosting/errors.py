@@ -2,7 +2,12 @@
 
 HostingError
 ├── DatabaseError            the database cannot be used
-│   └── DatabaseTooNew       it was written by a newer Holdfast
+│   ├── DatabaseTooNew       it was written by a newer Holdfast
+│   └── DatabaseUnavailable  it does not answer, is locked or has no connection to spare; it may later
+├── StorageError             the disk cannot be used
+│   ├── StorageFull          it has no space left
+│   ├── StorageReadOnly      it cannot be written to
+│   └── StorageUnavailable   it cannot be read, or the data folder is not there
 ├── SealError                a secret at rest cannot be sealed or opened
 │   ├── KeyMissing           there is no key
 │   ├── KeyUnusable          the key cannot be made, read or used
@@ -97,6 +102,7 @@ __all__ = [
     "ConditionFailed",
     "DatabaseError",
     "DatabaseTooNew",
+    "DatabaseUnavailable",
     "DeliveryFailed",
     "DeliveryHopeless",
     "DependencyCycle",
@@ -169,6 +175,10 @@ __all__ = [
     "SnapshotRefused",
     "StillBlocked",
     "StillInUse",
+    "StorageError",
+    "StorageFull",
+    "StorageReadOnly",
+    "StorageUnavailable",
     "Taken",
     "TeamTaken",
     "TokenNameTaken",
@@ -188,6 +198,26 @@ class DatabaseError(HostingError):
 
 class DatabaseTooNew(DatabaseError):
     """The database was written by a newer Holdfast than this one."""
+
+
+class DatabaseUnavailable(DatabaseError):
+    """The database does not answer, is locked, or has no connection to spare; the same may work later."""
+
+
+class StorageError(HostingError):
+    """The disk the data folder is on cannot be used."""
+
+
+class StorageFull(StorageError):
+    """There is no space left on the disk, or the quota is used up."""
+
+
+class StorageReadOnly(StorageError):
+    """The disk or the database is read-only, or the service has no permission to write to it."""
+
+
+class StorageUnavailable(StorageError):
+    """The disk cannot be read, or the data folder is not there."""
 
 
 class SealError(HostingError):

@@ -18,12 +18,15 @@ from holdfast.hosting.api.git_http import GitHttp
 from holdfast.hosting.api.password_pool import PasswordPool
 from holdfast.hosting.api.serving import PREFIX
 from holdfast.hosting.chores import doing_chores
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.events.delivering import delivering
+from holdfast.hosting.faults import DRIVER_ERRORS
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import accounts
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
+from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
 from holdfast.web.forwarded import ForwardedHeaders
 from holdfast.web.guard import Guard
 from holdfast.web.pages import not_found
@@ -111,7 +114,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
             Mount("/static", StaticFiles(directory=static)),
         ],
         middleware=[Middleware(Guard)],
-        exception_handlers={404: not_found},
+        exception_handlers={404: not_found, **dict.fromkeys((HostingError, *DRIVER_ERRORS), answer_fault)},
         lifespan=lifespan,
     )
     beside.state.settings = settings
@@ -119,4 +122,6 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.password_pool = pool
     service = api.Api(host, api.endpoints(), authenticator)
     fork = Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host, pool)))
-    return ForwardedHeaders(MergeSlashes(Vitals(RequestLog(fork), host)), settings.trusted_proxies)
+    return ForwardedHeaders(
+        MergeSlashes(Vitals(RequestLog(ErrorMiddleware(fork, host)), host)), settings.trusted_proxies
+    )

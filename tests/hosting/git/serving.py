@@ -127,6 +127,7 @@ class Served:
 @contextmanager
 def serve(root: Path) -> Iterator[Served]:
     """Serve repositories on a free port of loopback."""
+    root.mkdir(exist_ok=True)
     served = Served(Folders(root / "repositories"))
 
     @asynccontextmanager

@@ -1,6 +1,7 @@
 """The folders of repositories."""
 
 import os
+import stat
 import threading
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from holdfast.hosting.errors import FolderExists, GitError, GitFailed, NoSuchFolder
+from holdfast.hosting.errors import FolderExists, GitError, GitFailed, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git.folders import Folders, object_formats
 from holdfast.hosting.git.program import run
 
@@ -16,6 +17,7 @@ from holdfast.hosting.git.program import run
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
     """Keep repositories in a folder that is not there yet."""
+    (tmp_path / "data").mkdir()
     return Folders(tmp_path / "data" / "repositories")
 
 
@@ -143,3 +145,21 @@ def test_what_is_on_its_way_is_gone_afterwards(folders: Folders) -> None:
     with folders.incoming() as place:
         (place / "body").write_bytes(b"x")
     assert not place.exists()
+
+
+def test_a_data_folder_that_is_gone_is_not_made_again(folders: Folders) -> None:
+    """What was kept elsewhere meanwhile would be missed once it is back."""
+    folders.root.parent.rmdir()
+    with pytest.raises(StorageUnavailable):
+        folders.create(1)
+    assert not folders.root.parent.exists()
+
+
+def test_nobody_else_can_look_into_what_is_made(folders: Folders) -> None:
+    """Whatever the umask."""
+    before = os.umask(0)
+    try:
+        folders.create(1)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folders.root.stat().st_mode) == 0o700

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import structlog
@@ -14,19 +15,13 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting.api import lfs
 from holdfast.hosting.api.auth import Authenticator, PasswordNeeded
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.failure import explain
 from holdfast.hosting.api.git_visit import Visit, body_of, challenged, visit_of
 from holdfast.hosting.api.headers import Headers
-from holdfast.hosting.api.refusal import Refusal, answering
+from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.serving import read_body, root_of
-from holdfast.hosting.errors import (
-    BodyDamaged,
-    BodyTooLarge,
-    GitFailed,
-    GitTimedOut,
-    GoneMeanwhile,
-    LfsUnavailable,
-    NoSuchFolder,
-)
+from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.faults import is_outage
 from holdfast.hosting.git import receive, smart
 from holdfast.hosting.git.bodies import inflate
 from holdfast.hosting.host import Host
@@ -39,6 +34,8 @@ PATH: Final = re.compile(
     r"(?P<what>info/refs|git-upload-pack|git-receive-pack|git-upload-archive|info/lfs/.+)"
 )
 SERVICES: Final = frozenset({"info/refs", "git-upload-pack", "git-receive-pack", "git-upload-archive"})
+# Where the repository a request is about is kept while it is served.
+REPOSITORY: Final = "holdfast.repository"
 FRESH: Final = {"Cache-Control": "no-cache, max-age=0, must-revalidate"}
 log = structlog.get_logger(__name__)
 
@@ -60,9 +57,18 @@ class GitHttp:
         try:
             response = await self._respond(scope, receive_message)
         except Refusal as refusal:
-            headers = {**FRESH, **refusal.headers}
-            response = PlainTextResponse(refusal.message + "\n", refusal.status, headers)
+            response = refused(refusal)
+        except Exception as error:  # noqa: BLE001  # what is not known is logged
+            response = refused(await self._explained(scope, error))
         await response(scope, receive_message, send)
+
+    async def _explained(self, scope: Scope, error: Exception) -> Refusal:
+        """Return the answer to a request that failed."""
+        refusal = await explain(self._host, error, scope.get(REPOSITORY))
+        if refusal is None:
+            log.error("git over HTTP failed", exc_info=error)
+            refusal = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")
+        return refusal
 
     async def _respond(self, scope: Scope, receive_message: Receive) -> Response:
         match = PATH.fullmatch(scope["path"])
@@ -78,11 +84,12 @@ class GitHttp:
         service = called_service(call, what)
         writing = service == "git-receive-pack"
         visit = await self._visit(call, writing=writing)
+        scope[REPOSITORY] = visit.repository
         folder = self._host.folders.existing(visit.repository.id)
         protocol = headers.get("git-protocol")
         if what == "info/refs":
             answer = smart.advertise(folder, service, protocol=protocol)
-            return await streamed(answer, f"application/x-{service}-advertisement")
+            return await streamed(folder, answer, f"application/x-{service}-advertisement")
         body = body_of(call, receive_message)
         if headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
             body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
@@ -102,7 +109,7 @@ class GitHttp:
             answer = smart.upload_archive(folder, body)
         else:
             answer = smart.upload_pack(folder, body, protocol=protocol)
-        return await streamed(answer, f"application/x-{service}-result")
+        return await streamed(folder, answer, f"application/x-{service}-result")
 
     async def _visit(self, call: Call, *, writing: bool) -> Visit:
         """Find out who is there in a thread; a password is checked in the thread pool for that."""
@@ -126,13 +133,25 @@ class GitHttp:
             body = b"" if uploads else await read_body(call, receive_message, lfs.LARGEST_REQUEST)
             writing = lfs.writes(call.method, what, body)
             visit = await self._visit(call, writing=writing)
-            with answering(503, LfsUnavailable), answering(404, GoneMeanwhile):
-                return await lfs.respond(self._host, visit, what, body, receive_message)
+            call.scope[REPOSITORY] = visit.repository
+            return await lfs.respond(self._host, visit, what, body, receive_message)
         except Refusal as refusal:
-            failed = {"message": refusal.message, "request_id": call.scope.get("holdfast.request", "")}
-            response = lfs.answer(failed, refusal.status)
-            response.headers.update(refusal.headers)
-            return response
+            return lfs_refused(call, refusal)
+        except Exception as error:  # noqa: BLE001  # what is not known is logged
+            return lfs_refused(call, await self._explained(call.scope, error))
+
+
+def refused(refusal: Refusal) -> Response:
+    """Answer a git client that is refused."""
+    return PlainTextResponse(refusal.message + "\n", refusal.status, {**FRESH, **refusal.headers})
+
+
+def lfs_refused(call: Call, refusal: Refusal) -> Response:
+    """Answer git-lfs when it is refused."""
+    failed = {"message": refusal.message, "request_id": call.scope.get("holdfast.request", "")}
+    response = lfs.answer(failed, refusal.status)
+    response.headers.update(refusal.headers)
+    return response
 
 
 def called_service(call: Call, what: str) -> Any:
@@ -152,18 +171,14 @@ def called_service(call: Call, what: str) -> Any:
     return what
 
 
-async def streamed(answer: Any, media_type: str) -> Response:
+async def streamed(folder: Path, answer: Any, media_type: str) -> Response:
     """Send git's answer as it comes; what goes wrong before its first piece is told by the status."""
     try:
         first = await anext(answer, b"")
-    except BodyTooLarge as error:
-        raise Refusal(413, str(error)) from None
-    except BodyDamaged as error:
-        raise Refusal(400, str(error)) from None
-    except GitTimedOut as error:
-        raise Refusal(503, str(error)) from None
-    except (GitFailed, NoSuchFolder) as error:
-        log.warning("git failed", command=getattr(error, "command", ""))
+    except GitFailed as error:
+        if isinstance(error, GitTimedOut) or is_outage(error) or not await to_thread.run_sync(folder.is_dir):
+            raise
+        log.warning("git failed", command=error.command)
         raise Refusal(400, "git cannot answer this request") from None
 
     async def pieces() -> AsyncIterator[bytes]:

@@ -136,7 +136,10 @@ def parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
-    """Describe every answer; credentials can be wrong anywhere, and a body can be malformed or too large."""
+    """Describe every answer.
+
+    Credentials can be wrong anywhere, a body can be malformed or too large, the database down, the disk full.
+    """
     found = {str(endpoint.status): success(endpoint.status, endpoint.answers, by_type)}
     for status, answers in endpoint.also.items():
         found[str(status)] = success(status, answers, by_type)
@@ -150,7 +153,9 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
         refused |= {400, 413, 415, 422}
     if endpoint.query is not None:
         refused.add(422)
-    refused |= {404, 429}
+    refused |= {404, 429, 503}
+    if endpoint.writes:
+        refused |= {409, 507}
     refused -= endpoint.also.keys()
     errors = {"anyOf": [by_type[APIError], by_type[BareError]]}
     for status in sorted(refused):

@@ -6,13 +6,15 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting import errors
+from holdfast.hosting import errors, faults
 from holdfast.hosting.git.names import well_formed
 
 __all__ = ["APIError", "BareError", "Refusal", "answering", "no_route", "refusal_for"]
 
 NOT_FOUND: Final = "not found"
 LONGEST_ROUTE: Final = 200
+# After how many seconds a client may try again what the database or the disk could not do.
+RETRY_SECONDS: Final = {503: "5", 507: "60"}
 
 
 class APIError(msgspec.Struct, frozen=True):
@@ -76,18 +78,46 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.Outdated, 409),
     (errors.StillBlocked, 412),
     (errors.Refused, 422),
+    (errors.NoSuchLfsObject, 404),
+    (errors.LfsMismatch, 422),
+    (errors.BodyDamaged, 400),
+    (errors.BodyTooLarge, 413),
+    (errors.GitUnsupported, 501),
     (errors.LfsUnavailable, 503),
+    (errors.GitTimedOut, 503),
+    (errors.GitMissing, 503),
+    (errors.GitDamaged, 503),
+    (errors.SealError, 503),
+    (errors.StorageFull, 507),
+    (errors.StorageError, 503),
+    (errors.DatabaseError, 503),
 )
 
 
-def refusal_for(error: errors.HostingError) -> Refusal | None:
-    """Translate an error of the house into an answer; None when it is nobody's fault but ours."""
+def refusal_for(error: Exception) -> Refusal | None:
+    """Translate an error into an answer; None when it is nobody's fault but ours.
+
+    What an error was raised from counts first: a full disk may show as a branch that cannot be made.
+    """
     if isinstance(error, errors.HashingBusy):
         return Refusal(503, str(error), headers={"Retry-After": str(error.seconds)})
+    known = faults.translate(error) or error
     for kind, status in STATUSES:
-        if isinstance(error, kind):
-            return Refusal(status, str(error))
+        if isinstance(known, kind):
+            retry = RETRY_SECONDS.get(status)
+            return Refusal(status, message_of(known), headers=None if retry is None else {"Retry-After": retry})
     return None
+
+
+def message_of(error: Exception) -> str:
+    """Return what a client is told: not where the database is."""
+    if isinstance(error, errors.DatabaseError) and str(error) not in faults.DATABASE_MESSAGES:
+        return faults.UNANSWERED
+    if isinstance(error, errors.StorageUnavailable) and str(error) not in faults.STORAGE_MESSAGES:
+        return faults.UNREADABLE
+    if isinstance(error, errors.SealError):
+        return "the server cannot use the key of its secrets"
+    return str(error)
 
 
 @contextmanager

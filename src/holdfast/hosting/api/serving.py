@@ -20,12 +20,13 @@ from holdfast.hosting.api.auth import Authenticator, PasswordNeeded
 from holdfast.hosting.api.call import Call, TakesTime
 from holdfast.hosting.api.declare import Endpoint, Raw, Upload, provides
 from holdfast.hosting.api.decoding import decode_body, decode_query
+from holdfast.hosting.api.failure import explain
+from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.off_loop import run_off_loop
 from holdfast.hosting.api.paging import Listed, count_headers, page_of, paging_headers
-from holdfast.hosting.api.refusal import APIError, BareError, Refusal, no_route, refusal_for
+from holdfast.hosting.api.refusal import APIError, BareError, Refusal, no_route
 from holdfast.hosting.api.router import IN_BYTES, Router
-from holdfast.hosting.errors import HostingError
 from holdfast.hosting.host import Host
 
 __all__ = ["PREFIX", "Api", "read_body", "root_of"]
@@ -84,7 +85,9 @@ class Api:
         except Refusal as refusal:
             await self._refuse(call, receive, send, await self._authenticator.count_failure(call, refusal))
         except Exception as error:
-            known = refusal_for(error) if isinstance(error, HostingError) else None
+            place = call.found.get(Place)
+            repository = place.repository if isinstance(place, Place) else None
+            known = await explain(self._host, error, repository)
             if known is None:
                 log.exception("the API failed", endpoint=match.endpoint.name)
                 known = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")

@@ -9,7 +9,6 @@ import asyncio
 import os
 import secrets
 import socket
-import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.hosting import metrics
-from holdfast.hosting.errors import DatabaseError, DeliveryFailed, DeliveryHopeless, HostingError, Missing
+from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingError, Missing
 from holdfast.hosting.events.client import Client
 from holdfast.hosting.events.composing import MessageOf, Try, compose
 from holdfast.hosting.events.only_one import OnlyOne
+from holdfast.hosting.faults import is_outage
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
@@ -35,8 +34,6 @@ T = TypeVar("T")
 PayloadOf = Callable[[Host, Event], str]
 log = structlog.get_logger(__name__)
 
-# What the database, or the way to it, may be the matter with; hot paths use the bare driver.
-TROUBLE: Final = (SQLAlchemyError, DatabaseError, sqlite3.Error)
 TAKEN_AT_ONCE: Final = 20
 SKEW_SECONDS: Final = 300.0
 
@@ -154,10 +151,11 @@ class Deliverer:
         """Do something; when the database does not answer, say so and go on a little later."""
         try:
             return await work()
-        except TROUBLE as error:
-            log.warning("deliveries wait: the database does not answer", error=type(error).__name__)
-        except Exception:
-            log.exception("deliveries wait: something is wrong")
+        except Exception as error:
+            if is_outage(error):
+                log.warning("deliveries wait: the database does not answer", error=type(error).__name__)
+            else:
+                log.exception("deliveries wait: something is wrong")
         await self._rest(self._pace.trouble, wakes=False)
         return None
 
@@ -211,11 +209,13 @@ class Deliverer:
                     last = one.id
                     if self._stopping.is_set() or time.monotonic() >= fresh_until:
                         break
-        except TROUBLE as error:
-            log.warning("a delivery waits: the database does not answer", hook=hook, error=type(error).__name__)
-            await self._rest(self._pace.trouble, wakes=False)
-        except Exception:
-            log.exception("a delivery waits: something is wrong", hook=hook)
+        except Exception as error:
+            if is_outage(error):
+                log.warning(
+                    "a delivery waits: the database does not answer", hook=hook, error=type(error).__name__
+                )
+            else:
+                log.exception("a delivery waits: something is wrong", hook=hook)
             await self._rest(self._pace.trouble, wakes=False)
         finally:
             self._released.append(hook)
@@ -235,11 +235,11 @@ class Deliverer:
         for event in outbox.unmade(self._database, missing):
             try:
                 made[event.id] = self._payload_of(self._host, event)
-            except TROUBLE:
-                raise
             except Missing as error:
                 problems[event.id] = DeliveryHopeless(f"what it tells of is gone: {error}")
             except Exception as error:
+                if is_outage(error):
+                    raise
                 log.exception("an event cannot be described", event_id=event.id)
                 problems[event.id] = DeliveryFailed(
                     f"it cannot be described ({type(error).__name__}); see the log"

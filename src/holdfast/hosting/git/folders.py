@@ -18,10 +18,10 @@ from typing import Final, Literal
 
 import pygit2
 
-from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder
+from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git.program import run
 
-__all__ = ["Folders", "ObjectFormat", "object_formats"]
+__all__ = ["Folders", "ObjectFormat", "make_below", "object_formats"]
 
 ObjectFormat = Literal["sha1", "sha256"]
 FOLDER: Final = re.compile(r"([1-9][0-9]{0,18})\.git")
@@ -141,8 +141,19 @@ class Folders:
 
     def _aside(self, name: str) -> Path:
         folder = self.root / name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_below(folder, self.root.parent)
         return folder
+
+
+def make_below(folder: Path, data: Path) -> None:
+    """Make a folder and those between it and the data folder, which nobody else can read.
+
+    A data folder that is gone is not made again: what is kept somewhere else would be missed later.
+    """
+    if not data.is_dir():
+        raise StorageUnavailable(f"the data folder {data} is not there")
+    for part in (*reversed(folder.relative_to(data).parents[:-1]), folder.relative_to(data)):
+        (data / part).mkdir(mode=0o700, exist_ok=True)
 
 
 def sizes(folder: Path) -> Iterator[int]:

@@ -16,6 +16,7 @@ from typing import Final
 import structlog
 
 from holdfast.hosting.errors import BodyTooLarge, GitTimedOut
+from holdfast.hosting.faults import is_outage, translate
 from holdfast.hosting.git import hook
 from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
 from holdfast.hosting.git.program import run
@@ -262,9 +263,13 @@ class Reception:
     async def _refusals(self, push: Push) -> Sequence[Refusal]:
         try:
             return outside(push.changes) or await asyncio.to_thread(self.judge, push)
-        except Exception:  # a push nobody could judge is refused
-            log.exception("a push could not be judged", repository=self.folder.name)
-            return [Refusal(push.changes[0].ref, "the service could not check this push; try again later")]
+        except Exception as error:  # a push nobody could judge is refused
+            fault = translate(error)
+            if fault is None:
+                log.exception("a push could not be judged", repository=self.folder.name)
+                return [Refusal(push.changes[0].ref, "the service could not check this push; try again later")]
+            log.warning("a push could not be judged", repository=self.folder.name, fault=type(fault).__name__)
+            return [Refusal(push.changes[0].ref, str(fault))]
 
     async def _report(self, code: int) -> None:
         # Git tells what it did unless it was ended in the middle; then the references themselves do.
@@ -274,8 +279,13 @@ class Reception:
         if changes:
             try:
                 await asyncio.to_thread(self.landed, changes)
-            except Exception:  # the references have moved; no error can take that back
-                log.exception("a push landed and could not be recorded", repository=self.folder.name)
+            except Exception as error:  # the references have moved; no error can take that back
+                log.warning(
+                    "a push landed and could not be recorded",
+                    repository=self.folder.name,
+                    exc_info=None if is_outage(error) else error,
+                    error=type(error).__name__,
+                )
 
     def _moved(self) -> tuple[Move, ...]:
         lines = run(self.folder, "for-each-ref", "--format=%(objectname) %(refname)").decode(

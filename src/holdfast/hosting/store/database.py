@@ -2,6 +2,10 @@
 
 A transaction says from the start whether it will write. On SQLite a writing one takes the write lock at once
 (`BEGIN IMMEDIATE`): a reader that turns into a writer half-way fails however long it would wait.
+
+On PostgreSQL a process has one connection pool, of a size that is set, for its queries and its locks alike. Every
+connection is tested before it is used (pre-ping), so that a restart of the server is not noticed. Whoever gets no
+connection in time, or waits too long for a lock, gets `DatabaseUnavailable`.
 """
 
 import sqlite3
@@ -9,19 +13,26 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.errors import DatabaseError, DatabaseUnavailable
 from holdfast.hosting.store.statement import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
 
 __all__ = ["Database", "Within"]
 
 BUSY_MS: Final = 10_000
+# How long somebody waits for a connection of the pool.
+WAIT_SECONDS: Final = 10.0
+CONNECTIONS: Final = 10
+# What libpq is told unless the URL says otherwise: a server that is gone without a word is noticed.
+LIBPQ: Final = {"connect_timeout": "5", "keepalives_idle": "30", "tcp_user_timeout": "10000"}
 # The first byte keeps them apart from locks of other kinds.
 LOCKS: Final = 0x46 << 56
 NOTHING: Final = nullcontext()
@@ -63,7 +74,7 @@ class BareWrite:
 class Database:
     """One database and its connections."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, locks: int = 1, wait: float = WAIT_SECONDS) -> None:
         self.engine = engine
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -71,9 +82,10 @@ class Database:
         self._is_silent = False
         self._renderer: Callable[..., str] | None = None
         self._bare: list[Bare] = []
-        # Connections that hold locks come from a pool of their own: whoever waits for a lock must not keep those
-        # who have one from the connections they need to finish.
-        self._locking = engine if self.is_sqlite else create_engine(engine.url, pool_size=5, max_overflow=-1)
+        # Those who wait for a lock must not keep those who have one from the connections they need to finish: only
+        # some of the pool's connections may hold or wait for locks.
+        self._lock_slots = threading.BoundedSemaphore(locks)
+        self._wait = wait
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
@@ -84,20 +96,33 @@ class Database:
             path.touch(mode=0o600)
         except OSError as error:
             raise DatabaseError(f"the data folder {folder} cannot be used: {error.strerror}") from error
-        engine = create_engine(URL.create("sqlite", database=str(path)))
+        engine = create_engine(
+            URL.create("sqlite", database=str(path)), creator=lambda: open_sqlite(path), pool_timeout=WAIT_SECONDS
+        )
         event.listen(engine, "connect", prepare_sqlite)
         event.listen(engine, "begin", begin_sqlite)
         return cls(engine)
 
     @classmethod
-    def at(cls, url: Secret) -> Self:
-        """Open a PostgreSQL database."""
+    def at(cls, url: Secret, *, connections: int = CONNECTIONS, wait: float = WAIT_SECONDS) -> Self:
+        """Open a PostgreSQL database with at most so many connections; `wait` is how long one is waited for."""
         try:
             parsed = make_url(url.reveal()).set(drivername="postgresql+psycopg")
-            engine = create_engine(parsed, pool_pre_ping=True)
+            given = {name: value for name, value in LIBPQ.items() if name not in parsed.query}
+            engine = create_engine(
+                parsed,
+                connect_args=given,
+                pool_pre_ping=True,
+                pool_size=connections,
+                max_overflow=0,
+                pool_timeout=wait,
+                # The connection used last is used first, and the rest may be closed by the server or a proxy.
+                pool_use_lifo=True,
+            )
         except (NoSuchModuleError, ModuleNotFoundError) as error:
             raise DatabaseError("PostgreSQL needs an extra: pip install 'holdfast[postgres]'") from error
-        return cls(engine)
+        event.listen(engine, "connect", prepare_postgres)
+        return cls(engine, locks=max(connections // 2, 1), wait=wait)
 
     def be_silent(self) -> None:
         """Record events from now on without telling anybody, as where webhooks are switched off."""
@@ -172,13 +197,26 @@ class Database:
 
     @contextmanager
     def _server_holding(self, number: int) -> Iterator[None]:
-        with self._connect(self._locking.execution_options(isolation_level="AUTOCOMMIT")) as connection:
-            key = {"key": LOCKS | number}
-            connection.execute(text("SELECT pg_advisory_lock(:key)"), key)
-            try:
-                yield
-            finally:
-                connection.execute(text("SELECT pg_advisory_unlock(:key)"), key)
+        if not self._lock_slots.acquire(timeout=self._wait):
+            raise DatabaseUnavailable(f"{self.name} has no connection to spare")
+        try:
+            with self._connect(self._reading) as connection:
+                key = {"key": LOCKS | number}
+                connection.execute(text("SELECT pg_advisory_lock(:key)"), key)
+                try:
+                    yield
+                finally:
+                    self._unlock(connection, key)
+        finally:
+            self._lock_slots.release()
+
+    @staticmethod
+    def _unlock(connection: Connection, key: dict[str, int]) -> None:
+        """Let go of a lock; a connection that is lost has let go of it already, and is not used again."""
+        try:
+            connection.execute(text("SELECT pg_advisory_unlock(:key)"), key)
+        except DBAPIError:
+            connection.invalidate()
 
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run one statement of a hot path on the bare driver, outside any transaction."""
@@ -196,7 +234,6 @@ class Database:
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
-        self._locking.dispose()
         while self._bare:
             self._bare.pop().close()
 
@@ -204,9 +241,7 @@ class Database:
         """Return this thread's own connection: SQLite's cost nothing to keep, and none is shared."""
         connection: Bare | None = getattr(self._local, "connection", None)
         if connection is None:
-            # Closed by whichever thread closes the database, hence not tied to this one.
-            path = str(self.engine.url.database)
-            connection = sqlite3.connect(path, check_same_thread=False, factory=Bare)
+            connection = open_sqlite(Path(str(self.engine.url.database)), Bare)
             connection.is_silent = self._is_silent
             connection.renderer = self._renderer
             prepare_sqlite(connection, None)
@@ -218,12 +253,22 @@ class Database:
     def _connect(self, engine: Engine | None = None) -> Iterator[Connection]:
         try:
             connection = (engine or self.engine).connect()
+        except PoolTimeout as error:
+            raise DatabaseUnavailable(f"{self.name} has no connection to spare") from error
         except DBAPIError as error:
-            server = self.engine.dialect.name == "postgresql"
-            problem = "cannot be reached" if server else "is not a Holdfast database, or it is damaged"
-            raise DatabaseError(f"{self.name} {problem}") from error
+            if self.is_sqlite:
+                raise sqlite_problem(self.name, error) from error
+            raise DatabaseUnavailable(f"{self.name} cannot be reached") from error
         with connection:
             yield connection
+
+
+def sqlite_problem(name: str, error: DBAPIError) -> DatabaseError:
+    """Say why a SQLite database cannot be opened: it is something else, or it cannot be used at the moment."""
+    code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_NOTADB) & 0xFF
+    if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT}:
+        return DatabaseError(f"{name} is not a Holdfast database, or it is damaged")
+    return DatabaseUnavailable(f"{name} cannot be opened: {error.orig}")
 
 
 class Within(Database):
@@ -266,6 +311,15 @@ class Within(Database):
         """Leave the connection to whoever opened it."""
 
 
+ConnectionType = TypeVar("ConnectionType", bound=sqlite3.Connection)
+
+
+def open_sqlite(path: Path, factory: type[ConnectionType] = sqlite3.Connection) -> ConnectionType:  # type: ignore[assignment]
+    """Connect to a database that is there: in a folder that vanished, an empty one must not take its place."""
+    # Closed by whichever thread closes the database, hence not tied to this one.
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, check_same_thread=False, factory=factory)
+
+
 def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Set up a new SQLite connection; SQLAlchemy's events then start every transaction, not the driver."""
     connection.isolation_level = None
@@ -276,6 +330,13 @@ def prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         f"busy_timeout = {BUSY_MS}",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def prepare_postgres(connection: Any, _record: object) -> None:
+    """Set up a new PostgreSQL connection: nobody waits for a lock for ever, as on SQLite."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {BUSY_MS}")
+    connection.commit()
 
 
 def begin_sqlite(connection: Connection) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError as DriverError
 
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
+from holdfast.hosting.faults import is_outage
 from holdfast.hosting.store.database import Database
 
 __all__ = ["knows", "latest", "revision", "upgrade"]
@@ -59,6 +60,8 @@ def upgrade(database: Database, to: str = "head") -> bool:
             config.attributes["connection"] = connection
             command.upgrade(config, to)
     except DriverError as error:
+        if is_outage(error):
+            raise
         raise DatabaseError(f"{database.name} is not a Holdfast database, or it is damaged") from error
     return True
 
@@ -66,4 +69,6 @@ def upgrade(database: Database, to: str = "head") -> bool:
 def lock(connection: Connection) -> None:
     """Wait for any other process that is migrating; on SQLite the write lock has done that already."""
     if connection.dialect.name == "postgresql":
+        # However long the other one takes.
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": POSTGRES_LOCK})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.git.folders import sync
+from holdfast.hosting.git.folders import make_below, sync
 from holdfast.hosting.git.lfs.pointer import is_oid
 from holdfast.hosting.git.lfs.store import Stored, place, take_in
 
@@ -36,7 +36,7 @@ class DiskLfs:
         target = self.root / place(oid)
         incoming = self.root / INCOMING / secrets.token_hex(16)
         try:
-            incoming.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_below(incoming.parent, self.root.parent)
             try:
                 await take_in(incoming, oid, size, chunks)
                 await asyncio.to_thread(settle, incoming, target)
@@ -88,7 +88,7 @@ class DiskLfs:
 
 def settle(incoming: Path, target: Path) -> None:
     """Put a finished file where it belongs, durably."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_below(target.parent, target.parent.parent.parent)
     incoming.rename(target)
     for folder in (target.parent, target.parent.parent, target.parent.parent.parent):
         sync(folder)

@@ -1,0 +1,209 @@
+"""Translates errors of the database drivers and the operating system into errors of the host.
+
+Code that uses the database or the disk lets such errors pass. Whoever answers for it (the API, git over HTTP, the
+pages, the commands, the scheduled tasks) asks `translate` what an error means. An error it does not know is a bug.
+"""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from typing import Final
+
+import pygit2
+from sqlalchemy.exc import (
+    DBAPIError,
+    DisconnectionError,
+    NoResultFound,
+    PendingRollbackError,
+    ResourceClosedError,
+    SQLAlchemyError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from holdfast.hosting.errors import (
+    DatabaseError,
+    DatabaseUnavailable,
+    GitFailed,
+    GoneMeanwhile,
+    HostingError,
+    Refused,
+    StorageError,
+    StorageFull,
+    StorageReadOnly,
+    StorageUnavailable,
+    Taken,
+)
+
+__all__ = ["DRIVER_ERRORS", "is_outage", "translate"]
+
+# What the database and the disk raise, for code that has to go on after them.
+DRIVER_ERRORS: Final = (SQLAlchemyError, sqlite3.Error, DatabaseError, StorageError, OSError)
+
+FULL: Final = "the server has no disk space left"
+READ_ONLY: Final = "the server cannot write to its disk"
+UNREADABLE: Final = "the server cannot use its disk"
+UNANSWERED: Final = "the database does not answer; try again in a moment"
+BUSY: Final = "the database is busy; try again in a moment"
+DAMAGED: Final = "the database is damaged; `holdfast admin doctor` says more"
+NO_MEMORY: Final = "the server has no memory left; try again in a moment"
+NO_FOLDER: Final = "the server cannot find its data folder"
+# What may be told to clients; other messages name the database or the folder.
+STORAGE_MESSAGES: Final = frozenset({UNREADABLE, NO_MEMORY, NO_FOLDER})
+DATABASE_MESSAGES: Final = frozenset({UNANSWERED, BUSY, DAMAGED})
+GONE: Final = "what this is about was deleted meanwhile"
+SAME: Final = "the same was made at the same moment"
+OUT_OF_RANGE: Final = "a value is out of range"
+
+OS_FAULTS: Final[dict[int, tuple[type[StorageError], str]]] = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), (StorageFull, FULL)),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), (StorageReadOnly, READ_ONLY)),
+    **dict.fromkeys(
+        (
+            errno.EIO,
+            errno.ESTALE,
+            errno.ENODEV,
+            errno.ENXIO,
+            errno.ENOTCONN,
+            errno.ETIMEDOUT,
+            errno.EHOSTDOWN,
+            errno.EMFILE,
+            errno.ENFILE,
+            errno.ENOMEM,
+            errno.EAGAIN,
+            errno.EUCLEAN,
+        ),
+        (StorageUnavailable, UNREADABLE),
+    ),
+}
+# By the primary result code, the low byte of an extended one.
+SQLITE_FAULTS: Final[dict[int, tuple[type[HostingError], str]]] = {
+    sqlite3.SQLITE_FULL: (StorageFull, FULL),
+    sqlite3.SQLITE_READONLY: (StorageReadOnly, READ_ONLY),
+    sqlite3.SQLITE_PERM: (StorageReadOnly, READ_ONLY),
+    sqlite3.SQLITE_AUTH: (StorageReadOnly, READ_ONLY),
+    sqlite3.SQLITE_BUSY: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_LOCKED: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_PROTOCOL: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_SCHEMA: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_INTERRUPT: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_ABORT: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_NOMEM: (DatabaseUnavailable, BUSY),
+    sqlite3.SQLITE_IOERR: (DatabaseUnavailable, UNANSWERED),
+    sqlite3.SQLITE_CANTOPEN: (DatabaseUnavailable, UNANSWERED),
+    sqlite3.SQLITE_NOLFS: (StorageFull, FULL),
+    sqlite3.SQLITE_CORRUPT: (DatabaseUnavailable, DAMAGED),
+    sqlite3.SQLITE_NOTADB: (DatabaseUnavailable, DAMAGED),
+}
+SQLITE_CONSTRAINTS: Final[dict[int, tuple[type[HostingError], str]]] = {
+    sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: (GoneMeanwhile, GONE),
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE: (Taken, SAME),
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: (Taken, SAME),
+}
+# By SQLSTATE or its class, the longest that fits; `Appendix A. PostgreSQL Error Codes`.
+SQLSTATE_FAULTS: Final[dict[str, tuple[type[HostingError], str]]] = {
+    "08": (DatabaseUnavailable, UNANSWERED),
+    "22": (Refused, OUT_OF_RANGE),
+    "23503": (GoneMeanwhile, GONE),
+    "23505": (Taken, SAME),
+    "23P01": (Taken, SAME),
+    "25006": (StorageReadOnly, READ_ONLY),
+    "25P02": (DatabaseUnavailable, BUSY),
+    "25P03": (DatabaseUnavailable, BUSY),
+    "28": (DatabaseUnavailable, UNANSWERED),
+    "3D000": (DatabaseUnavailable, UNANSWERED),
+    "40": (DatabaseUnavailable, BUSY),
+    "53": (DatabaseUnavailable, BUSY),
+    "53100": (StorageFull, FULL),
+    "55": (DatabaseUnavailable, BUSY),
+    "57": (DatabaseUnavailable, UNANSWERED),
+    "58": (DatabaseUnavailable, UNANSWERED),
+    "58P01": (DatabaseUnavailable, DAMAGED),
+    "XX001": (DatabaseUnavailable, DAMAGED),
+    "XX002": (DatabaseUnavailable, DAMAGED),
+}
+
+
+def translate(error: BaseException) -> HostingError | None:
+    """Return what an error, or one that led to it, says about the database or the disk; None when nothing."""
+    for link in causes(error):
+        found = translate_one(link)
+        if found is not None:
+            return found
+    return None
+
+
+def is_outage(error: BaseException) -> bool:
+    """Tell whether an error says that the database or the disk cannot be used at the moment."""
+    return isinstance(translate(error), DatabaseError | StorageError)
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Go from an error to the one it was raised from, and so on."""
+    link: BaseException | None = error
+    for _ in range(20):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__
+
+
+def translate_one(error: BaseException) -> HostingError | None:
+    """Translate an error without looking at what led to it."""
+    if isinstance(error, DatabaseError | StorageError):
+        return error
+    if isinstance(error, DBAPIError):
+        return None if error.orig is None else driver_fault(error.orig)
+    if isinstance(error, PoolTimeout):
+        return DatabaseUnavailable(BUSY)
+    if isinstance(error, DisconnectionError | ResourceClosedError | PendingRollbackError):
+        return DatabaseUnavailable(UNANSWERED)
+    if isinstance(error, NoResultFound):
+        return GoneMeanwhile(GONE)
+    if isinstance(error, GitFailed):
+        return told_fault(error.stderr)
+    if isinstance(error, pygit2.GitError):
+        return told_fault(str(error))
+    if isinstance(error, OSError):
+        # Not that of a connection, which is nobody's disk.
+        fault = None if isinstance(error, ConnectionError) else OS_FAULTS.get(error.errno or 0)
+        return None if fault is None else fault[0](fault[1])
+    if isinstance(error, MemoryError):
+        return StorageUnavailable(NO_MEMORY)
+    return driver_fault(error)
+
+
+def driver_fault(error: BaseException) -> HostingError | None:
+    """Translate an error of a driver: sqlite3's, or psycopg's, which is known by its names as it may be absent."""
+    if isinstance(error, sqlite3.Error):
+        return sqlite_fault(error)
+    if type(error).__module__.partition(".")[0] != "psycopg":
+        return None
+    names = {kind.__name__ for kind in type(error).__mro__}
+    state: str = getattr(error, "sqlstate", None) or ""
+    fault = SQLSTATE_FAULTS.get(state) or SQLSTATE_FAULTS.get(state[:2])
+    if fault is not None:
+        return fault[0](fault[1])
+    if "DataError" in names:
+        return Refused(OUT_OF_RANGE)
+    # Without a code: the connection was lost, or never made.
+    return DatabaseUnavailable(UNANSWERED) if names & {"OperationalError", "InterfaceError"} else None
+
+
+def sqlite_fault(error: sqlite3.Error) -> HostingError | None:
+    """Translate an error of sqlite3 by its result code."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        # The driver's own: a connection that was closed, as at the end of the service.
+        closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
+        return DatabaseUnavailable(UNANSWERED) if closed else None
+    fault = SQLITE_CONSTRAINTS.get(code) or SQLITE_FAULTS.get(code & 0xFF)
+    return None if fault is None else fault[0](fault[1])
+
+
+def told_fault(text: str) -> HostingError | None:
+    """Find in what git or its library complained of the words of the operating system."""
+    for number, (kind, message) in OS_FAULTS.items():
+        if os.strerror(number) in text:
+            return kind(message)
+    return None

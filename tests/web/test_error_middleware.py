@@ -1,0 +1,86 @@
+"""The last place that turns an error into an answer."""
+
+import io
+import sqlite3
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from holdfast import logs
+from holdfast.hosting.errors import NoSuchLfsObject, StorageFull
+from holdfast.hosting.host import Host
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
+from holdfast.web.error_middleware import ErrorMiddleware
+from tests.stage import Stage
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def host(settings: Settings, database: Database) -> Iterator[Host]:
+    """Open everything the service has."""
+    del database
+    opened = Host.open(settings)
+    yield opened
+    opened.close()
+
+
+class Failing:
+    """An application that fails, before or in the middle of its answer."""
+
+    def __init__(self, error: Exception, *, late: bool = False) -> None:
+        self.error = error
+        self.late = late
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Fail, but start and stop as asked."""
+        if scope["type"] == "lifespan":
+            while (message := await receive())["type"] != "lifespan.shutdown":
+                await send({"type": f"{message['type']}.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        if self.late:
+            headers = [(b"content-length", b"100")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": b"half", "more_body": True})
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "content"),
+    [("/api/x", "*/*", "application/json"), ("/x", "text/html", "text/html"), ("/x", "*/*", "text/plain")],
+)
+def test_each_is_told_in_its_own_form(host: Host, stage: Stage, path: str, accept: str, content: str) -> None:
+    """Programs, people and command lines, with the time after which to try again."""
+    with stage.playing(ErrorMiddleware(Failing(StorageFull("no space")), host)) as url:
+        answer = httpx.get(f"{url}{path}", headers={"Accept": accept})
+    assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
+    assert answer.headers["content-type"].startswith(content)
+    assert "o space" in answer.text
+
+
+def test_a_bug_is_logged_with_its_place(host: Host, stage: Stage) -> None:
+    """And told without its text."""
+    stream = io.StringIO()
+    logs.configure(stream=stream)
+    with stage.playing(ErrorMiddleware(Failing(RuntimeError("mackerel")), host)) as url:
+        answer = httpx.get(url)
+    assert answer.status_code == 500
+    assert "mackerel" not in answer.text + stream.getvalue()
+    assert "at=" in stream.getvalue()
+
+
+@pytest.mark.parametrize("error", [NoSuchLfsObject("x"), OSError(5, "x"), sqlite3.OperationalError("x")])
+def test_an_answer_that_cannot_be_finished_is_cut_off(host: Host, stage: Stage, error: Exception) -> None:
+    """The client sees that something is missing; the log has a line of it."""
+    stream = io.StringIO()
+    logs.configure(level="warning", stream=stream)
+    with (
+        stage.playing(ErrorMiddleware(Failing(error, late=True), host)) as url,
+        pytest.raises(httpx.RemoteProtocolError),
+    ):
+        httpx.get(url)
+    assert "an answer was cut off" in stream.getvalue()
