@@ -47,6 +47,35 @@ def refused(content: bytes, content_type: str | None = "application/json", metho
     return caught.value.message
 
 
+PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\na\r\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"name=a&" + b"b=1&" * 1000, "application/x-www-form-urlencoded"),
+        (b"name=a&" + b"&" * 1000, "application/x-www-form-urlencoded"),
+        (PART % (b"name", b"") * 1001 + b"--x--\r\n", "multipart/form-data; boundary=x"),
+        (PART % (b"sent", b'; filename="f"') * 1001 + b"--x--\r\n", "multipart/form-data; boundary=x"),
+        (PART % (b"sent", b'; filename=""') * 1001 + b"--x--\r\n", "multipart/form-data; boundary=x"),
+    ],
+    ids=["fields", "empty fields", "parts", "files", "empty files"],
+)
+def test_a_form_with_very_many_fields_is_refused(content: bytes, content_type: str) -> None:
+    """Each costs far more to read than to send."""
+    with pytest.raises(Refusal) as caught:
+        decode_body(WithFiles, content, content_type, "POST", {})
+    assert (caught.value.status, caught.value.message) == (400, "a form has at most 1000 fields")
+
+
+def test_a_form_with_many_fields_is_read() -> None:
+    """As many as any form has."""
+    content = b"name=a&" + b"&".join([b"b=1"] * 999)
+    assert decode_body(WithFiles, content, "application/x-www-form-urlencoded", "POST", {}).name == "a"
+    parts = PART % (b"name", b"") + PART % (b"sent", b'; filename="f"') * 999 + b"--x--\r\n"
+    assert len(decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {}).sent) == 999
+
+
 def test_null_and_absence_are_the_same_and_unknown_keys_do_not_matter() -> None:
     """Clients send every key they know."""
     body = b'{"name": "a", "note": null, "unknown": {"deep": [1]}, "count": null}'

@@ -96,6 +96,23 @@ def test_a_route_of_any_length_and_any_bytes_is_told_in_short(world: World) -> N
         assert len(answer.content) < 400
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/api/v1/version", "/api/v1/repos/search", "/", "/admin", "/ada/ship.git/info/refs", "/nothing/at/all"],
+)
+@pytest.mark.parametrize("accepts", ["text/html", "*/*"])
+def test_a_query_with_very_many_parameters_is_refused(world: World, path: str, accepts: str) -> None:
+    """By the API, by pages and by git, and never as a mistake of ours."""
+    query = "&".join(f"a{number}=1" for number in range(600))
+    for method in ("GET", "POST"):
+        answer = world.open("").request(method, f"{path}?{query}", headers={"Accept": accepts})
+        assert answer.status_code in {400, 404, 405}, answer.text
+    if path == "/api/v1/repos/search":
+        answer = world.anonymous.get(f"/repos/search?{query}")
+        assert answer.json()["message"] == "a query string has at most 500 parameters"
+        assert world.anonymous.get("/repos/search?" + query[: query.index("&a500=")]).status_code == 200
+
+
 def test_forms_are_read_too(world: World) -> None:
     """As some scripts send them."""
     answer = world.admin.post("/user/repos", data={"name": "formed", "private": "true"})

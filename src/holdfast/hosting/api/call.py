@@ -1,6 +1,6 @@
 """One request to the API, as the code that answers it sees it."""
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -8,10 +8,13 @@ from starlette.types import Scope
 
 from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.api.headers import Headers
+from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.host import Host
 from holdfast.hosting.store.accounts import Account
 
 __all__ = ["Call", "TakesTime"]
+
+MOST_PARAMETERS: Final = 500
 
 T = TypeVar("T")
 
@@ -59,9 +62,16 @@ class Call(msgspec.Struct):
         return f"{self.root}/api/v1"
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the parameters of the query string, in order."""
+        """Return the parameters of the query string, in order; more than anything takes are refused."""
         raw: bytes = self.scope["query_string"]
-        return parse_qsl(raw.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=500) if raw else []
+        if not raw:
+            return []
+        try:
+            return parse_qsl(
+                raw.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS
+            )
+        except ValueError:
+            raise Refusal(400, f"a query string has at most {MOST_PARAMETERS} parameters") from None
 
     def query(self, name: str) -> str | None:
         """Return one parameter of the query string."""

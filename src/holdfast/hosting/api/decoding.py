@@ -34,6 +34,9 @@ Required: Final = Meta(extra={"required": True})
 # A field that must be a name git accepts for a branch or tag, when it is not empty.
 RefName: Final = Meta(extra={"ref_name": True})
 
+# More fields than any form has; reading each costs more than sending it.
+MOST_FIELDS: Final = 1000
+TOO_MANY: Final = f"a form has at most {MOST_FIELDS} fields"
 FREE: Final = (str, bool, datetime, NoneType, UnsetType)
 INT64: Final = range(-(2**63), 2**63)
 PLACE: Final = re.compile(r"(?s)(.*) - at `(?:key` in `)?\$?([^`]*)`$")
@@ -110,7 +113,7 @@ def decode_body(
     if "json" in declared or is_plain or (not declared and method in {"PATCH", "DELETE"} and content):
         return from_json(kind, content)
     if "form-urlencoded" in declared:
-        return from_form(kind, parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+        return from_form(kind, form_fields(content))
     if "multipart/form-data" in declared:
         return from_form(kind, multipart_fields(content, content_type or ""))
     if declared:
@@ -118,6 +121,14 @@ def decode_body(
     if method in {"POST", "PUT"}:
         raise Refusal(422, "[]: Empty Content-Type")
     return from_form(kind, list(query.items()))
+
+
+def form_fields(content: bytes) -> list[tuple[str, str]]:
+    """Read a form of names and values."""
+    try:
+        return parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise Refusal(400, TOO_MANY) from None
 
 
 def from_json(kind: type[T], content: bytes) -> T:
@@ -141,11 +152,21 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
     """Read a multipart form: its plain fields and its files; an empty place for a file is none."""
     fields: list[tuple[str, str | SentFile]] = []
 
+    parts = 0
+
+    def count() -> None:
+        nonlocal parts
+        parts += 1
+        if parts > MOST_FIELDS:
+            raise Refusal(400, TOO_MANY)
+
     def keep(field: Field) -> None:
+        count()
         name, value = field.field_name or b"", field.value or b""
         fields.append((name.decode("utf-8", "replace"), value.decode("utf-8", "replace")))
 
     def keep_file(file: File) -> None:
+        count()
         name, sent = file.field_name or b"", file.file_name or b""
         if sent:
             file.file_object.seek(0)

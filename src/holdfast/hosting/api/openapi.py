@@ -153,7 +153,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
         refused |= {400, 413, 415, 422}
     if endpoint.query is not None:
         refused.add(422)
-    refused |= {404, 429, 503}
+    refused |= {400, 404, 429, 503}
     if endpoint.writes:
         refused |= {409, 507}
     refused -= endpoint.also.keys()
