@@ -45,7 +45,7 @@ public-only o     o         o     -       -        -       -
 scopeless   o     o         o     o       o        o       o
 reading     o     o         o     o       o        o       o
 """
-# s see it, m belong to it, t belong to its team of coders, o own it; ! be told that the token is for public ones.
+# s see it, m belong to it, t belong to its team of coders, o own it; - it is not there for them.
 IN_ORGANIZATIONS = """
             guild  circle  cabal
 nobody      s      -       -
@@ -58,7 +58,7 @@ coder       t      t       t
 triager     m      m       m
 owner       o      o       o
 admin       o      o       o
-public-only o      !       !
+public-only o      -       -
 scopeless   o      o       o
 reading     o      o       o
 """

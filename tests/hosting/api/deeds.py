@@ -283,11 +283,6 @@ ABOUT_REPOSITORIES = {
 }
 
 
-def not_limited(who: InOrganization) -> int | None:
-    """Ask for a token that is not for public organizations only."""
-    return 403 if who.letter == "!" else None
-
-
 def sees_it(who: InOrganization) -> int | None:
     """Ask that the organization is there for them."""
     return 404 if who.letter == "-" else None
@@ -318,15 +313,15 @@ def is_oneself(who: InOrganization) -> int | None:
     return None if who.is_owner else 403
 
 
-SEE_IT: AskedThere = (not_limited, sees_it)
-KNOWN_THERE: AskedThere = (not_limited, sees_it, is_known)
-BELONG: AskedThere = (not_limited, sees_it, is_known, belongs)
-OWN_IT: AskedThere = (not_limited, sees_it, is_known, owns_it)
-ONESELF: AskedThere = (not_limited, sees_it, is_known, belongs, is_oneself)
-SEE_TEAM: AskedThere = (is_known, not_limited, finds_team, is_in_team)
-OWN_TEAM: AskedThere = (is_known, not_limited, finds_team, owns_it)
-GIVE_TO_TEAM: AskedThere = (is_known, not_limited, finds_team, is_in_team, owns_it)
-ASK_ABOUT_ONESELF: AskedThere = (is_known, not_limited, sees_it, owns_it)
+SEE_IT: AskedThere = (sees_it,)
+KNOWN_THERE: AskedThere = (sees_it, is_known)
+BELONG: AskedThere = (sees_it, is_known, belongs)
+OWN_IT: AskedThere = (sees_it, is_known, owns_it)
+ONESELF: AskedThere = (sees_it, is_known, belongs, is_oneself)
+SEE_TEAM: AskedThere = (is_known, finds_team, is_in_team)
+OWN_TEAM: AskedThere = (is_known, finds_team, owns_it)
+GIVE_TO_TEAM: AskedThere = (is_known, finds_team, is_in_team, owns_it)
+ASK_ABOUT_ONESELF: AskedThere = (is_known, sees_it, owns_it)
 
 TEAM = {"id": "<coders>"}
 ABOUT_ORGANIZATIONS = {

@@ -2,6 +2,8 @@
 
 import pytest
 
+from holdfast.hosting.store import repositories
+from tests.hosting.places import READ, make_team
 from tests.hosting.world import World
 
 
@@ -153,3 +155,27 @@ def test_a_repository_given_away_leaves_its_old_owners_labels(world: World) -> N
     assert ada.post("/repos/acme/notes/transfer", json={"new_owner": "ada"}).status_code == 202
     kept = ada.get("/repos/ada/notes/issues/1").json()["labels"]
     assert [found["name"] for found in kept] == ["own"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "seen"),
+    [
+        ("repo.code", {"branch_count": 2, "open_issues_count": 0, "open_pr_counter": 0}),
+        ("repo.issues", {"branch_count": 0, "open_issues_count": 1, "open_pr_counter": 0}),
+        ("repo.pulls", {"branch_count": 0, "open_issues_count": 0, "open_pr_counter": 1}),
+    ],
+)
+def test_what_cannot_be_read_is_not_counted(world: World, unit: str, seen: dict[str, int]) -> None:
+    """Somebody with one unit of a private repository is told nothing of the others."""
+    ada, bob = world.user("ada"), world.account("bob")
+    ada.post("/orgs", json={"username": "guild"})
+    ada.post("/orgs/guild/repos", json={"name": "ship", "private": True, "auto_init": True})
+    ada.post("/repos/guild/ship/branches", json={"new_branch_name": "fix", "old_ref_name": "main"})
+    ada.post("/repos/guild/ship/issues", json={"title": "It leaks"})
+    ada.post("/repos/guild/ship/pulls", json={"title": "Caulk it", "head": "fix", "base": "main"})
+    whole = ada.get("/repos/guild/ship").json()
+    assert (whole["branch_count"], whole["open_issues_count"], whole["open_pr_counter"]) == (2, 1, 1)
+    place = repositories.find_repository(world.database, "guild", "ship")
+    make_team(world.database, place.owner, "some", [bob], units={unit: READ}, places=(place,))
+    shown = world.holding(bob).get("/repos/guild/ship").json()
+    assert {name: shown[name] for name in seen} == seen

@@ -100,7 +100,12 @@ ABOUT_SOMEBODY: Final = (site_admin, of_user, person)
 def list_users(call: Call, query: UserQuery, page: Page) -> Listed[User]:
     """List everybody."""
     found, total = accounts.search_accounts(
-        call.host.database, query.q, organizations=False, visibilities=EVERYBODY, skip=page.skip, limit=page.size
+        call.host.database,
+        query.q,
+        organizations=False,
+        visibilities=("public",) if call.caller.public_only else EVERYBODY,
+        skip=page.skip,
+        limit=page.size,
     )
     return Listed([user(call, account) for account in found], total)
 

@@ -38,6 +38,8 @@ __all__ = [
 
 LINKING: Final = (in_repository, reads_issues, signed_in)
 # Where dependencies on other repositories are switched off, that is told as a text and nothing around it.
+# Of a longer circle the beginning and the end are shown.
+MOST_SHOWN: Final = 20
 ALSO: Final = {400: str | APIError}
 
 
@@ -63,10 +65,17 @@ def showing_circle(call: Call) -> Iterator[None]:
     try:
         yield
     except DependencyCycle as error:
+        path: list[int | None] = list(error.path)
+        if len(path) > MOST_SHOWN:
+            # How many are left out is not told: some may be hidden.
+            path[MOST_SHOWN - 1 : -1] = [None]
         with call.host.database.read() as connection:
-            seen = seen_issues.seen_by_id(connection, set(error.path), reader(call))
+            seen = seen_issues.seen_by_id(connection, {one for one in path if one is not None}, reader(call))
         names: list[str] = []
-        for number in error.path:
+        for number in path:
+            if number is None:
+                names.append("...")
+                continue
             name = full_name(seen.get(number))
             # How many of them follow each other is nobody's business either.
             if not names or names[-1] != name or seen[number].is_readable:
@@ -172,11 +181,11 @@ def remove_dependency(call: Call, place: Place, index: int, body: IssueMeta) -> 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READING, slow=True)
 def list_blocks(call: Call, place: Place, index: int, page: Page) -> Listed[Issue]:
-    """List what an issue blocks; those the caller may not read are left out, so a page may be short."""
+    """List what an issue blocks, as far as the caller may read it; nothing else is counted either."""
     issue = the_issue(call, place, index)
     page = unbounded_page(call)
     found, total = seen_issues.blocked_by(call.host.database, issue, reader(call), skip=page.skip, limit=page.size)
-    return Listed(shown(call, [one for one in found if one.is_readable]), total, page)
+    return Listed(shown(call, found), total, page)
 
 
 @endpoint(

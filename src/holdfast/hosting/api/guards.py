@@ -234,8 +234,6 @@ def in_organization(call: Call) -> Organization:
 
 def entered(call: Call, account: Account) -> Organization:
     """Find out what the caller may do in an organization."""
-    if call.caller.public_only and account.visibility != "public":
-        raise Refusal(403, "token scope is limited to public orgs")
     user = call.caller.user
     modes = () if user is None else organizations.team_modes(call.host.database, account, user)
     return Organization(account, access.organization_access(call.caller, account, modes))

@@ -12,10 +12,10 @@ from holdfast.hosting.shapes.issues import (
     issue,
     issue_page,
     state,
+    visible_parts,
 )
 from holdfast.hosting.shapes.times import EPOCH
 from holdfast.hosting.shapes.viewer import Viewer
-from holdfast.hosting.store.issue_parts import issue_parts
 from holdfast.hosting.store.seen_issues import Reader, Seen, seen_by_id
 
 __all__ = [
@@ -117,7 +117,7 @@ def reduced(seen: Seen) -> Issue:
 def shown(viewer: Viewer, found: Sequence[Seen], *, writes: bool = False) -> list[Issue]:
     """Make the shapes of issues; what cannot be read is hidden, or reduced for who `writes` what led there."""
     readable = [one.issue for one in found if one.is_readable]
-    parts = issue_parts(viewer.host.database, readable, *(one.repository for one in found if one.is_readable))
+    parts = visible_parts(viewer, readable, *(one.repository for one in found if one.is_readable))
     return [
         issue(viewer, one.issue, parts) if one.is_readable else reduced(one) if writes else HIDDEN for one in found
     ]

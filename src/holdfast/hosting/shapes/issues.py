@@ -8,6 +8,7 @@ from holdfast.hosting.shapes.times import Time, moment, moment_or_none
 from holdfast.hosting.shapes.users import User, user
 from holdfast.hosting.shapes.viewer import Viewer
 from holdfast.hosting.store import issues, labels, milestones
+from holdfast.hosting.store.issue_lists import visible_to
 from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
 from holdfast.hosting.store.repositories import Repository
 
@@ -26,6 +27,7 @@ __all__ = [
     "milestone",
     "one_issue",
     "state",
+    "visible_parts",
 ]
 
 
@@ -209,12 +211,18 @@ def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> Issue:
     )
 
 
+def visible_parts(viewer: Viewer, kept: Sequence[issues.Issue], *known: Repository) -> IssueParts:
+    """Load what belongs to issues, counting only what the viewer may read."""
+    readable = visible_to(viewer.caller.user, public_only=viewer.caller.public_only)
+    return issue_parts(viewer.host.database, kept, *known, readable=readable)
+
+
 def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository | None = None) -> list[Issue]:
     """Make the shapes of a page of issues; `known` is the repository when they are all in one.
 
     A repository that was deleted while the page was read takes its issues with it.
     """
-    parts = issue_parts(viewer.host.database, kept, *([] if known is None else [known]))
+    parts = visible_parts(viewer, kept, *([] if known is None else [known]))
     return [issue(viewer, one, parts) for one in kept if one.repository_id in parts.repositories]
 
 

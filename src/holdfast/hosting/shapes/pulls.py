@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import msgspec
 
 from holdfast.hosting.access import Access
-from holdfast.hosting.shapes.issues import Issue, Label, Milestone, issue
+from holdfast.hosting.shapes.issues import Issue, Label, Milestone, issue, visible_parts
 from holdfast.hosting.shapes.repositories import Repository, repository
 from holdfast.hosting.shapes.times import Time
 from holdfast.hosting.shapes.users import User
 from holdfast.hosting.shapes.viewer import Viewer
 from holdfast.hosting.store import issues
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.issue_parts import issue_parts
 
 __all__ = ["PRBranchInfo", "PullRequest", "one_pull", "pull_list", "pull_request"]
 
@@ -118,7 +117,7 @@ def pull_list(
     viewer: Viewer, kept_in: store.Repository, may: Access, kept: Sequence[issues.Issue]
 ) -> list[PullRequest]:
     """Make the shapes of a page of pull requests of one repository."""
-    parts = issue_parts(viewer.host.database, kept, kept_in)
+    parts = visible_parts(viewer, kept, kept_in)
     home = repository(viewer, kept_in, may)
     return [pull_request(viewer, home, one, issue(viewer, one, parts)) for one in kept]
 

@@ -34,6 +34,7 @@ from holdfast.hosting.store.tables import (
     issues,
     labels,
     milestones,
+    repositories,
     users,
 )
 from holdfast.hosting.store.tracker import Issue
@@ -144,11 +145,14 @@ BELONGING: Final = belonging_to(issues.c.id.in_(bindparam("ids", expanding=True)
 BELONGING_TO_ONE: Final = Statement(belonging_to(issues.c.id == bindparam("id")))
 
 
-def issue_parts(database: Database, listed: Sequence[Issue], *known: Repository) -> IssueParts:
+def issue_parts(
+    database: Database, listed: Sequence[Issue], *known: Repository, readable: ColumnElement[bool] | None = None
+) -> IssueParts:
     """Load what belongs to issues, in the same few queries however many there are.
 
     Inside a transaction each takes a prebuilt statement of its own, as for the one or two of a webhook's payload.
-    The repositories that are known already are not looked up again.
+    The repositories that are known already are not looked up again. What waits for an issue is counted as far as
+    it is `readable`, where that is given; a webhook's payload counts all.
     """
     parts = IssueParts({repository.id: repository for repository in known})
     if isinstance(database, Within):
@@ -166,7 +170,28 @@ def issue_parts(database: Database, listed: Sequence[Issue], *known: Repository)
         for start in range(0, len(ids), AT_ONCE):
             for row in connection.execute(BELONGING, {"ids": ids[start : start + AT_ONCE]}):
                 put(parts, tuple(row))
+        if readable is not None and parts.blocked:
+            counted = blocked_among(connection, list(parts.blocked), readable)
+            parts.blocked.clear()
+            parts.blocked.update(counted)
     return parts
+
+
+def blocked_among(connection: Connection, ids: list[int], readable: ColumnElement[bool]) -> dict[int, int]:
+    """Count the open issues that wait for each of some, of those that meet a condition."""
+    found: dict[int, int] = {}
+    blocker = issue_dependencies.c.blocker_id
+    for start in range(0, len(ids), AT_ONCE):
+        statement = (
+            select(blocker, func.count())
+            .join(issues, issues.c.id == issue_dependencies.c.issue_id)
+            .join(repositories, repositories.c.id == issues.c.repository_id)
+            .join(users, users.c.id == repositories.c.owner_id)
+            .where(blocker.in_(ids[start : start + AT_ONCE]), ~issues.c.is_closed, readable)
+            .group_by(blocker)
+        )
+        found.update((number, count) for number, count in connection.execute(statement))
+    return found
 
 
 def put(parts: IssueParts, row: tuple[Any, ...]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, case, func, select
+from sqlalchemy import Connection, Row, Select, case, func, select, true
 
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account
 from holdfast.hosting.store.database import Database
@@ -80,32 +80,31 @@ def blockers_of(
 def blocked_by(
     database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
 ) -> tuple[list[Seen], int]:
-    """Return one page of what waits for an issue, and how many that are, also those the reader may not read."""
+    """Return one page of what waits for an issue, and how many that are, of those the reader may read."""
     return related(database, issue, reader, blockers=False, skip=skip, limit=limit)
 
 
 def related(
     database: Database, issue: Issue, reader: Reader, *, blockers: bool, skip: int, limit: int
 ) -> tuple[list[Seen], int]:
-    """Return one page of the issues on the other side: the same repository's first, the newest first in each."""
+    """Return one page of the issues on the other side: the same repository's first, the newest first in each.
+
+    Blockers are listed although they are hidden, so they count; what waits for an issue is there for who reads it.
+    """
     columns = issue_dependencies.c
     mine, others = (columns.issue_id, columns.blocker_id) if blockers else (columns.blocker_id, columns.issue_id)
-    statement = (
-        looking(reader)
-        .add_columns(func.count().over())
-        .join(issue_dependencies, others == issues.c.id)
-        .where(mine == issue.id)
-        .order_by(
-            case((issues.c.repository_id == issue.repository_id, 0), else_=1),
-            issues.c.repository_id,
-            issues.c.created_at.desc(),
-            issues.c.id.desc(),
-        )
+    shown = true() if blockers else visible_to(reader.user, public_only=reader.public_only)
+    found = looking(reader).join(issue_dependencies, others == issues.c.id).where(mine == issue.id, shown)
+    statement = found.add_columns(func.count().over()).order_by(
+        case((issues.c.repository_id == issue.repository_id, 0), else_=1),
+        issues.c.repository_id,
+        issues.c.created_at.desc(),
+        issues.c.id.desc(),
     )
     with database.read() as connection:
         rows = connection.execute(statement.offset(skip).limit(limit)).all()
         if rows:
             return list(seen_from(rows)), rows[0][-1]
         # The page has no row to tell it.
-        counted = select(func.count()).select_from(issue_dependencies).where(mine == issue.id)
+        counted = found.with_only_columns(func.count())
         return [], connection.execute(counted).scalar_one() if skip else 0
