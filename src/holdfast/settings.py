@@ -128,6 +128,54 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         Meta(description="Whether reading many files with POST takes permission to write, as clients know it."),
     ] = True
+    chat_imports_by_visitors: Annotated[
+        bool,
+        Meta(description="Whether people who are not logged in may have chat backups in repositories read."),
+    ] = False
+    chat_imports_per_hour: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="How many chat backups are read in an hour for an account or address.",
+        ),
+    ] = 60
+    chat_import_memory_mb: Annotated[
+        int,
+        Meta(
+            ge=128,
+            le=1_048_576,
+            description="How many megabytes of memory reading one chat backup may take; a conversation from an "
+            "encrypted one may have a quarter of that.",
+        ),
+    ] = 1024
+    chat_import_seconds: Annotated[
+        int, Meta(ge=1, le=86_400, description="How many seconds reading one chat backup may take.")
+    ] = 600
+    chat_import_output_mb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_048_576,
+            description="How many megabytes a chat backup that is shown may have, and what is made from it.",
+        ),
+    ] = 1024
+    chat_cache_mb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=16_777_216,
+            description="How many megabytes all conversations read from chat backups may take in the data folder.",
+        ),
+    ] = 4096
+    chat_cache_owner_mb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=16_777_216,
+            description="How many of these megabytes the repositories of one owner may take.",
+        ),
+    ] = 2048
     s3_bucket: Annotated[
         str | None,
         Meta(description="The bucket large files are kept in; unset means the data folder."),

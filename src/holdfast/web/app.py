@@ -26,6 +26,7 @@ from holdfast.hosting.host import Host
 from holdfast.hosting.store import accounts
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
+from holdfast.web.chats.revocation import Revocation
 from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
 from holdfast.web.forwarded import ForwardedHeaders
 from holdfast.web.guard import Guard
@@ -89,10 +90,11 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     accounts.hashing.concurrency = settings.password_hash_concurrency
     pool = PasswordPool(settings.password_hash_concurrency)
     authenticator = api.Authenticator(pool)
+    revocation = Revocation(host)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with doing_chores(host), sending(host, wanted=delivers):
+        async with doing_chores(host), sending(host, wanted=delivers), revocation.watching():
             yield
             await receive.finish()
         host.close()
@@ -122,6 +124,5 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.password_pool = pool
     service = api.Api(host, api.endpoints(), authenticator)
     fork = Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host, pool)))
-    return ForwardedHeaders(
-        MergeSlashes(Vitals(RequestLog(ErrorMiddleware(fork, host)), host)), settings.trusted_proxies
-    )
+    logged = RequestLog(ErrorMiddleware(revocation.after(fork), host))
+    return ForwardedHeaders(MergeSlashes(Vitals(logged, host)), settings.trusted_proxies)

@@ -13,6 +13,8 @@ from holdfast.hosting.errors import HashingBusy, TooManyGuesses
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
+from holdfast.web.chats.host_pages import COOKIE as KEY_COOKIE
+from holdfast.web.chats.host_pages import forget_keys
 from holdfast.web.pages import PAGES, current_user, local_path
 
 __all__ = ["BUSY", "leave", "logged_in", "show", "submit"]
@@ -110,10 +112,13 @@ def refuse(
 
 
 async def leave(request: Request) -> Response:
-    """Log this browser out."""
+    """Log this browser out; what it opened with keys is gone with it, and whatever it has kept of pages."""
+    state = request.app.state
     token = request.cookies.get(sessions.COOKIE)
     if token is not None:
-        sessions.end_session(request.app.state.database, Secret(token))
-    response = RedirectResponse("/", 303)
+        await to_thread.run_sync(sessions.end_session, state.database, Secret(token))
+    response = RedirectResponse("/", 303, {"Clear-Site-Data": '"cache"'})
     response.delete_cookie(sessions.COOKIE)
+    if await to_thread.run_sync(forget_keys, state.settings, request.cookies):
+        response.delete_cookie(KEY_COOKIE, httponly=True, samesite="strict")
     return response

@@ -22,7 +22,10 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import repositories
-from holdfast.web.chats.bridge import offers_conversation
+from holdfast.web.chats import cache as cache_module
+from holdfast.web.chats.bridge import offered_conversation
+from holdfast.web.chats.cache import cache_of
+from holdfast.web.code.spot import find_spot
 from tests.backup.archive.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
@@ -79,9 +82,6 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
     large = f"{AT}/large.binproto"
     wait_for(lambda: "Reading the backup" not in ada.get(large).text, 60)
     assert f'href="{large}/people"' in ada.get(large).text
-    archive = f"{AT}/a.db"
-    wait_for(lambda: "Reading the backup" not in ada.get(archive).text, 60)
-    assert f'href="{archive}/people"' in ada.get(archive).text
     assert "This backup is encrypted" in ada.get(f"{AT}/sealed.backup").text
 
 
@@ -105,9 +105,13 @@ def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client)
     ):
         entry = trees.find(repo, read_commit(repo, commit).tree, path)
         assert isinstance(entry, Entry)
-        offered[path] = offers_conversation(call, place, repo, entry)
+        spot = find_spot(repo, "/ada/Snapshots", "branch", f"main/{path}")
+        assert spot is not None
+        offered[path] = offered_conversation(call, place, spot, entry)
     host.close()
     assert [path for path, holds in offered.items() if not holds] == ["phone/notes.txt", "phone"]
+    assert [path for path, holds in offered.items() if holds and holds.is_archive] == ["a.db"]
+    assert not any(holds.exposed for holds in offered.values() if holds)
 
 
 def test_who_may_not_read_the_file_does_not_see_it(world: World, ada: httpx.Client) -> None:
@@ -145,3 +149,108 @@ def test_the_page_of_a_file_leads_to_its_conversations(world: World, ada: httpx.
     for path, offered in (("phone/my%20%3Cb%3E%20backup.binproto", True), ("phone/notes.txt", False)):
         page = site.get(f"/ada/Snapshots/src/branch/main/{path}", headers={"Accept": "text/html"}).text
         assert (f'href="{AT}/{path}"' in page) == offered
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+PLAIN = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
+SEALED = f"{AT}/sealed.backup"
+
+
+def cached(world: World) -> list[Path]:
+    """List the conversations in the cache of a service."""
+    folder = cache_of(world.service.settings).folder
+    return [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+
+
+def make_public(world: World) -> None:
+    """Let everybody read the repository."""
+    world.open("/api/v1", "ada").patch("/repos/ada/Snapshots", json={"private": False}).raise_for_status()
+
+
+def test_an_archive_of_a_repository_is_never_opened(world: World, ada: httpx.Client) -> None:
+    """It is a database from anybody; the page says what to do instead, and nothing of it is copied."""
+    page = ada.get(f"{AT}/a.db")
+    assert page.status_code == 422
+    assert "holdfast archive serve" in page.text
+    assert ada.get(f"{AT}/a.db/people").status_code == 422
+    assert ada.post(f"{AT}/a.db/-again", headers=FORM).status_code == 404
+    assert cached(world) == []
+    shown = ada.get("/ada/Snapshots/src/branch/main/a.db").text
+    assert "holdfast archive serve" in shown
+    assert f'href="{AT}/a.db"' not in shown
+
+
+def test_visitors_have_nothing_read(world: World, ada: httpx.Client) -> None:
+    """Neither a plain backup nor with keys, of which none leaves anything; what is ready they may look at."""
+    make_public(world)
+    visitor = world.open("", accept="text/html")
+    first = visitor.get(PLAIN)
+    assert first.status_code == 403
+    assert "/login?next=" in first.text
+    for number in range(30):
+        sent = visitor.post(f"{SEALED}/-key", data={"key": f"{number:064}"})
+        assert sent.status_code == 403
+        assert "set-cookie" not in sent.headers
+    assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert cached(world) == []
+    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    assert f'href="{PLAIN}/people"' in visitor.get(PLAIN).text
+    assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert len(cached(world)) == 1
+
+
+def test_what_is_ready_is_dropped_only_by_who_may_write(world: World, ada: httpx.Client) -> None:
+    """A reader can neither have it read anew nor forget it."""
+    world.account("bob")
+    world.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
+    bob = world.open("", "bob", accept="text/html")
+    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    assert bob.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert bob.post(f"{PLAIN}/-forget", headers=FORM).status_code == 404
+    assert bob.post(f"{PLAIN}/-key", data={"key": "a" * 64}).status_code == 404
+    assert "people" in bob.get(PLAIN).text
+    assert ada.post(f"{PLAIN}/-again", headers=FORM).status_code == 303
+    assert cached(world) == []
+
+
+def test_a_wrong_key_is_said_at_once_and_leaves_nothing(world: World, ada: httpx.Client) -> None:
+    """Neither a folder nor a cookie."""
+    sent = ada.post(f"{SEALED}/-key", data={"key": "a" * 64})
+    assert sent.status_code == 422
+    assert 'role="alert"' in sent.text
+    assert "set-cookie" not in sent.headers
+    assert cached(world) == []
+
+
+def test_too_many_are_told_when_to_come_back(
+    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words, and in a header that programs know."""
+    monkeypatch.setattr(cache_module, "QUEUE", 0)
+    full = ada.get(PLAIN)
+    assert full.status_code == 503
+    assert int(full.headers["retry-after"]) > 0
+    assert "Try again in" in full.text
+    assert cached(world) == []
+
+
+def test_no_browser_keeps_a_conversation(world: World, ada: httpx.Client) -> None:
+    """Nor any page on the way to one."""
+    answers = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
+    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    answers += [ada.get(f"{PLAIN}/{path}") for path in ("", "people", "search?q=the", "about")]
+    assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
+
+
+def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(world: World, ada: httpx.Client) -> None:
+    """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
+    file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
+    words = "Everybody can read these conversations"
+    assert words not in ada.get(file).text
+    make_public(world)
+    assert words in ada.get(file).text
+    assert words in ada.get(PLAIN).text
+    assert words in ada.get("/ada/Snapshots/src/branch/main/a.db").text
+    assert words not in ada.get("/ada/Snapshots/src/branch/main/sealed.backup").text
+    assert words not in ada.get(SEALED).text
+    assert words not in world.open("", accept="text/html").get(file).text

@@ -55,3 +55,30 @@ def test_what_only_might_be_encrypted_is_not_offered_but_taken() -> None:
     assert kind_of_file(b"SQLite format 3\x00" + bytes(200), 216) is None
     assert not looks_like_backup(b"", "x.backup")
     assert not looks_like_backup(b'{"name": "package"}', "package.json")
+
+
+@pytest.mark.parametrize("size", [64, 80, 1280, 4096, LOOK])
+def test_what_is_like_noise_takes_keys_and_nothing_else_does(size: int) -> None:
+    """A size that fits is not enough: pictures, programs, tables and texts are no encrypted backups."""
+    noise = random.Random(size)
+    assert all(kind_of_file(noise.randbytes(size), size) is Kind.SEALED for _ in range(20))
+    others = [
+        b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + noise.randbytes(size),
+        b"\x7fELF\x02\x01\x01" + bytes(size) + b"\xff",
+        "Ünïcödé ťèxt öf söme ļéngth, ".encode() * (size // 16 + 1),
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(size),
+        b"\x80\x01" * size,
+        b"\xfd7zXZ\x00" + noise.randbytes(size),
+    ]
+    for content in others:
+        assert kind_of_file(content[:size], size) is not Kind.SEALED
+
+
+def test_a_container_of_the_newer_layout_must_have_its_parts() -> None:
+    """Its length, its metadata and whole blocks."""
+    noise = random.Random(1)
+    whole = b"SBACKUP\x01\x00" + noise.randbytes(160)
+    assert kind_of_file(whole, len(whole)) is Kind.SEALED
+    assert kind_of_file(whole[:-1], len(whole) - 1) is None
+    assert kind_of_file(b"SBACKUP\x01\xff\xff\xff\x7f" + noise.randbytes(160), 172) is None
+    assert kind_of_file(b"SBACKUP\x01\x00" + bytes(160), 169) is None

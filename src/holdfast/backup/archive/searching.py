@@ -61,6 +61,8 @@ def search(
     try:
         found = matched(reader, query, order, limit + 1, below)
     except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise
         # A query is made of quoted words, so this is an index that is damaged or a word beyond its limits.
         raise QueryRefused(f"this cannot be looked for: {error}") from error
     more = found[limit - 1][0] if len(found) > limit and order == "date" else None

@@ -7,6 +7,8 @@ chat_list, chat_page, message_page, finding, people_page, figures, media, about
               the pages
 alone         the pages for one person on their own machine
 cache         backups brought into archives in the background, for all processes of the service
+admission     whether one more may be brought in for somebody; bringing and import_process do it, within limits
+revocation    takes out of the cache what nobody may see any more
 shelf_pages   the archives and backups of the data folder, for the administrator
 bridge        backups that lie in repositories
 """

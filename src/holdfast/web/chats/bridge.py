@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
 
+from holdfast.hosting.access import Unit
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import Place
@@ -19,23 +21,38 @@ from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import lfs
-from holdfast.web.chats.cache import Source
-from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_source
-from holdfast.web.chats.recognising import LOOK, kind_of_file, looks_like_backup
-from holdfast.web.code.spot import READING, spot_at
+from holdfast.web.chats.admission import Viewer
+from holdfast.web.chats.entries import Origin, Source
+from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_source, viewer_of
+from holdfast.web.chats.recognising import (
+    LOOK,
+    Kind,
+    is_archive,
+    is_plain_backup,
+    kind_of_file,
+    looks_like_backup,
+)
+from holdfast.web.chats.revocation import is_public
+from holdfast.web.chats.view import Shown
+from holdfast.web.code.spot import READING, Spot, spot_at
 from holdfast.web.repository_frame import CODE, show_in
 
-__all__ = ["act_on_chats", "offers_conversation", "page_chats"]
+__all__ = ["Offer", "act_on_chats", "offered_conversation", "page_chats"]
 
-# Larger files are imported by a command, not by looking at a page.
-LARGEST: Final = 8 << 30
+MB: Final = 1 << 20
+# An archive is a database, and what is in a database from anybody runs when it is read.
+ARCHIVE_REFUSED: Final = Shown(
+    "chats/archive_refused.html", "An archive is not opened from a repository", status=422
+)
 
 
 @endpoint("GET /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
 def page_chats(call: Call, place: Place, kind: str, filepath: str) -> Raw:  # noqa: ARG001  # read from the raw path
     """Show a page of a conversation that is a file."""
     frame, source, inner = opened(call, place, kind)
-    return show_source(frame, source, inner)
+    if source.kind is Kind.ARCHIVE:
+        return frame.page(ARCHIVE_REFUSED, room_name=source.name, sealed=False)
+    return show_source(frame, source, viewer_in(call, place), inner)
 
 
 @endpoint("POST /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
@@ -48,14 +65,22 @@ def act_on_chats(
 ) -> Raw:
     """Take the key of a backup, forget it, or try again to read one."""
     frame, source, inner = opened(call, place, kind)
-    return act_on(frame, source, inner, body)
+    if source.kind is Kind.ARCHIVE:
+        raise Refusal(404)
+    return act_on(frame, source, viewer_in(call, place), inner, body)
+
+
+def viewer_in(call: Call, place: Place) -> Viewer:
+    """Return who looks at a file of a repository."""
+    return viewer_of(call, may_write=place.access.may_write(Unit.CODE))
 
 
 def opened(call: Call, place: Place, kind: str) -> tuple[Frame, Source, str]:
     """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
     spot = spot_at(call, place, kind)
     entry, inner = file_in(spot.repo, spot.commit, argument(spot.path))
-    source = source_of(call, place, spot.repo, entry)
+    source = source_of(call, place, spot, entry)
+    exposed = source.kind is not Kind.SEALED and is_exposed(place)
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> Raw:
         return show_in(
@@ -72,6 +97,7 @@ def opened(call: Call, place: Place, kind: str) -> tuple[Frame, Source, str]:
             ref_path=f"{spot.below}/",
             file_path=entry.path,
             file_address=spot.address("src", entry.raw_path),
+            exposed=exposed,
             **values,
         )
 
@@ -93,17 +119,30 @@ def file_in(repo: Repo, commit: str, path: str) -> tuple[Entry, str]:
     raise Refusal(404)
 
 
-def offers_conversation(call: Call, place: Place, repo: Repo, entry: Entry) -> bool:
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a file's page says of the conversations in it."""
+
+    address: str
+    is_archive: bool
+    exposed: bool
+    """Whether everybody can read them, and whoever looks can do something about it."""
+
+
+def offered_conversation(call: Call, place: Place, spot: Spot, entry: Entry) -> Offer | None:
     """Tell whether a file's page should lead to it as a conversation, at the same address below `chats`."""
     if entry.type != "file":
-        return False
-    stored = stored_elsewhere(call, place, repo, entry)
+        return None
+    stored = stored_elsewhere(call, place, spot.repo, entry)
     try:
-        if stored is not None:
-            return looks_like_backup(large_head(call.host, stored), entry.name)
-        return looks_like_backup(head_of(repo.folder, entry.id), entry.name)
+        head = head_of(spot.repo.folder, entry.id) if stored is None else large_head(call.host, stored)
     except (LfsError, Refusal):
-        return False
+        return None
+    if not looks_like_backup(head, entry.name):
+        return None
+    size = entry.size if stored is None else stored.size
+    exposed = is_exposed(place) and is_plain_backup(head, entry.name, size)
+    return Offer(spot.address("chats"), is_archive(head), exposed)
 
 
 def stored_elsewhere(call: Call, place: Place, repo: Repo, entry: Entry) -> Pointer | None:
@@ -116,8 +155,14 @@ def stored_elsewhere(call: Call, place: Place, repo: Repo, entry: Entry) -> Poin
     return stored
 
 
-def source_of(call: Call, place: Place, repo: Repo, entry: Entry) -> Source:
+def is_exposed(place: Place) -> bool:
+    """Tell whether everybody can read a backup in the clear, and whoever looks can do something about it."""
+    return is_public(place.repository) and place.access.may_write(Unit.CODE)
+
+
+def source_of(call: Call, place: Place, spot: Spot, entry: Entry) -> Source:
     """Describe a file by its content: its own, or of a pointer what it stands for."""
+    repo = spot.repo
     stored = stored_elsewhere(call, place, repo, entry)
     try:
         head = head_of(repo.folder, entry.id) if stored is None else large_head(call.host, stored)
@@ -125,11 +170,24 @@ def source_of(call: Call, place: Place, repo: Repo, entry: Entry) -> Source:
         raise Refusal(503, str(error)) from None
     size = entry.size if stored is None else stored.size
     kind = kind_of_file(head, size)
-    if kind is None or size > LARGEST:
+    if kind is None:
         raise Refusal(404)
+    most = call.host.settings.chat_import_output_mb * MB
+    if size > most and kind is not Kind.ARCHIVE:
+        raise Refusal(
+            413,
+            f"{entry.name} is larger than the {most // MB:,} MB that are shown here; "
+            "`holdfast archive import` has no such limit",
+        )
+    repository = place.repository
+    origin = Origin(
+        repository.id, repository.owner.id, is_public(repository), spot.kind, spot.ref, entry.raw_path, entry.id
+    )
     if stored is None:
-        return Source(f"blob {entry.id}", entry.name, kind, write=partial(write_blob, repo.folder, entry.id))
-    return Source(f"lfs {stored.oid}", entry.name, kind, write=partial(write_large, call.host, stored))
+        write = partial(write_blob, repo.folder, entry.id)
+        return Source(f"blob {entry.id}", entry.name, kind, write=write, origin=origin)
+    write_stored = partial(write_large, call.host, stored)
+    return Source(f"lfs {stored.oid}", entry.name, kind, write=write_stored, origin=origin)
 
 
 @lru_cache(maxsize=64)

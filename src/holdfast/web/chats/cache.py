@@ -1,7 +1,8 @@
 """Conversations that were brought in from backups, for all processes of the service.
 
-Each has a folder of its own below `cache/chats`, named after the content it was made from. Whoever holds the lock
-in it brings it in; the others see how far that is. Everything here can be deleted at any time.
+Each has a folder of its own below `cache/chats`, named after where it lies and the content it was made from.
+Whoever holds the lock in it brings it in; the others see how far that is. Everything here can be deleted at any
+time, and is when it takes more room than it may, longest unused first.
 """
 
 import fcntl
@@ -9,12 +10,10 @@ import hashlib
 import hmac
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,206 +26,379 @@ from holdfast.backup.archive import Archive
 from holdfast.backup.archive.schema import VERSION
 from holdfast.backup.errors import ArchiveError
 from holdfast.secret import Secret
-from holdfast.web.chats.bringing import PROBLEM, PROGRESS, READY, SEALED, Problem, Progress, Task, put
+from holdfast.settings import Settings
+from holdfast.web.chats.admission import ImportInProgress, Viewer, free_slot, note_start
+from holdfast.web.chats.bringing import (
+    PROBLEM,
+    PROGRESS,
+    READY,
+    SEALED,
+    Problem,
+    Progress,
+    Task,
+    put,
+)
+from holdfast.web.chats.entries import (
+    CacheLimits,
+    Entry,
+    Failed,
+    NeedsKey,
+    NotStarted,
+    Ready,
+    Source,
+    State,
+    Working,
+)
+from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
+from holdfast.web.chats.locks import LOCK, is_locked, locked, open_private, private_folder, taken
 from holdfast.web.chats.recognising import Kind
 from holdfast.web.chats.room import Room, room_of_file
 from holdfast.web.chats.sealing import key_for, open_sealed
 
-__all__ = ["Cache", "Failed", "NeedsKey", "Ready", "Source", "State", "Working", "cache_of"]
+__all__ = ["Cache", "Import", "cache_of"]
 
 log = structlog.get_logger(__name__)
-Note = TypeVar("Note", Progress, Problem)
+Note = TypeVar("Note", bound=msgspec.Struct)
 
 # How many rooms stay open in one process, and for how long one that is sealed does.
 ROOMS: Final = 8
 SEALED_ROOMS: Final = 2
 SEALED_IDLE_S: Final = 15 * 60
-# How many backups are brought in at the same time by all processes together.
+# How many backups are brought in at the same time by all processes together, and how many more may wait.
 AT_ONCE: Final = 2
+QUEUE: Final = 8
 TRY_AGAIN_S: Final = 0.2
-LOOKS: Final = 20
-LOOK_S: Final = 0.01
 DAY_S: Final = 86_400
 KEPT_S: Final = 30 * DAY_S
 SEALED_KEPT_S: Final = DAY_S
-LAYOUT: Final = 1
+# What went wrong is told to whoever comes back soon.
+FAILED_KEPT_S: Final = 3600
+MOST_ENTRIES: Final = 1000
+LAYOUT: Final = 2
+RECORD: Final = "record"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file to show: `content` names its bytes, `write` puts them into a file unless they lie at `path`."""
+class Import:
+    """An import that was begun by this process; it is done when `thread` has ended."""
 
-    content: str
-    name: str
-    kind: Kind
-    path: Path | None = None
-    write: Callable[[Path], None] | None = None
+    entry: Path
+    thread: threading.Thread
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """It can be shown."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Job:
+    """A backup to bring in: the locks that are held for it, its keys, and the key it is sealed with."""
 
-    room: Room
-
-
-@dataclass(frozen=True, slots=True)
-class Working:
-    """It is being brought in."""
-
-    progress: Progress
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """It cannot be shown."""
-
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class NeedsKey:
-    """It is encrypted; `problem` tells what was wrong with the key that was given."""
-
-    problem: str = ""
-
-
-State = Ready | Working | Failed | NeedsKey
+    source: Source
+    entry: Path
+    record: Entry
+    lock: BinaryIO
+    slot: BinaryIO
+    keys: str
+    key: bytes
 
 
 class Cache:
     """The conversations of one service."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, limits: CacheLimits) -> None:
         self.folder = folder / f"{LAYOUT}-{VERSION}"
+        self.limits = limits
         self._lock = threading.Lock()
         self._rooms: dict[str, Room] = {}
 
-    def look(self, source: Source, secret: Secret | None) -> State:
+    def look(self, source: Source, viewer: Viewer, secret: Secret | None = None) -> State:
         """Tell what state a conversation is in; one that needs no key is begun when nobody has begun it yet."""
         if source.kind is Kind.SEALED and secret is None:
-            return NeedsKey()
-        entry = self._entry(source, secret)
-        room = self._room(entry, source, secret)
+            return NeedsKey() if viewer.may_start else NotStarted()
+        entry = self._entry(source, viewer, secret)
+        room = self._room(entry, source, viewer, secret)
         if room is not None:
             return Ready(room)
         if is_locked(entry):
             return Working(read(entry / PROGRESS, Progress) or Progress())
         problem = read(entry / PROBLEM, Problem)
         if problem is not None:
+            if source.kind is not Kind.SEALED:
+                return Failed(problem.text)
+            # Nothing is left of a key that did not work once that was said.
+            self._remove(entry)
             return NeedsKey(problem.text) if problem.key else Failed(problem.text)
         # It may have been finished between the two looks.
-        room = self._room(entry, source, secret)
+        room = self._room(entry, source, viewer, secret)
         if room is not None:
             return Ready(room)
+        if not viewer.may_start:
+            return NotStarted()
         if source.kind is Kind.SEALED:
             return NeedsKey()
-        self.begin(source)
+        self.begin(source, viewer)
         return Working(Progress())
 
-    def begin(self, source: Source, secret: Secret | None = None, keys: Secret | None = None) -> None:
-        """Begin to bring a conversation in, unless somebody does so already."""
-        entry = self._entry(source, secret)
-        entry.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (entry / "lock").open("ab")
-        if not taken(lock):
-            lock.close()
-            return
-        (entry / PROBLEM).unlink(missing_ok=True)
-        (entry / PROGRESS).unlink(missing_ok=True)
-        key = b"" if secret is None or source.kind is not Kind.SEALED else key_for(secret, source.content)
-        arguments = (source, entry, lock, "" if keys is None else keys.reveal(), key)
-        threading.Thread(target=self._bring, args=arguments, daemon=True).start()
+    def begin(
+        self, source: Source, viewer: Viewer, secret: Secret | None = None, keys: Secret | None = None
+    ) -> Import | None:
+        """Begin to bring a conversation in; None if somebody does so already.
 
-    def forget(self, source: Source, secret: Secret | None) -> None:
+        ImportRefused is raised for one too many.
+        """
+        entry = self._entry(source, viewer, secret)
+        sealed = source.kind is Kind.SEALED
+        with self._mutex():
+            lock = locked(entry)
+            if lock is None:
+                return None
+            try:
+                record = self._record(entry, source, viewer, secret)
+                slot = self._admit(entry, record, viewer)
+                (entry / PROBLEM).unlink(missing_ok=True)
+                (entry / PROGRESS).unlink(missing_ok=True)
+                put(entry / RECORD, record)
+            except BaseException:
+                if not self._is_whole(entry):
+                    shutil.rmtree(entry, ignore_errors=True)
+                lock.close()
+                raise
+        key = b"" if secret is None or not sealed else key_for(secret, bound_to(source.content, viewer))
+        job = Job(source, entry, record, lock, slot, "" if keys is None else keys.reveal(), key)
+        thread = threading.Thread(target=self._bring, args=(job,), daemon=True, name="chat import")
+        thread.start()
+        return Import(entry, thread)
+
+    def problem_of(self, begun: Import) -> Problem | None:
+        """Return why an import with a key failed, and let go of what is left of it."""
+        problem = read(begun.entry / PROBLEM, Problem)
+        if problem is not None:
+            self._remove(begun.entry)
+        return problem
+
+    def forget(self, source: Source, viewer: Viewer, secret: Secret | None = None) -> None:
         """Let go of what is kept of a conversation, so that it is asked for or brought in anew."""
-        entry = self._entry(source, secret)
+        self._remove(self._entry(source, viewer, secret))
+
+    def forget_browser(self, secret: Secret) -> None:
+        """Let go of everything that one browser has opened with keys."""
+        browser = browser_of(secret)
+        self.drop(lambda record: record.browser == browser)
+
+    def is_ready(self, source: Source, viewer: Viewer, secret: Secret | None = None) -> bool:
+        """Tell whether a conversation is there to be looked at."""
+        entry = self._entry(source, viewer, secret)
+        return (entry / (SEALED if source.kind is Kind.SEALED else READY)).is_file()
+
+    def drop(self, unwanted: Callable[[Entry], bool]) -> None:
+        """Remove the conversations that a rule says should be gone, but for those that are being brought in."""
+        for entry, record in self._entries():
+            if record is not None and unwanted(record):
+                self._remove(entry)
+        self.close_removed()
+
+    def close_removed(self) -> None:
+        """Close the rooms of conversations that another process has removed, and those that were idle for long."""
+        with self._lock:
+            self._tidy_rooms()
+
+    def clear_leftovers(self) -> None:
+        """Remove what processes left behind that were ended in the middle of an import, and other layouts."""
+        for other in self.folder.parent.iterdir() if self.folder.parent.is_dir() else ():
+            if other.name != self.folder.name:
+                shutil.rmtree(other, ignore_errors=True)
+        if self.folder.is_dir():
+            private_folder(self.folder)
+        for entry, record in self._entries():
+            lock = locked(entry, make=False)
+            if lock is None:
+                continue
+            with lock:
+                if record is None or not self._is_whole(entry):
+                    shutil.rmtree(entry, ignore_errors=True)
+                    continue
+                for name in entry.iterdir():
+                    if name.name == SPOOLED or name.name.startswith("new.db") or name.suffix in {".part", ".new"}:
+                        name.unlink(missing_ok=True)
+        self.close_removed()
+
+    @staticmethod
+    def _is_whole(entry: Path) -> bool:
+        """Tell whether an entry holds a conversation, or why there is none."""
+        return any((entry / name).is_file() for name in (READY, SEALED, PROBLEM))
+
+    def _entries(self) -> list[tuple[Path, Entry | None]]:
+        """List the conversations, those used longest ago first."""
+        try:
+            found = [(item.stat().st_mtime, Path(item.path)) for item in os.scandir(self.folder) if item.is_dir()]
+        except FileNotFoundError:
+            return []
+        return [(path, read(path / RECORD, Entry)) for _, path in sorted(found)]
+
+    def _entry(self, source: Source, viewer: Viewer, secret: Secret | None) -> Path:
+        """Return the folder of a conversation; one that is sealed has one for each browser and log-in."""
+        origin = 0 if source.origin is None else source.origin.repository
+        name = hashlib.sha256(f"{source.kind.value} {origin} {source.content}".encode()).hexdigest()
+        if source.kind is Kind.SEALED and secret is not None:
+            bound = bound_to(name, viewer).encode()
+            name = "s" + hmac.new(secret.reveal().encode(), bound, hashlib.sha256).hexdigest()
+        return self.folder / name
+
+    @staticmethod
+    def _record(entry: Path, source: Source, viewer: Viewer, secret: Secret | None) -> Entry:
+        """Describe a conversation that is about to be brought in."""
+        content = hashlib.sha256(f"{source.kind.value} {source.content}".encode()).hexdigest()
+        if secret is None or not entry.name.startswith("s"):
+            return Entry(content, source.origin, viewer=viewer.kind, starter=viewer.name)
+        return Entry(
+            content,
+            source.origin,
+            browser_of(secret),
+            viewer.account,
+            viewer.session,
+            viewer=viewer.kind,
+            starter=viewer.name,
+        )
+
+    def _admit(self, entry: Path, record: Entry, viewer: Viewer) -> BinaryIO:
+        """Take a place in the queue: a file is read once at a time for a kind of viewer, few for one viewer."""
+        running = [
+            other for path, other in self._entries() if other is not None and path != entry and is_locked(path)
+        ]
+        if any(other.content == record.content and other.viewer == record.viewer for other in running):
+            raise ImportInProgress("this file is being read for somebody already")
+        if sum(other.starter == record.starter for other in running) >= AT_ONCE:
+            raise ImportInProgress("two backups are being read for you already")
+        slot = free_slot(self.folder, QUEUE)
+        try:
+            note_start(self.folder, viewer, self.limits.per_hour)
+        except BaseException:
+            slot.close()
+            raise
+        return slot
+
+    @contextmanager
+    def _mutex(self) -> Iterator[None]:
+        """Hold off all other processes for a moment."""
+        private_folder(self.folder)
+        with open_private(self.folder / "mutex") as mutex:
+            fcntl.flock(mutex, fcntl.LOCK_EX)
+            yield
+
+    def _remove(self, entry: Path) -> None:
+        """Remove a conversation, unless it is being brought in."""
         with self._lock:
             room = self._rooms.pop(entry.name, None)
         if room is not None:
             room.close()
-        if not is_locked(entry):
-            shutil.rmtree(entry, ignore_errors=True)
+        lock = locked(entry, make=False)
+        if lock is not None:
+            with lock:
+                shutil.rmtree(entry, ignore_errors=True)
 
-    def _entry(self, source: Source, secret: Secret | None) -> Path:
-        """Return the folder of a conversation; one that is sealed has one for each browser."""
-        name = hashlib.sha256(f"{source.kind.value} {source.content}".encode()).hexdigest()
-        if source.kind is Kind.SEALED and secret is not None:
-            name = "s" + hmac.new(secret.reveal().encode(), name.encode(), hashlib.sha256).hexdigest()
-        return self.folder / name
-
-    def _room(self, entry: Path, source: Source, secret: Secret | None) -> Room | None:
+    def _room(self, entry: Path, source: Source, viewer: Viewer, secret: Secret | None) -> Room | None:
         """Return the opened room of a conversation that is ready."""
+        sealed = source.kind is Kind.SEALED
+        file = entry / (SEALED if sealed else READY)
         with self._lock:
             self._tidy_rooms()
             room = self._rooms.pop(entry.name, None)
             if room is not None:
                 self._rooms[entry.name] = room
-                return room
-        sealed = source.kind is Kind.SEALED
-        file = entry / (SEALED if sealed else READY)
+        if room is not None:
+            with suppress(OSError):
+                os.utime(entry)
+            return room
         if not file.is_file() or is_locked(entry):
             return None
-        os.utime(entry)
-        if sealed and secret is not None:
-            key = key_for(secret, source.content)
-            try:
-                connection = open_sealed(file, key)
-            except ArchiveError as error:
-                put(entry / PROBLEM, Problem(f"{str(error).capitalize()}.", key=True))
-                file.unlink(missing_ok=True)
-                return None
-            opened = Archive(entry / READY, connection)
-            room = Room(source.name, lambda: opened, stamp=lambda: None, most=1)
-        else:
-            room = room_of_file(file, source.name)
+        try:
+            os.utime(entry)
+            room = self._opened(file, source, viewer, secret) if sealed else room_of_file(file, source.name)
+        except ArchiveError as error:
+            put(entry / PROBLEM, Problem(f"{str(error).capitalize()}.", key=True))
+            file.unlink(missing_ok=True)
+            return None
+        except FileNotFoundError:
+            # Removed meanwhile.
+            return None
         with self._lock:
             return self._rooms.setdefault(entry.name, room)
 
+    def _opened(self, file: Path, source: Source, viewer: Viewer, secret: Secret | None) -> Room:
+        """Read a sealed conversation into memory."""
+        if secret is None:
+            raise ArchiveError("what was kept of this conversation belongs to another browser")
+        connection = open_sealed(file, key_for(secret, bound_to(source.content, viewer)))
+        opened = Archive(file.with_name(READY), connection)
+        return Room(source.name, lambda: opened, stamp=lambda: None, most=1)
+
     def _tidy_rooms(self) -> None:
-        """Close the rooms that were used longest ago, and sealed ones nobody has looked at for a while."""
+        """Close the rooms that are gone from the disk, used longest ago, or sealed and idle for a while."""
         now = time.monotonic()
         names = list(self._rooms)
         sealed = [name for name in names if name.startswith("s")]
-        gone = [name for name in sealed if now - self._rooms[name].used > SEALED_IDLE_S]
+        gone = [name for name in names if not (self.folder / name).is_dir()]
+        gone += [name for name in sealed if now - self._rooms[name].used > SEALED_IDLE_S]
         gone += sealed[: max(0, len(sealed) - SEALED_ROOMS)]
         gone += names[: max(0, len(names) - ROOMS)]
         for name in dict.fromkeys(gone):
             self._rooms.pop(name).close()
 
-    def _bring(self, source: Source, entry: Path, lock: BinaryIO, keys: str, key: bytes) -> None:
+    def _bring(self, job: Job) -> None:
         """Bring a conversation in by a process of its own, and wait for it."""
-        spooled = entry / "source"
-        try:
-            with lock, self._turn():
-                self._tidy()
-                path = source.path
-                if path is None and source.write is not None:
-                    source.write(spooled)
-                    path = spooled
-                task = Task(str(path), str(entry), source.name, source.kind is Kind.ARCHIVE, keys, key)
-                status = run(task)
-                spooled.unlink(missing_ok=True)
-                if status != 0 and not (entry / PROBLEM).is_file():
-                    put(entry / PROBLEM, Problem("It could not be read."))
-                    log.error("conversation not brought in", status=status)
-        except Exception as error:  # noqa: BLE001  # nobody waits for this thread; whoever looks finds the problem
-            log.error("conversation not brought in", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
+        with job.lock, job.slot:
+            problem: Problem | None = None
             try:
-                put(entry / PROBLEM, Problem("It could not be read from where it is kept."))
-                spooled.unlink(missing_ok=True)
-            except OSError:
-                return
+                with self._turn():
+                    self._tidy()
+                    problem = self._run(job)
+            except Exception as error:  # noqa: BLE001  # nobody waits for this thread; whoever looks finds the problem
+                log.error("conversation not brought in", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
+                problem = Problem("It could not be read from where it is kept.")
+            with suppress(OSError):
+                self._finish(job.entry, job.record, problem)
+        with suppress(OSError):
+            self._tidy()
+
+    def _run(self, job: Job) -> Problem | None:
+        """Have a process read the backup; return what went wrong."""
+        source, entry = job.source, job.entry
+        spooled = entry / SPOOLED
+        path = source.path
+        if path is None and source.write is not None:
+            open_private(spooled).close()
+            source.write(spooled)
+            path = spooled
+        limits = self.limits.imports
+        status, ended = run(Task(str(path), str(entry), source.name, limits, job.keys, job.key), entry)
+        if status == 0:
+            return None
+        problem = read(entry / PROBLEM, Problem)
+        if problem is None:
+            problem = Problem(ended or ended_by(status, limits))
+            log.error("conversation not brought in", status=status)
+        return problem
+
+    @staticmethod
+    def _finish(entry: Path, record: Entry, problem: Problem | None) -> None:
+        """Leave the conversation, or why there is none, and nothing else."""
+        if problem is None:
+            (entry / SPOOLED).unlink(missing_ok=True)
+            put(entry / RECORD, msgspec.structs.replace(record, size=size_of(entry)))
+            return
+        for item in entry.iterdir():
+            if item.name in {LOCK, RECORD}:
+                continue
+            if item.is_dir() and not item.is_symlink():
+                shutil.rmtree(item, ignore_errors=True)
+            else:
+                item.unlink(missing_ok=True)
+        put(entry / PROBLEM, problem)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """Wait until so few others are brought in that there is room for one more."""
         while True:
             for number in range(AT_ONCE):
-                slot = (self.folder / f"slot{number}").open("ab")
-                try:
-                    fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
+                slot = open_private(self.folder / f"running{number}")
+                if not taken(slot, 1):
                     slot.close()
                     continue
                 with slot:
@@ -235,46 +407,36 @@ class Cache:
             time.sleep(TRY_AGAIN_S)
 
     def _tidy(self) -> None:
-        """Remove what nobody has looked at for long."""
+        """Remove what nobody has looked at for long, then what was used longest ago until the rest fits."""
         now = time.time()
-        for entry in self.folder.iterdir():
-            limit = SEALED_KEPT_S if entry.name.startswith("s") else KEPT_S
-            if entry.is_dir() and now - entry.stat().st_mtime > limit and not is_locked(entry):
-                shutil.rmtree(entry, ignore_errors=True)
+        listed = self._entries()
+        sizes = {path: 0 if record is None else record.size for path, record in listed}
+        owners: dict[int, int] = {}
+        for path, record in listed:
+            owner = 0 if record is None else record.owner
+            owners[owner] = owners.get(owner, 0) + sizes[path]
+        total, count = sum(sizes.values()), len(listed)
+        for path, record in listed:
+            with suppress(OSError):
+                owner = 0 if record is None else record.owner
+                age = now - path.stat().st_mtime
+                too_old = age > (SEALED_KEPT_S if path.name.startswith("s") else KEPT_S)
+                too_old |= age > FAILED_KEPT_S and not any((path / name).is_file() for name in (READY, SEALED))
+                too_much = total > self.limits.total or owners[owner] > self.limits.per_owner
+                if (too_old or count > MOST_ENTRIES or (too_much and sizes[path])) and not is_locked(path):
+                    self._remove(path)
+                    total, count = total - sizes[path], count - 1
+                    owners[owner] -= sizes[path]
 
 
-def run(task: Task) -> int:
-    """Run the process that brings a backup in; its input stays open for as long as this process lives."""
-    command = [sys.executable, "-m", "holdfast.web.chats.bringing"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:  # noqa: S603  # our own program
-        assert process.stdin is not None  # noqa: S101  # asked for above
-        process.stdin.write(msgspec.json.encode(task) + b"\n")
-        process.stdin.flush()
-        return process.wait()
+def bound_to(content: str, viewer: Viewer) -> str:
+    """Bind a name or a key to a log-in: what was opened while logged in is gone with it."""
+    return f"{content} {viewer.account or 0} {viewer.session}"
 
 
-def taken(lock: BinaryIO) -> bool:
-    """Take a lock; whoever only looks whether it is free holds it for a moment too, and is waited for."""
-    for _ in range(LOOKS):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(LOOK_S)
-        else:
-            return True
-    return False
-
-
-def is_locked(entry: Path) -> bool:
-    """Tell whether a conversation is being brought in, by whatever process."""
-    try:
-        with (entry / "lock").open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
+def browser_of(secret: Secret) -> str:
+    """Name a browser without giving its secret away."""
+    return hmac.new(secret.reveal().encode(), b"browser", hashlib.sha256).hexdigest()
 
 
 def read(path: Path, kind: type[Note]) -> Note | None:
@@ -286,6 +448,11 @@ def read(path: Path, kind: type[Note]) -> Note | None:
 
 
 @lru_cache(maxsize=16)
-def cache_of(data: Path) -> Cache:
-    """Return the conversations of the service with this data folder."""
-    return Cache(data / "cache" / "chats")
+def cache_at(folder: Path, limits: CacheLimits) -> Cache:
+    """Return the conversations of a folder."""
+    return Cache(folder, limits)
+
+
+def cache_of(settings: Settings) -> Cache:
+    """Return the conversations of the service with these settings."""
+    return cache_at(settings.data / "cache" / "chats", CacheLimits.of(settings))

@@ -13,7 +13,7 @@ from holdfast.web.chats.finding import show_search
 from holdfast.web.chats.media import show_file
 from holdfast.web.chats.message_page import show_message
 from holdfast.web.chats.people_page import show_people
-from holdfast.web.chats.room import Room
+from holdfast.web.chats.room import PATIENCE_S, Room
 from holdfast.web.chats.view import Answer, NotHere, Shown, View
 
 __all__ = ["answer"]
@@ -43,9 +43,13 @@ def answer(room: Room, base: str, inner: str, query: Mapping[str, str]) -> Answe
             return find(View(room, archive, base, query), inner)
     except NotInArchive:
         raise NotHere from None
-    except sqlite3.Error:
+    except sqlite3.Error as error:
         # SQLite's own words may quote what an archive holds.
-        return trouble("The archive is damaged, or what was asked takes too long.")
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return trouble(
+                f"What was asked took longer than {PATIENCE_S:.0f} seconds and was ended. Ask for less."
+            )
+        return trouble("The archive is damaged.")
     except BackupError as error:
         told = str(error).replace(room.place, room.name) if room.place else str(error)
         return trouble(f"{told[:1].upper()}{told[1:]}.")

@@ -13,23 +13,30 @@ from holdfast.backup import read_keys
 from holdfast.backup.errors import KeyRefused
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw
-from holdfast.hosting.api.file_serving import Served, disposition, not_modified, serve
+from holdfast.hosting.api.file_serving import Served, disposition, serve
 from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
+from holdfast.settings import Settings
 from holdfast.web.chats import media
-from holdfast.web.chats.cache import Cache, Failed, NeedsKey, Source, Working, cache_of
+from holdfast.web.chats.admission import ImportRefused, Viewer
+from holdfast.web.chats.cache import Cache, cache_of
 from holdfast.web.chats.conversation import answer
+from holdfast.web.chats.entries import Failed, NeedsKey, NotStarted, Ready, Source, Working
 from holdfast.web.chats.recognising import Kind
 from holdfast.web.chats.room import Room
 from holdfast.web.chats.view import Elsewhere, Kept, NotHere, Shown
 from holdfast.web.pages import go
 
-__all__ = ["Frame", "KeyForm", "act_on", "show_room", "show_source"]
+__all__ = ["COOKIE", "Frame", "KeyForm", "act_on", "forget_keys", "show_room", "show_source", "viewer_of"]
 
 COOKIE: Final = "holdfast_chats"
 CHUNK: Final = 256 * 1024
 SECRET_BYTES: Final = 32
 LONGEST_KEY: Final = 4096
+# Whether a key fits is known within seconds, unless the file is very large or others wait.
+KEY_WAIT_S: Final = 8.0
+MINUTE_S: Final = 60
 
 
 class KeyForm(msgspec.Struct, frozen=True):
@@ -55,27 +62,44 @@ class Frame:
     draw: Draw
 
     def page(self, shown: Shown, **more: object) -> Raw:
-        """Make a page."""
-        return self.draw(shown.template, shown.title, shown.status, {**shown.values, **more, "base": self.base})
+        """Make a page; no browser keeps it, so that nobody finds it there after whoever looked has logged out."""
+        made = self.draw(shown.template, shown.title, shown.status, {**shown.values, **more, "base": self.base})
+        made.headers["Cache-Control"] = "no-store"
+        return made
 
 
-def show_source(frame: Frame, source: Source, inner: str) -> Raw:
+def show_source(frame: Frame, source: Source, viewer: Viewer, inner: str) -> Raw:
     """Show a page of a conversation, or how far it is."""
-    call = frame.call
-    secret = secret_of(call)
-    state = cache_of(call.host.settings.data).look(source, secret)
-    title = source.name
+    cache = cache_of(frame.call.host.settings)
+    try:
+        state = cache.look(source, viewer, secret_of(frame.call))
+    except ImportRefused as refused:
+        return refused_page(frame, source, refused)
+    if isinstance(state, Ready):
+        return show_room(frame, state.room, inner, sealed=source.kind is Kind.SEALED)
+    return frame.page(shown_for(state, source), room_name=source.name, sealed=False)
+
+
+def shown_for(state: NeedsKey | Failed | Working | NotStarted, source: Source) -> Shown:
+    """Say why a conversation cannot be shown yet."""
     if isinstance(state, NeedsKey):
-        shown = Shown("chats/key.html", title, {"problem": state.problem, "typed": ""})
-        return frame.page(shown, room_name=source.name, sealed=False)
+        return Shown("chats/key.html", source.name, {"problem": state.problem, "typed": ""})
     if isinstance(state, Failed):
-        return frame.page(
-            Shown("chats/failed.html", title, {"problem": state.problem}), room_name=source.name, sealed=False
-        )
-    if isinstance(state, Working):
-        shown = Shown("chats/working.html", title, {"progress": state.progress})
-        return frame.page(shown, room_name=source.name, sealed=False)
-    return show_room(frame, state.room, inner, sealed=source.kind is Kind.SEALED)
+        return Shown("chats/failed.html", source.name, {"problem": state.problem})
+    if isinstance(state, NotStarted):
+        return Shown("chats/not_started.html", source.name, status=403)
+    return Shown("chats/working.html", source.name, {"progress": state.progress})
+
+
+def refused_page(frame: Frame, source: Source, refused: ImportRefused) -> Raw:
+    """Say why a backup is not read now, and when to try again."""
+    wait = f"{refused.seconds} seconds" if refused.seconds <= MINUTE_S else f"{-(-refused.seconds // 60)} minutes"
+    text = str(refused)
+    problem = f"{text[:1].upper()}{text[1:]}. Try again in {wait}."
+    shown = Shown("chats/trouble.html", "This backup is not read now", {"problem": problem}, refused.status)
+    made = frame.page(shown, room_name=source.name, sealed=False)
+    made.headers["Retry-After"] = str(refused.seconds)
+    return made
 
 
 def show_room(frame: Frame, room: Room, inner: str, *, sealed: bool = False) -> Raw:
@@ -93,25 +117,25 @@ def show_room(frame: Frame, room: Room, inner: str, *, sealed: bool = False) -> 
 
 def serve_file(call: Call, kept: Kept) -> Raw:
     """Serve a file of a message, or the parts of it that are asked for."""
-    status = kept.path.stat()
-    modified = int(status.st_mtime)
-    # Files are named by their content.
-    etag = kept.path.stem
-    known = not_modified(call, etag, lambda: modified, is_public=False)
-    if known is not None:
-        return known
+    try:
+        status = kept.path.stat()
+    except OSError:
+        # Removed meanwhile, by whoever may.
+        raise Refusal(404) from None
     served = serve(
         call,
         Served(
             kept.name,
             kept.media_type,
             status.st_size,
-            etag,
-            modified,
+            # Files are named by their content.
+            kept.path.stem,
+            int(status.st_mtime),
             False,
             lambda start, stop: pieces(kept.path, start, stop),
         ),
     )
+    served.headers["Cache-Control"] = "no-store"
     if served.status in {200, 206}:
         served.headers["Content-Security-Policy"] = media.POLICY
         served.headers["Content-Disposition"] = disposition(kept.name, "inline" if kept.inline else "attachment")
@@ -127,19 +151,29 @@ def pieces(path: Path, start: int, stop: int) -> Iterator[bytes]:
             yield piece
 
 
-def act_on(frame: Frame, source: Source, inner: str, form: KeyForm) -> Raw:
+def act_on(frame: Frame, source: Source, viewer: Viewer, inner: str, form: KeyForm) -> Raw:
     """Take a key, forget one, or try again."""
     call = frame.call
-    cache: Cache = cache_of(call.host.settings.data)
+    cache: Cache = cache_of(call.host.settings)
     secret = secret_of(call)
-    if inner == "-again":
-        cache.forget(source, secret)
-        return go(f"{frame.base}/")
-    if inner == "-forget":
-        cache.forget(source, secret)
-        return go(f"{frame.base}/")
-    if inner != "-key" or source.kind is not Kind.SEALED:
+    sealed = source.kind is Kind.SEALED
+    if inner not in {"-again", "-forget", "-key"} or (inner != "-again" and not sealed):
         raise Refusal(404)
+    if not viewer.may_start:
+        return frame.page(shown_for(NotStarted(), source), room_name=source.name, sealed=False)
+    if inner == "-again" and not sealed and not viewer.may_write and cache.is_ready(source, viewer):
+        raise Refusal(403, "Only people who may change this file can have it read anew.")
+    if inner != "-key":
+        cache.forget(source, viewer, secret)
+        return go(f"{frame.base}/")
+    if secret is not None and cache.is_ready(source, viewer, secret):
+        return go(f"{frame.base}/")
+    return take_key(frame, source, viewer, form)
+
+
+def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> Raw:
+    """Open an encrypted backup with a key; one that turns out quickly to be wrong is said to be at once."""
+    cache = cache_of(frame.call.host.settings)
     key, account = form.key.strip(), form.account.strip()
     # The account's id may stand among the keys already; what was typed is taken as it is, each on a line.
     keys = Secret(f"{key}\naccount-id = {account}" if account else key)
@@ -150,19 +184,61 @@ def act_on(frame: Frame, source: Source, inner: str, form: KeyForm) -> Raw:
     except KeyRefused as error:
         problem = f"{str(error)[:1].upper()}{str(error)[1:]}."
     if problem:
-        shown = Shown("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
-        return frame.page(shown, room_name=source.name, sealed=False)
+        return key_page(frame, source, problem, account)
+    known = secret_of(frame.call)
+    secret = known or Secret(secrets.token_urlsafe(SECRET_BYTES))
+    try:
+        begun = cache.begin(source, viewer, secret, keys)
+    except ImportRefused as refused:
+        return refused_page(frame, source, refused)
+    if begun is not None:
+        begun.thread.join(KEY_WAIT_S)
+        if not begun.thread.is_alive() and (failed := cache.problem_of(begun)) is not None:
+            if failed.key:
+                return key_page(frame, source, failed.text, account)
+            shown = Shown("chats/failed.html", source.name, {"problem": failed.text}, 422)
+            return frame.page(shown, room_name=source.name, sealed=False)
     answered = go(f"{frame.base}/")
-    if secret is None:
-        secret = Secret(secrets.token_urlsafe(SECRET_BYTES))
-        secure = "; Secure" if call.root.startswith("https:") else ""
+    if known is None:
+        secure = "; Secure" if frame.call.root.startswith("https:") else ""
         # Without an end it is gone with the browser's session.
         answered.headers["Set-Cookie"] = f"{COOKIE}={secret.reveal()}; Path=/; HttpOnly; SameSite=Strict{secure}"
-    cache.begin(source, secret, keys)
     return answered
+
+
+def key_page(frame: Frame, source: Source, problem: str, account: str) -> Raw:
+    """Ask for the key again, and say what was wrong with the last one."""
+    shown = Shown("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
+    return frame.page(shown, room_name=source.name, sealed=False)
+
+
+def viewer_of(call: Call, *, may_write: bool) -> Viewer:
+    """Return who looks at a conversation, as far as the limits are concerned."""
+    user = call.caller.user
+    token = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    return Viewer(
+        account=None if user is None else user.id,
+        address=call.address,
+        session="" if user is None or token is None else sessions.hashed(Secret(token)),
+        may_write=may_write,
+        may_start=user is not None or call.host.settings.chat_imports_by_visitors,
+    )
+
+
+def forget_keys(settings: Settings, cookies: Mapping[str, str]) -> bool:
+    """Remove all that a browser opened with keys; return whether it had a secret for that."""
+    secret = secret_in(cookies)
+    if secret is not None:
+        cache_of(settings).forget_browser(secret)
+    return secret is not None
 
 
 def secret_of(call: Call) -> Secret | None:
     """Return the secret this browser's keys are kept under."""
-    value = cookie_parser(call.headers.get("cookie", "")).get(COOKIE, "")
+    return secret_in(cookie_parser(call.headers.get("cookie", "")))
+
+
+def secret_in(cookies: Mapping[str, str]) -> Secret | None:
+    """Find that secret among cookies."""
+    value = cookies.get(COOKIE, "")
     return Secret(value) if len(value) >= SECRET_BYTES and value.isascii() else None

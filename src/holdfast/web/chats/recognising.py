@@ -1,14 +1,18 @@
 """Tells what a file is by how it begins: an archive, a backup in the clear, an encrypted one, or none of these."""
 
+import io
 from enum import Enum
 from typing import Final
 
 from holdfast.backup.archive.schema import APPLICATION_ID
 from holdfast.backup.container.cipher import MAGIC as SEALED_MAGIC
+from holdfast.backup.container.cipher import find_layout
+from holdfast.backup.container.sealed import Span
 from holdfast.backup.errors import BackupError
+from holdfast.backup.file_types import is_random
 from holdfast.backup.opening import Form, begins_like_a_stream, recognise
 
-__all__ = ["LOOK", "Kind", "kind_of_file", "looks_like_backup"]
+__all__ = ["LOOK", "Kind", "is_archive", "is_plain_backup", "kind_of_file", "looks_like_backup"]
 
 # So much of the beginning of a file is needed to tell.
 LOOK: Final = 1 << 16
@@ -41,7 +45,23 @@ def kind_of_file(head: bytes, size: int) -> Kind | None:
         form = recognise(head, size)
     except BackupError:
         return None
-    return Kind.SEALED if form is Form.CONTAINER else Kind.PLAIN
+    if form is not Form.CONTAINER:
+        return Kind.PLAIN
+    return Kind.SEALED if can_be_encrypted(head, size) else None
+
+
+def can_be_encrypted(head: bytes, size: int) -> bool:
+    """Tell whether a file can be an encrypted backup: its parts fit its size, and its bytes are like noise."""
+    try:
+        start = find_layout(io.BytesIO(head), on_fault=lambda _: None).span.start
+    except BackupError:
+        return False
+    return Span(start, size).problem() is None and is_random(head[start:])
+
+
+def is_plain_backup(head: bytes, name: str, size: int) -> bool:
+    """Tell whether a file is a backup that anybody who has it can read."""
+    return looks_like_backup(head, name) and (is_archive(head) or kind_of_file(head, size) is Kind.PLAIN)
 
 
 def looks_like_backup(head: bytes, name: str) -> bool:

@@ -1,5 +1,6 @@
 """An archive that several requests read at once."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,16 +10,23 @@ from typing import Final, TypeVar, cast
 
 from holdfast.backup import archive
 from holdfast.backup.archive import Archive
+from holdfast.backup.errors import ArchiveError
 
-__all__ = ["Room", "room_of_file"]
+__all__ = ["PATIENCE_S", "Room", "RoomBusy", "room_of_file"]
 
 Made = TypeVar("Made")
 
 # An archive may come from anybody: a question that takes longer is given up.
-PATIENCE_S: Final = 60.0
-STEPS: Final = 100_000
+PATIENCE_S: Final = 20.0
+STEPS: Final = 10_000
+# Between two times that a question is interrupted.
+AGAIN_S: Final = 0.2
 CONNECTIONS: Final = 3
 ANSWERS: Final = 256
+
+
+class RoomBusy(ArchiveError):
+    """All connections to an archive are in use, and stayed so."""
 
 
 class Room:
@@ -51,32 +59,44 @@ class Room:
 
     @contextmanager
     def reading(self) -> Iterator[Archive]:
-        """Lend a connection to the archive."""
+        """Lend a connection to the archive; what is asked of it is interrupted when it takes too long."""
         self.used = time.monotonic()
-        with self._seats:
-            state = self._stamp()
-            with self._lock:
-                stale: list[Archive] = []
-                if state != self._state:
-                    # Another file may lie there now.
-                    stale, self._idle = self._idle, []
-                    self._state = state
-                    self._kept.clear()
-                opened = self._idle.pop() if self._idle else None
-            for one in stale:
-                one.close()
-            opened = opened or self._opens()
-            end = time.monotonic() + PATIENCE_S
-            opened.connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+        end = self.used + PATIENCE_S
+        if not self._seats.acquire(timeout=PATIENCE_S):
+            raise RoomBusy("too many are reading this archive at the moment; try again soon")
+        try:
+            opened, state = self._borrowed()
             try:
-                yield opened
+                with interrupting(opened.connection, end):
+                    yield opened
             finally:
-                with self._lock:
-                    again = not self._closed and state == self._state
-                    if again:
-                        self._idle.append(opened)
-                if not again:
-                    opened.close()
+                self._give_back(opened, state)
+        finally:
+            self._seats.release()
+
+    def _borrowed(self) -> tuple[Archive, object]:
+        """Return a connection that is idle, or a new one, and the state of the archive it reads."""
+        state = self._stamp()
+        with self._lock:
+            stale: list[Archive] = []
+            if state != self._state:
+                # Another file may lie there now.
+                stale, self._idle = self._idle, []
+                self._state = state
+                self._kept.clear()
+            opened = self._idle.pop() if self._idle else None
+        for one in stale:
+            one.close()
+        return opened or self._opens(), state
+
+    def _give_back(self, opened: Archive, state: object) -> None:
+        """Keep a connection for the next request, unless the archive has changed or was closed."""
+        with self._lock:
+            again = not self._closed and state == self._state
+            if again:
+                self._idle.append(opened)
+        if not again:
+            opened.close()
 
     def kept(self, question: object, make: Callable[[], Made]) -> Made:
         """Return an answer that takes long to make, made once for each state of the archive."""
@@ -99,6 +119,34 @@ class Room:
             idle, self._idle = self._idle, []
         for one in idle:
             one.close()
+
+
+@contextmanager
+def interrupting(connection: sqlite3.Connection, end: float) -> Iterator[None]:
+    """Interrupt what is asked of a database once a moment has passed, also while the full-text index is searched.
+
+    The index does much in one step of SQLite's, in which no progress is told; another thread interrupts that.
+    """
+    turn, finished = threading.Lock(), threading.Event()
+
+    def watch() -> None:
+        wait = max(0.0, end - time.monotonic())
+        while not finished.wait(wait):
+            # A moment later the connection may be another request's.
+            with turn:
+                if not finished.is_set():
+                    connection.interrupt()
+            wait = AGAIN_S
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+    watcher.start()
+    try:
+        yield
+    finally:
+        with turn:
+            finished.set()
+        connection.set_progress_handler(None, 0)
 
 
 def room_of_file(path: Path, name: str) -> Room:

@@ -17,14 +17,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from holdfast.backup.errors import ArchiveError
 from holdfast.secret import Secret
 
-__all__ = ["MOST_BYTES", "key_for", "open_sealed", "seal"]
+__all__ = ["key_for", "open_sealed", "seal"]
 
 MAGIC: Final = b"HFCHATS1"
 PREFIX: Final = 7
 PIECE: Final = 1 << 20
 TAG: Final = 16
-# What is sealed is read into memory as a whole, in each process that shows it.
-MOST_BYTES: Final = 1 << 30
 
 
 def key_for(secret: Secret, content: str) -> bytes:
@@ -71,7 +69,7 @@ def open_sealed(path: Path, key: bytes) -> sqlite3.Connection:
 
 def decrypted(source: BinaryIO, key: bytes, size: int) -> bytes:
     """Decrypt all pieces."""
-    if source.read(len(MAGIC)) != MAGIC or size > MOST_BYTES * 2:
+    if source.read(len(MAGIC)) != MAGIC:
         raise InvalidTag
     prefix, cipher = source.read(PREFIX), AESGCM(key)
     pieces: list[bytes] = []

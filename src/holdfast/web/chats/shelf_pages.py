@@ -16,8 +16,8 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import site_admin
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.web.chats.cache import Source
-from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_room, show_source
+from holdfast.web.chats.entries import Source
+from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_room, show_source, viewer_of
 from holdfast.web.chats.recognising import LOOK, Kind, kind_of_file
 from holdfast.web.chats.room import Room, room_of_file
 from holdfast.web.pages import moment, page
@@ -101,7 +101,8 @@ def page_archive_part(call: Call, name: str, inner: str) -> Raw:
 @endpoint("POST /-/archives/{name}/{inner...}", guards=(site_admin,), slow=True)
 def act_on_archive(call: Call, name: str, inner: str, body: KeyForm) -> Raw:
     """Take the key of a backup, forget it, or try again to read one."""
-    return act_on(frame_of(call, name), source_of(file_named(call, name)), inner, body)
+    viewer = viewer_of(call, may_write=True)
+    return act_on(frame_of(call, name), source_of(file_named(call, name)), viewer, inner, body)
 
 
 def shown(call: Call, name: str, inner: str) -> Raw:
@@ -111,7 +112,7 @@ def shown(call: Call, name: str, inner: str) -> Raw:
     frame = frame_of(call, name)
     if source.kind is Kind.ARCHIVE:
         return show_room(frame, room_at(path), inner)
-    return show_source(frame, source, inner)
+    return show_source(frame, source, viewer_of(call, may_write=True), inner)
 
 
 def file_named(call: Call, name: str) -> Path:

@@ -15,7 +15,7 @@ from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.trees import Entry
-from holdfast.web.chats.bridge import offers_conversation
+from holdfast.web.chats.bridge import offered_conversation
 from holdfast.web.code.directory import directory
 from holdfast.web.code.file_page import FileShown, file_shown
 from holdfast.web.code.people import lines_of
@@ -158,7 +158,7 @@ def file_page(call: Call, place: Place, spot: Spot, entry: Entry, query: SourceQ
         bytes_at=spot.address("media" if seen.is_stored_apart else "raw"),
         may_write=may_change(place) and spot.kind == "branch",
         may_edit=is_editable(spot, seen),
-        conversation=spot.address("chats") if offers_conversation(call, place, spot.repo, entry) else "",
+        conversation=offered_conversation(call, place, spot, entry),
     )
     if seen.way == "pdf":
         made.headers["Content-Security-Policy"] = WITH_FRAME

@@ -1,0 +1,137 @@
+"""Decides whether one more backup may be read for somebody: few at a time, and so many in an hour."""
+
+import fcntl
+import hashlib
+import ipaddress
+import os
+import time
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from holdfast.errors import HoldfastError
+
+__all__ = [
+    "ImportInProgress",
+    "ImportQueueFull",
+    "ImportRateLimited",
+    "ImportRefused",
+    "Viewer",
+    "free_slot",
+    "note_start",
+]
+
+HOUR_S: Final = 3600
+# Who comes from more addresses than this in an hour has the oldest forgotten.
+MOST_STARTS: Final = 20_000
+# A home has so many bits of an IPv6 address to itself.
+IPV6_PREFIX: Final = 64
+SOON_S: Final = 10
+
+
+class ImportRefused(HoldfastError):
+    """A backup may not be read for somebody now; `seconds` says when to try again."""
+
+    status = 429
+
+    def __init__(self, message: str, seconds: int = SOON_S) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class ImportInProgress(ImportRefused):
+    """The same file, or as many as allowed, are being read for the same viewer already."""
+
+
+class ImportRateLimited(ImportRefused):
+    """Somebody had too many backups read within the hour."""
+
+
+class ImportQueueFull(ImportRefused):
+    """Too many backups wait to be read."""
+
+    status = 503
+
+
+class Viewer(msgspec.Struct, frozen=True):
+    """Whoever looks at a conversation, as far as the limits are concerned."""
+
+    account: int | None = None
+    address: str = ""
+    session: str = ""
+    """What the database knows the log-in by."""
+    may_write: bool = False
+    may_start: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The kind of viewer: who may write the file, who may read it, or anybody."""
+        return "visitor" if self.account is None else "writer" if self.may_write else "reader"
+
+    @property
+    def name(self) -> str:
+        """Names whoever it is: the account, or the network of somebody who is not known."""
+        return hashed(f"address {network(self.address)}" if self.account is None else f"account {self.account}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names everything the limits count: the account, and the network."""
+        return tuple(dict.fromkeys((self.name, hashed(f"address {network(self.address)}"))))
+
+
+class Starts(msgspec.Struct):
+    """When imports were begun within the hour, by the names of whoever began them."""
+
+    begun: list[tuple[float, str]] = msgspec.field(default_factory=list)
+
+
+def hashed(name: str) -> str:
+    """Shorten a name, so that no address is written down."""
+    return hashlib.sha256(name.encode()).hexdigest()[:24]
+
+
+def network(address: str) -> str:
+    """Return what counts as one address: of IPv6 the network a home has."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
+    return str(found)
+
+
+def free_slot(folder: Path, most: int) -> BinaryIO:
+    """Take one of the places in the queue; it is given back by closing it, or when the process ends."""
+    for number in range(most):
+        slot = os.fdopen(os.open(folder / f"queued{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
+        try:
+            fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            slot.close()
+        else:
+            return slot
+    raise ImportQueueFull("too many backups are being read at the moment")
+
+
+def note_start(folder: Path, viewer: Viewer, per_hour: int, *, now: float | None = None) -> None:
+    """Count an import, or refuse it where its viewer has begun too many; the caller keeps other processes away."""
+    moment = time.time() if now is None else now
+    place = folder / "starts"
+    try:
+        known = msgspec.json.decode(place.read_bytes(), type=Starts).begun
+    except (OSError, msgspec.DecodeError):
+        known = []
+    recent = [start for start in known if moment - HOUR_S < start[0] <= moment][-MOST_STARTS:]
+    for name in viewer.names:
+        mine = [at for at, who in recent if who == name]
+        if len(mine) >= per_hour:
+            seconds = max(1, int(mine[-per_hour] + HOUR_S - moment) + 1)
+            raise ImportRateLimited(f"{per_hour} backups were read for you within an hour", seconds)
+    recent += [(moment, name) for name in viewer.names]
+    beside = place.with_name("starts.part")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(msgspec.json.encode(Starts(recent)))
+    beside.replace(place)

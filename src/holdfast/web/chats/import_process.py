@@ -1,0 +1,72 @@
+"""Runs the process that brings a backup in, and ends it when it takes too long or writes too much."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast.web.chats.bringing import ImportLimits, Task
+
+__all__ = ["SPOOLED", "ended_by", "run", "size_of"]
+
+# What a backup is copied to that lies elsewhere.
+SPOOLED: Final = "source"
+# How often the process is looked after.
+WATCH_S: Final = 0.2
+
+
+def run(task: Task, entry: Path) -> tuple[int, str]:
+    """Run the process that brings a backup in; its input stays open for as long as this process lives.
+
+    Return its status, and why it was ended if it was. It is ended when it takes too long or writes too much.
+    """
+    command = [sys.executable, "-m", "holdfast.web.chats.bringing"]
+    limits = task.limits
+    end = time.monotonic() + limits.seconds
+    ended = ""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:  # noqa: S603  # our own program
+        assert process.stdin is not None  # noqa: S101  # asked for above
+        try:
+            process.stdin.write(msgspec.json.encode(task) + b"\n")
+            process.stdin.flush()
+            while True:
+                try:
+                    return process.wait(WATCH_S), ended
+                except subprocess.TimeoutExpired:
+                    if time.monotonic() > end:
+                        ended = limits.too_long
+                    elif size_of(entry) > limits.output * 2:
+                        # The database and its journal, or what is copied.
+                        ended = limits.too_large
+                    if ended:
+                        process.kill()
+        except BaseException:
+            process.kill()
+            raise
+
+
+def ended_by(status: int, limits: ImportLimits) -> str:
+    """Say why a process ended that could not say it itself."""
+    if status == -signal.SIGKILL:
+        # By the system, when memory or time runs out.
+        return f"{limits.too_much_memory[:-1]}, or it took too long."
+    if status == -signal.SIGXCPU:
+        return limits.too_long
+    return "It could not be read."
+
+
+def size_of(entry: Path) -> int:
+    """Count the bytes of a conversation, without what it is read from."""
+    total = 0
+    for folder, _, names in os.walk(entry):
+        for name in names:
+            if name != SPOOLED:
+                with suppress(OSError):
+                    total += os.lstat(f"{folder}/{name}").st_size
+    return total

@@ -1,0 +1,77 @@
+"""Locks that processes take on the folders of conversations, and files that nobody else's account can read."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import BinaryIO, Final
+
+__all__ = ["LOCK", "is_locked", "locked", "open_private", "private_folder", "taken"]
+
+LOCK: Final = "lock"
+LOOKS: Final = 20
+LOOK_S: Final = 0.01
+
+
+def private_folder(path: Path) -> None:
+    """Make a folder, and the two above it, for this account only, also where they are there already."""
+    for folder in (path.parent.parent, path.parent, path):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Open a file to lock or to fill, for this account only."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.fchmod(handle, 0o600)
+    return os.fdopen(handle, "r+b")
+
+
+def locked(entry: Path, *, make: bool = True) -> BinaryIO | None:
+    """Take the lock of a conversation, whose folder is made if wanted; None while somebody holds it."""
+    for _ in range(LOOKS):
+        try:
+            if make:
+                entry.mkdir(exist_ok=True, mode=0o700)
+            elif not entry.is_dir():
+                return None
+            lock = open_private(entry / LOCK)
+        except FileNotFoundError:
+            continue
+        if not taken(lock):
+            lock.close()
+            return None
+        try:
+            if os.path.samestat(os.fstat(lock.fileno()), (entry / LOCK).stat()):
+                return lock
+        except FileNotFoundError:
+            pass
+        # The folder was removed between opening the lock and taking it.
+        lock.close()
+    return None
+
+
+def taken(lock: BinaryIO, looks: int = LOOKS) -> bool:
+    """Take a lock; whoever only looks whether it is free holds it for a moment too, and is waited for."""
+    for look in range(looks):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if look + 1 < looks:
+                time.sleep(LOOK_S)
+        else:
+            return True
+    return False
+
+
+def is_locked(entry: Path) -> bool:
+    """Tell whether a conversation is being brought in, by whatever process."""
+    try:
+        with (entry / LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False

@@ -1,0 +1,169 @@
+"""Takes conversations out of the cache that nobody may see any more: their file, its readers or a log-in are gone.
+
+Permission is asked for at every request, so this hides nothing; it removes what would lie on the disk for nobody.
+Whatever changes a repository, an account or a log-in comes as a request that is no GET, so all conversations are
+looked through soon after one. Changes made by commands are noticed within a minute.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import structlog
+from anyio import to_thread
+from sqlalchemy import select
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Caller, Unit
+from holdfast.hosting.errors import Missing, NoSuchFolder, NoSuchObject, NoSuchRef
+from holdfast.hosting.git import refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.trees import Entry as TreeEntry
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import sessions
+from holdfast.web.chats.cache import Cache, cache_of
+from holdfast.web.chats.entries import Entry, Origin
+
+__all__ = ["Revocation", "is_current", "revoke"]
+
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+# Between two times that all are looked through; and how often they are when nothing has changed here.
+PAUSE_S: Final = 0.5
+ROOMS_S: Final = 5.0
+EVERY_S: Final = 60.0
+FIRST_ERROR: Final = 400
+log = structlog.get_logger(__name__)
+
+
+def revoke(host: Host) -> None:
+    """Remove conversations whose file was deleted, replaced or made private, or whose reader may not read it."""
+    cache_of(host.settings).drop(lambda record: not is_current(host, record))
+
+
+def is_current(host: Host, record: Entry) -> bool:
+    """Tell whether a conversation may stay in the cache."""
+    if record.session and not is_logged_in(host, record.session):
+        return False
+    origin = record.origin
+    if origin is None:
+        return True
+    try:
+        repository = repositories.repository_by_id(host.database, origin.repository)
+        return (
+            repository.owner.id == origin.owner
+            and (is_public(repository) or not origin.public)
+            and may_read(host, repository, record)
+            and lies_there(host, origin)
+        )
+    except (Missing, NoSuchFolder, NoSuchObject, NoSuchRef):
+        return False
+
+
+def is_logged_in(host: Host, session: str) -> bool:
+    """Tell whether a log-in still holds."""
+    found = select(sessions.c.user_id).where(
+        sessions.c.token_hash == session, sessions.c.expires_at > int(time.time())
+    )
+    with host.database.read() as connection:
+        return connection.execute(found).first() is not None
+
+
+def is_public(repository: Repository) -> bool:
+    """Tell whether people can read a repository who are not logged in."""
+    return not repository.is_private and repository.owner.visibility == "public"
+
+
+def may_read(host: Host, repository: Repository, record: Entry) -> bool:
+    """Tell whether the one reader of a sealed conversation may still read its file; others have no one reader."""
+    if not record.browser:
+        return True
+    if record.account is None:
+        return is_public(repository)
+    user = accounts.find_account(host.database, record.account)
+    if not user.is_active or user.may_not_log_in:
+        return False
+    grants = repositories.grants_of(host.database, user, repository)
+    return access.repository_access(Caller(user), repository, grants).may_read(Unit.CODE)
+
+
+def lies_there(host: Host, origin: Origin) -> bool:
+    """Tell whether a file still lies where it was opened."""
+    repo = open_repository(host.folders.existing(origin.repository))
+    if origin.kind == "commit":
+        commit = refs.rev_parse(repo, origin.ref)
+    else:
+        ref = refs.branch(repo, origin.ref) if origin.kind == "branch" else refs.tag(repo, origin.ref)
+        commit = None if ref is None else refs.commit_of(repo, ref.id)
+    if commit is None:
+        return False
+    entry = trees.find(repo, read_commit(repo, commit).tree, argument(origin.path))
+    return isinstance(entry, TreeEntry) and entry.id == origin.blob
+
+
+class Revocation:
+    """Looks through the conversations after every change, and now and then."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._changed: asyncio.Event | None = None
+
+    def after(self, app: ASGIApp) -> ASGIApp:
+        """Wrap an application: a request that may have changed something makes this look."""
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http" or scope["method"] in SAFE:
+                await app(scope, receive, send)
+                return
+
+            async def answer(message: Message) -> None:
+                await send(message)
+                if message["type"] == "http.response.start" and message["status"] < FIRST_ERROR and self._changed:
+                    self._changed.set()
+
+            await app(scope, receive, answer)
+
+        return serve
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Look for as long as the service runs; first, clear away what one that was killed has left."""
+        self._changed = asyncio.Event()
+        task = asyncio.create_task(self._watch(self._changed))
+        try:
+            yield
+        finally:
+            self._changed = None
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _watch(self, changed: asyncio.Event) -> None:
+        cache: Cache = cache_of(self._host.settings)
+        await self._do(cache.clear_leftovers)
+        looked = -EVERY_S
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), ROOMS_S)
+            now = time.monotonic()
+            if changed.is_set() or now - looked > EVERY_S:
+                changed.clear()
+                looked = now
+                await self._do(lambda: revoke(self._host))
+                await asyncio.sleep(PAUSE_S)
+            else:
+                await self._do(cache.close_removed)
+
+    @staticmethod
+    async def _do(work: Callable[[], None]) -> None:
+        """Do it in a thread; a database that is away for a moment is no reason to stop looking."""
+        try:
+            await to_thread.run_sync(work)
+        except Exception as error:  # noqa: BLE001  # the next look tries again
+            log.warning("the cache of conversations was not looked through", error=type(error).__name__)

@@ -1,0 +1,49 @@
+"""The process that brings a backup in, and what ends it."""
+
+import os
+from pathlib import Path
+
+from holdfast.web.chats.bringing import ImportLimits, Task
+from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
+
+
+def test_what_takes_too_long_is_ended_and_leaves_no_process(tmp_path: Path) -> None:
+    """A pipe that never says anything, for a second."""
+    os.mkfifo(tmp_path / "pipe")
+    keeper = os.open(tmp_path / "pipe", os.O_RDWR)
+    (tmp_path / "entry").mkdir()
+    limits = ImportLimits(memory=1 << 30, seconds=1, output=1 << 20)
+    task = Task(str(tmp_path / "pipe"), str(tmp_path / "entry"), "pipe", limits)
+    status, ended = run(task, tmp_path / "entry")
+    os.close(keeper)
+    assert status == -9
+    assert ended == limits.too_long
+    assert "1 seconds" in ended
+
+
+def test_what_writes_too_much_is_ended(tmp_path: Path) -> None:
+    """Whatever it writes, besides the copy of the file it reads."""
+    os.mkfifo(tmp_path / "pipe")
+    keeper = os.open(tmp_path / "pipe", os.O_RDWR)
+    (tmp_path / "entry").mkdir()
+    (tmp_path / "entry" / "new.db").write_bytes(bytes(5000))
+    limits = ImportLimits(memory=1 << 30, seconds=60, output=1000)
+    status, ended = run(Task(str(tmp_path / "pipe"), str(tmp_path / "entry"), "pipe", limits), tmp_path / "entry")
+    os.close(keeper)
+    assert (status, ended) == (-9, limits.too_large)
+
+
+def test_the_copy_of_the_file_does_not_count(tmp_path: Path) -> None:
+    """It is gone once it was read."""
+    (tmp_path / SPOOLED).write_bytes(bytes(1000))
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "one").write_bytes(bytes(10))
+    assert size_of(tmp_path) == 10
+
+
+def test_an_end_is_told_in_words() -> None:
+    """By the system for memory or time, or by a mistake of ours."""
+    limits = ImportLimits(memory=1 << 30, seconds=60, output=1)
+    assert "1,024 MB" in ended_by(-9, limits)
+    assert ended_by(-24, limits) == limits.too_long
+    assert ended_by(2, limits)

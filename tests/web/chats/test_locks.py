@@ -1,0 +1,46 @@
+"""Locks on the folders of conversations."""
+
+import shutil
+from pathlib import Path
+
+from holdfast.web.chats.locks import LOCK, is_locked, locked, open_private, private_folder
+
+
+def test_a_lock_is_held_by_one_and_given_back_by_closing(tmp_path: Path) -> None:
+    """Whoever comes second gets none; a folder that is not there is made only if wanted."""
+    entry = tmp_path / "entry"
+    assert locked(entry, make=False) is None
+    assert not entry.exists()
+    lock = locked(entry)
+    assert lock is not None
+    assert is_locked(entry)
+    assert locked(entry) is None
+    lock.close()
+    assert not is_locked(entry)
+    assert not is_locked(tmp_path / "none")
+
+
+def test_the_lock_of_a_folder_that_was_removed_is_not_taken_for_the_new_ones(tmp_path: Path) -> None:
+    """Whoever waits while the folder is removed makes it anew, and holds the lock that others see."""
+    entry = tmp_path / "entry"
+    first = locked(entry)
+    assert first is not None
+    shutil.rmtree(entry)
+    second = locked(entry)
+    assert second is not None
+    assert is_locked(entry)
+    first.close()
+    assert is_locked(entry)
+    second.close()
+
+
+def test_laxer_folders_are_closed(tmp_path: Path) -> None:
+    """With the two above them; and files are for this account from the first moment."""
+    folder = tmp_path / "a" / "b" / "c"
+    folder.mkdir(parents=True)
+    for path in (folder, folder.parent, folder.parent.parent):
+        path.chmod(0o755)
+    private_folder(folder)
+    open_private(folder / LOCK).close()
+    assert {path.stat().st_mode & 0o777 for path in (folder, folder.parent, folder.parent.parent)} == {0o700}
+    assert (folder / LOCK).stat().st_mode & 0o777 == 0o600

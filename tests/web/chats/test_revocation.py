@@ -1,0 +1,153 @@
+"""Conversations go from the cache with their file, its readers and the log-in."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import repositories
+from holdfast.web.chats.bringing import put
+from holdfast.web.chats.cache import cache_of
+from holdfast.web.chats.entries import Entry, Origin
+from holdfast.web.chats.revocation import is_current
+from tests.backup.container.vectors import SET_B
+from tests.backup.streams import KEYS
+from tests.conftest import wait_for
+from tests.hosting.conftest import world
+from tests.hosting.world import PASSWORD, World
+
+__all__ = ["world"]
+
+FILE = "/repos/ada/Snapshots/contents/phone.backup"
+SEALED = "/ada/Snapshots/chats/branch/main/phone.backup"
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> str:
+    """Write an encrypted backup."""
+    write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    return base64.b64encode((tmp_path / "sealed").read_bytes()).decode()
+
+
+@pytest.fixture
+def ada(world: World, content: str) -> httpx.Client:
+    """Make a public repository with an encrypted backup, and a reader."""
+    ada = world.user("ada")
+    world.account("bob")
+    ada.post("/user/repos", json={"name": "Snapshots", "auto_init": True, "default_branch": "main"})
+    ada.post(FILE, json={"content": content}).raise_for_status()
+    return ada
+
+
+def conversation(world: World, **more: object) -> Entry:
+    """Put a conversation of the file into the cache, as if it had been brought in."""
+    repository = repositories.find_repository(world.database, "ada", "Snapshots")
+    blob = world.admin.get(FILE).json()["sha"]
+    public = not repository.is_private
+    origin = Origin(repository.id, repository.owner.id, public, "branch", "main", b"phone.backup", blob)
+    record = Entry("x", origin, **more)  # type: ignore[arg-type]
+    folder = cache_of(world.service.settings).folder / "1234"
+    folder.mkdir(parents=True)
+    (folder / "chats.db").touch()
+    put(folder / "record", record)
+    return record
+
+
+def delete_file(ada: httpx.Client) -> None:
+    """Delete the file from the branch."""
+    ada.request("DELETE", FILE, json={"sha": ada.get(FILE).json()["sha"]}).raise_for_status()
+
+
+def replace_file(ada: httpx.Client) -> None:
+    """Put another file into its place."""
+    change = {"content": base64.b64encode(b"another").decode(), "sha": ada.get(FILE).json()["sha"]}
+    ada.put(FILE, json=change).raise_for_status()
+
+
+def make_private(ada: httpx.Client) -> None:
+    """Hide the repository."""
+    ada.patch("/repos/ada/Snapshots", json={"private": True}).raise_for_status()
+
+
+def delete_repository(ada: httpx.Client) -> None:
+    """Delete the repository."""
+    ada.delete("/repos/ada/Snapshots").raise_for_status()
+
+
+def delete_branch(ada: httpx.Client) -> None:
+    """Delete the branch it was opened on."""
+    ada.post("/repos/ada/Snapshots/branches", json={"new_branch_name": "other"}).raise_for_status()
+    ada.patch("/repos/ada/Snapshots", json={"default_branch": "other"}).raise_for_status()
+    ada.delete("/repos/ada/Snapshots/branches/main").raise_for_status()
+
+
+@pytest.mark.parametrize("change", [delete_file, replace_file, make_private, delete_repository, delete_branch])
+def test_a_change_takes_the_conversation_with_it_at_once(
+    world: World, ada: httpx.Client, change: Callable[[httpx.Client], None]
+) -> None:
+    """Without anybody looking; a change elsewhere does not."""
+    conversation(world)
+    folder = cache_of(world.service.settings).folder
+    ada.post("/repos/ada/Snapshots/issues", json={"title": "nothing"}).raise_for_status()
+    change(ada)
+    wait_for(lambda: not (folder / "1234").exists(), 30)
+
+
+def test_what_did_not_change_stays(world: World, ada: httpx.Client) -> None:
+    """Commits to other files, and what was opened by its commit although its branch went on."""
+    host = Host.open(world.service.settings)
+    record = conversation(world)
+    ada.post("/repos/ada/Snapshots/contents/other", json={"content": ""}).raise_for_status()
+    assert is_current(host, record)
+    assert is_current(host, Entry("on the shelf"))
+    host.close()
+
+
+def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: World, ada: httpx.Client) -> None:
+    """A collaborator who was removed, an account that was closed or deleted, a log-in that ended."""
+    host = Host.open(world.service.settings)
+    bob = world.open("/api/v1", "bob").get("/user").json()["id"]
+    mine = conversation(world, browser="b", account=bob)
+    assert is_current(host, mine)
+    assert not is_current(host, Entry("x", mine.origin, "b", bob, "no such log-in"))
+    assert not is_current(host, Entry("x", mine.origin, "b", 9999))
+    make_private(ada)
+    origin = mine.origin
+    assert origin is not None
+    private = Entry(
+        "x",
+        Origin(origin.repository, origin.owner, False, *((origin.kind, origin.ref, origin.path, origin.blob))),
+        "b",
+        bob,
+    )
+    assert not is_current(host, private)
+    ada.put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
+    assert is_current(host, private)
+    ada.delete("/repos/ada/Snapshots/collaborators/bob")
+    assert not is_current(host, private)
+    host.close()
+
+
+def test_logging_out_closes_what_a_key_opened(world: World, ada: httpx.Client) -> None:
+    """The cookie and the cache are gone, and the same cookies brought again open nothing."""
+    with httpx.Client(base_url=world.service.url, timeout=60, headers={"accept": "text/html"}) as browser:
+        browser.post("/login", data={"name": "bob", "password": PASSWORD})
+        given = browser.post(f"{SEALED}/-key", data={"key": str(SET_B.pool), "account": str(SET_B.aci)})
+        assert given.status_code == 303
+        wait_for(lambda: "Reading the backup" not in browser.get(SEALED).text, 60)
+        assert "Forget the key" in browser.get(SEALED).text
+        assert any(cache_of(world.service.settings).folder.glob("s*/sealed"))
+        kept = dict(browser.cookies)
+        left = browser.post("/logout")
+        assert 'holdfast_chats=""' in left.headers["set-cookie"]
+        assert left.headers["clear-site-data"] == '"cache"'
+        assert not any(cache_of(world.service.settings).folder.glob("s*/sealed"))
+        assert "holdfast_chats" not in browser.cookies
+    with httpx.Client(base_url=world.service.url, timeout=60, cookies=kept) as again:
+        assert "Forget the key" not in again.get(SEALED, headers={"accept": "text/html"}).text
