@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 from bench.harness import Figure
 from bench.load import rate
 from holdfast import logs
+from holdfast.cli.http_limits import Limits
 from holdfast.cli.worker import configured
 from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.store import accounts, tokens
@@ -51,7 +52,7 @@ def serve(
     with Path(log).open("w", encoding="utf-8") as stream:
         logs.configure(style="json", level="info", stream=stream)
         if isinstance(make, Whole):
-            config = configured(make())
+            config = configured(make(), Limits.of(make.settings))
             config.port = 0
         else:
             config = uvicorn.Config(make(), port=0, log_config=None, access_log=False)

@@ -90,6 +90,33 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(ge=0, le=8760, description="Every how many hours repositories that need it are packed; 0 is never."),
     ] = 24
+    max_connections: Annotated[
+        int, Meta(ge=1, le=65_536, description="How many connections each process serves at once.")
+    ] = 4096
+    max_connections_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=65_536,
+            description="How many connections of one address each process serves at once; trusted proxies may "
+            "have as many as there are.",
+        ),
+    ] = 256
+    header_timeout: Annotated[
+        int, Meta(ge=1, le=3600, description="How many seconds a client may take for the head of a request.")
+    ] = 30
+    keep_alive_timeout: Annotated[
+        int, Meta(ge=1, le=3600, description="How many seconds a connection may wait for the next request.")
+    ] = 60
+    body_timeout: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=3600,
+            description="In how many seconds at least a kilobyte of a request's body must arrive; twice as long "
+            "a client may read nothing of an answer.",
+        ),
+    ] = 60
     login_failures: Annotated[
         int, Meta(ge=1, le=10_000, description="How many wrong passwords a name may get from one address.")
     ] = 10

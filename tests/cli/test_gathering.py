@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from holdfast.cli.gathering import MOST_UNWANTED, SMALL, Gathered
+from holdfast.cli.http_limits import Limits
 from holdfast.cli.worker import configured
 
 LARGE = b"x" * (3 * SMALL)
@@ -39,7 +40,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Serve it."""
-    config = configured(app)
+    config = configured(app, Limits())
     config.port = 0
     server = uvicorn.Server(config)
     bound = config.bind_socket()

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import math
 import os
 import signal
 import socket
@@ -15,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.importer import import_from_string
 
-from holdfast.cli.gathering import Gathering
+from holdfast.cli.http_limits import Limits, limited_protocol
 from holdfast.settings import Settings
 
 __all__ = ["GRACE_SECONDS", "Worker", "configured", "new_worker"]
@@ -91,20 +92,21 @@ def new_worker(
     """Build the application in this process, and the server that runs it."""
     # The website is named, not imported: no room but the entry point may know it.
     build = import_from_string("holdfast.web.app:build")
-    return Worker(configured(build(settings)), signals, on_started)
+    return Worker(configured(build(settings), Limits.of(settings)), signals, on_started)
 
 
-def configured(app: ASGIApp) -> uvicorn.Config:
+def configured(app: ASGIApp, limits: Limits) -> uvicorn.Config:
     """Say how the service is served."""
     return uvicorn.Config(
         app,
         loop="uvloop",
-        http=Gathering,
+        http=limited_protocol(limits),
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         # The application does that, and takes nothing but addresses.
         proxy_headers=False,
+        timeout_keep_alive=math.ceil(limits.keep_alive_timeout),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

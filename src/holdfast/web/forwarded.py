@@ -4,84 +4,15 @@ Uvicorn has such a middleware; it hands on whatever text stands in the header as
 counted by. Here an address is an IP address or it does not count.
 """
 
-import ipaddress
-from collections.abc import Iterable
-from functools import lru_cache
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["ForwardedHeaders", "TrustedProxies", "parse_address"]
+from holdfast.hosting.client_address import TrustedProxies
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# No address with its port is longer; nor does a request pass more proxies.
-LONGEST: Final = 64
-MOST_PROXIES: Final = 32
+__all__ = ["ForwardedHeaders"]
+
 SCHEMES: Final = {b"http": "http", b"https": "https"}
-
-
-def parse_address(text: str) -> Address | None:
-    """Read an IP address, as it is, with a port, or in brackets; an IPv4 address mapped to IPv6 is one of IPv4."""
-    text = text.strip().strip('"')
-    if not text or len(text) > LONGEST or not text.isascii():
-        return None
-    if text.startswith("["):
-        host, bracket, port = text[1:].partition("]")
-        if not bracket or (port and not is_port(port.removeprefix(":"))):
-            return None
-        text = host
-    elif text.count(":") == 1:
-        text, _, port = text.partition(":")
-        if not is_port(port):
-            return None
-    try:
-        parsed = ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
-    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
-    return mapped or parsed
-
-
-def is_port(text: str) -> bool:
-    """Tell whether a text is the number of a port."""
-    return text.isascii() and text.isdigit() and len(text) <= 5
-
-
-class TrustedProxies:
-    """The addresses and networks whose word on a client is taken; `*` is all of them."""
-
-    def __init__(self, setting: str) -> None:
-        parts = [part.strip() for part in setting.split(",")]
-        self._all = "*" in parts
-        self._networks = [ipaddress.ip_network(part, strict=False) for part in parts if part != "*"]
-        # Nearly all requests come from the same few proxies.
-        self.trusts = lru_cache(maxsize=4096)(self._trusts)
-
-    def _trusts(self, text: str) -> bool:
-        """Tell whether a peer is trusted."""
-        address = parse_address(text)
-        return address is not None and self.trusts_address(address)
-
-    def trusts_address(self, address: Address) -> bool:
-        """Tell whether an address is a trusted proxy's."""
-        return self._all or any(address in network for network in self._networks)
-
-    def client_of(self, values: Iterable[bytes]) -> Address | None:
-        """Return the client a trusted peer names: the last address that is no trusted proxy's.
-
-        Every proxy adds whom it was asked by at the end, so what stands before an untrusted address, or before
-        something that is no address, was written by anybody and does not count.
-        """
-        found = None
-        parts = b",".join(values).split(b",")
-        for part in reversed(parts[-MOST_PROXIES:]):
-            address = parse_address(part.decode("latin-1"))
-            if address is None:
-                break
-            found = address
-            if not self.trusts_address(address):
-                break
-        return found
 
 
 class ForwardedHeaders:

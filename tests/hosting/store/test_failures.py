@@ -3,15 +3,12 @@
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.failures import (
     KNOWN_SECONDS,
     cancel_attempt,
     count_wrong_token,
     expired,
-    network_of,
     reserve_attempt,
     seconds_to_wait,
     succeed,
@@ -127,21 +124,6 @@ def test_an_address_of_any_text_can_be_counted(database: Database) -> None:
     for _ in range(3):
         assert fail(database, "ada", "é" * 20_000, 1) == 0
     assert fail(database, "ada", "é" * 20_000, 1) > 0
-
-
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-        ("2001:db8:1:2:ffff::1%eth0", "2001:db8:1:2::"),
-        ("", ""),
-    ],
-)
-def test_a_customers_network_is_one_address(address: str, network: str) -> None:
-    """Whoever has an IPv6 network has more addresses than there are limits."""
-    assert network_of(address) == network
 
 
 def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> None:

@@ -13,7 +13,6 @@ An address is an IPv4 address or an IPv6 network of 64 bits, which is what one c
 """
 
 import hashlib
-import ipaddress
 import time
 from typing import Final
 
@@ -22,6 +21,7 @@ from sqlalchemy import select as sql_select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
+from holdfast.hosting.client_address import network_of
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import login_failures
 
@@ -29,7 +29,6 @@ __all__ = [
     "cancel_attempt",
     "count_wrong_token",
     "expired",
-    "network_of",
     "reserve_attempt",
     "seconds_to_wait",
     "succeed",
@@ -41,21 +40,6 @@ TOTAL_FACTOR: Final = 10
 # An address from which somebody logged in is known for this long.
 KNOWN_SECONDS: Final = 30 * 86_400
 KNOWN: Final = "+"
-IPV6_NETWORK_BITS: Final = 64
-
-
-def network_of(address: str) -> str:
-    """Return what counts as one address: an IPv4 address, an IPv6 network of 64 bits, or a digest of a text."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        # Never a text of any length: it is a part of a key.
-        return hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:32] if address else ""
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped is not None:
-            return str(parsed.ipv4_mapped)
-        return str(ipaddress.ip_network((int(parsed), IPV6_NETWORK_BITS), strict=False).network_address)
-    return str(parsed)
 
 
 class Sources:

@@ -1,0 +1,372 @@
+"""What nobody can do to the server with a connection: send much, slowly, or nothing; over real sockets."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from holdfast.cli.http_limits import (
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MAX_PIPELINED,
+    MAX_TARGET_BYTES,
+    MIN_BODY_BYTES,
+    Limits,
+)
+from holdfast.cli.worker import configured
+from holdfast.settings import Settings
+from tests.conftest import wait_for
+
+SHORT = Limits(header_timeout=0.3, keep_alive_timeout=0.3, body_timeout=0.3, check_interval=0.05)
+LONG = Limits(check_interval=0.05)
+LARGE = b"x" * 30_000_000
+
+
+class App:
+    """Answers with what it was sent, or with much; notes the headers it saw."""
+
+    def __init__(self) -> None:
+        self.headers: list[list[tuple[bytes, bytes]]] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+        if scope["path"] != "/damaged":
+            # Of a body that turns out to be damaged the beginning may be served, at whatever moment.
+            self.headers.append(scope["headers"])
+        body, more = b"", True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message["body"]
+            more = message["more_body"]
+        if scope["path"] == "/large":
+            body = LARGE
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]}
+        )
+        await send({"type": "http.response.body", "body": body})
+
+
+@contextmanager
+def serving(limits: Limits) -> Iterator[tuple[App, Callable[[], socket.socket]]]:
+    """Serve the application with some limits; what is returned opens a connection."""
+    app = App()
+    config = configured(app, limits)
+    config.port = 0
+    server = uvicorn.Server(config)
+    bound = config.bind_socket()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    wait_for(lambda: server.started)
+    opened: list[socket.socket] = []
+
+    def connect() -> socket.socket:
+        opened.append(socket.create_connection(bound.getsockname(), timeout=20))
+        return opened[-1]
+
+    try:
+        yield app, connect
+    finally:
+        for connection in opened:
+            connection.close()
+        server.should_exit = True
+        thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[App, Callable[[], socket.socket]]]:
+    """Serve with the limits on size only."""
+    with serving(LONG) as given:
+        yield given
+
+
+def heard(connection: socket.socket) -> bytes:
+    """Return all that comes until the connection is closed, in whatever way."""
+    answer = b""
+    try:
+        while piece := connection.recv(65536):
+            answer += piece
+    except ConnectionError:
+        pass
+    return answer
+
+
+def told(connect: Callable[[], socket.socket], *pieces: bytes) -> bytes:
+    """Send something on a new connection and return what comes back."""
+    connection = connect()
+    try:
+        for piece in pieces:
+            connection.sendall(piece)
+    except ConnectionError:
+        pass  # refused before all of it was sent
+    return heard(connection)
+
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
+LAST = b"Connection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "status"),
+    [
+        ([GET + b"X: " + b"a" * (MAX_HEAD_BYTES - 500) + b"\r\n" + LAST], b"200"),
+        ([GET + b"X: " + b"a" * MAX_HEAD_BYTES + b"\r\n" + LAST], b"431"),
+        ([GET + b"X: ", *[b"a" * 8192] * 200], b"431"),
+        ([GET, *[b"X: " + b"a" * 1000 + b"\r\n"] * 100, LAST], b"431"),
+        ([GET + b"X: y\r\n" * (MAX_HEADERS - 2) + LAST], b"200"),
+        ([GET + b"X: y\r\n" * (MAX_HEADERS - 1) + LAST], b"431"),
+        ([b"GET /" + b"a" * (MAX_TARGET_BYTES - 1) + b" HTTP/1.1\r\nHost: x\r\n" + LAST], b"200"),
+        ([b"GET /" + b"a" * MAX_TARGET_BYTES + b" HTTP/1.1\r\nHost: x\r\n" + LAST], b"414"),
+        ([b"GET /", *[b"a" * 8192] * 200], b"431"),
+        ([b"a" * 100_000], b"400"),
+    ],
+)
+def test_a_head_has_a_largest_size(
+    served: tuple[App, Callable[[], socket.socket]], pieces: list[bytes], status: bytes
+) -> None:
+    """In one header, in many, in the target, and without an end; whoever sends more is told."""
+    assert told(served[1], *pieces).startswith(b"HTTP/1.1 " + status)
+
+
+def test_a_header_of_64_mib_is_not_kept(served: tuple[App, Callable[[], socket.socket]]) -> None:
+    """The connection ends long before."""
+    connection, sent = served[1](), 0
+    connection.sendall(GET + b"X: ")
+    with pytest.raises(ConnectionError):
+        while sent < 64 * 2**20:
+            sent += connection.send(b"a" * 65536)
+        connection.recv(1)
+    assert sent < 40 * 2**20
+
+
+def test_many_requests_on_one_connection_have_a_size_each(served: tuple[App, Callable[[], socket.socket]]) -> None:
+    """What was sent before does not count."""
+    large = GET + b"X: " + b"a" * 40_000 + b"\r\n"
+    answer = told(served[1], *[large + b"\r\n"] * 4, large + LAST)
+    assert answer.count(b"HTTP/1.1 200") == 5
+
+
+def test_a_flood_of_requests_at_once_is_ended(served: tuple[App, Callable[[], socket.socket]]) -> None:
+    """Each that waits takes memory."""
+    before = len(served[0].headers)
+    answer = told(served[1], (GET + b"\r\n") * 10_000)
+    assert answer.count(b"HTTP/1.1 400") <= 1
+    assert len(served[0].headers) - before <= MAX_PIPELINED + 2
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+        POST + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+        POST + b"Content-Length: 5, 5\r\n\r\nhello",
+        POST + b"Content-Length: +5\r\n\r\nhello",
+        POST + b"Content-Length: -5\r\n\r\nhello",
+        POST + b"Content-Length: 0x5\r\n\r\nhello",
+        POST + b"Content-Length: 5 5\r\n\r\nhello",
+        POST + b"Content-Length: 99999999999999999999999\r\n\r\nhello",
+        POST + b"Content-Length : 5\r\n\r\nhello",
+        POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        POST + b" Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"X: y\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"X: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"X: \0\r\n\r\n",
+        b"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1 \r\nHost: x\r\n\r\n",
+    ],
+)
+def test_framing_that_can_be_read_in_two_ways_is_refused(
+    served: tuple[App, Callable[[], socket.socket]], request_: bytes
+) -> None:
+    """A proxy before this server may read it in the other, and take a part of a body for a request."""
+    before = len(served[0].headers)
+    answer = told(served[1], request_ + GET + LAST)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert len(served[0].headers) == before
+
+
+@pytest.mark.parametrize(
+    "body", [b"-1\r\n\r\n", b"0x1\r\na\r\n", b"fffffffffffffffff\r\na\r\n", b"1\r\naX0\r\n", b"1\na\r\n"]
+)
+def test_chunks_that_can_be_read_in_two_ways_are_refused(
+    served: tuple[App, Callable[[], socket.socket]], body: bytes
+) -> None:
+    """Nothing that follows is taken for a request."""
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n"
+    answer = told(served[1], POST.replace(b"/ ", b"/damaged ") + chunked + body + b"0\r\n\r\n" + GET + LAST)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_headers_after_a_body_do_not_count(served: tuple[App, Callable[[], socket.socket]]) -> None:
+    """A proxy did not look at them."""
+    app, connect = served
+    chunked = (
+        POST + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nhi\r\n0\r\nX-Forwarded-For: y\r\n\r\n"
+    )
+    assert told(connect, chunked).endswith(b"\r\n\r\nhi")
+    assert b"x-forwarded-for" not in dict(app.headers[-1])
+
+
+def test_what_surrounds_chunks_has_a_largest_size(served: tuple[App, Callable[[], socket.socket]]) -> None:
+    """An extension without an end, and headers after the body without an end; small chunks are fine."""
+    head = POST + b"Transfer-Encoding: chunked\r\n"
+    extension = b";a=" + b"b" * 65_533
+    for start, piece in ((b"1", extension), (b"0\r\n", b"X: " + b"y" * 60_000 + b"\r\n")):
+        connection = served[1]()
+        connection.sendall(head + b"\r\n" + start)
+        with pytest.raises(ConnectionError):
+            for _ in range(64 * 2**20 // len(piece)):
+                connection.sendall(piece)
+            connection.recv(1)
+            connection.recv(1)
+    small = b"1\r\na\r\n" * 200_000 + b"0\r\n\r\n"
+    assert told(served[1], head + LAST + small).endswith(b"\r\n\r\n" + b"a" * 200_000)
+
+
+@pytest.mark.parametrize("start", [b"", b"\r\n", GET, GET + b"X: "])
+def test_a_head_comes_in_time(start: bytes) -> None:
+    """A connection that says nothing, or a byte now and then, is closed; a half request is told why."""
+    with serving(SHORT) as (app, connect):
+        connection = connect()
+        connection.sendall(start)
+        answer = b""
+        connection.settimeout(0.02)
+        while True:
+            try:
+                piece = connection.recv(65536)
+            except TimeoutError:
+                if start == GET + b"X: ":
+                    connection.send(b"a")
+                continue
+            except ConnectionError:
+                break
+            answer += piece
+            if not piece:
+                break
+        assert answer.startswith(b"HTTP/1.1 408") if start.strip() else answer == b""
+        assert app.headers == []
+
+
+def test_a_connection_that_is_not_used_any_more_is_closed() -> None:
+    """Also when it sends empty lines."""
+    with serving(SHORT) as (_, connect):
+        for more in (b"", b"\r\n"):
+            connection = connect()
+            connection.sendall(GET + b"\r\n" + more)
+            assert heard(connection).startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_does_not_come_is_ended() -> None:
+    """A byte now and then is not enough."""
+    with serving(SHORT) as (_, connect):
+        connection = connect()
+        connection.sendall(POST + b"Content-Length: 100000\r\n\r\n")
+        connection.settimeout(0.02)
+        answer = b""
+        while not answer:
+            try:
+                answer = connection.recv(65536)
+            except TimeoutError:
+                connection.send(b"a")
+        assert answer.startswith(b"HTTP/1.1 408")
+
+
+def test_a_slow_body_survives() -> None:
+    """As long as it brings a kilobyte in each interval, however long it takes in all."""
+    with serving(SHORT) as (_, connect):
+        connection = connect()
+        piece = b"a" * MIN_BODY_BYTES
+        connection.sendall(POST + b"Content-Length: %d\r\nConnection: close\r\n\r\n" % (12 * len(piece)))
+        pause = threading.Event()
+        for _ in range(12):
+            connection.sendall(piece)
+            pause.wait(0.1)  # the body as a whole takes four times its timeout
+        assert heard(connection).endswith(piece * 12)
+
+
+def test_who_reads_nothing_of_an_answer_is_gone() -> None:
+    """What was to be sent is dropped."""
+    with serving(SHORT) as (_, connect):
+        connection = connect()
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        pause = threading.Event()
+        while True:  # until the server has ended it; asking reads nothing
+            try:
+                connection.send(b"\r\n")
+            except ConnectionError:
+                break
+            pause.wait(0.02)
+
+
+def test_who_reads_an_answer_slowly_gets_all_of_it() -> None:
+    """It takes longer than a client may read nothing."""
+    with serving(Limits(body_timeout=0.5, check_interval=0.05)) as (_, connect):
+        connection, room, received = connect(), memoryview(bytearray(4_000_000)), 0
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n" + LAST)
+        pause = threading.Event()
+        while count := connection.recv_into(room):
+            received += count
+            pause.wait(0.1)
+        assert received > len(LARGE)
+
+
+def test_one_address_has_a_largest_number_of_connections() -> None:
+    """Whoever opens more is told; one that is closed makes room. A trusted proxy may have all."""
+    few = Limits(max_connections_per_address=3, trusted_proxies="192.0.2.1")
+    with serving(few) as (_, connect):
+        kept = [connect() for _ in range(3)]
+        for connection in kept:
+            connection.sendall(GET + b"\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        refused = told(connect, GET + LAST)
+        assert refused.startswith(b"HTTP/1.1 503")
+        assert b"retry-after: " in refused
+        kept[0].close()
+        wait_for(lambda: told(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
+    with serving(Limits(max_connections_per_address=3)) as (_, connect):
+        assert all(connect().send(b"G") for _ in range(10))
+        assert told(connect, GET + LAST).startswith(b"HTTP/1.1 200")
+
+
+def test_who_asks_for_something_takes_the_place_of_who_does_not() -> None:
+    """When there are as many connections as may be, the longest idle one ends; never one being answered."""
+    with serving(Limits(max_connections=3)) as (_, connect):
+        idle, other = connect(), connect()
+        busy = connect()
+        busy.sendall(POST + b"Content-Length: 2\r\n" + LAST + b"h")
+        wait_for(lambda: told(connect, GET + LAST).startswith(b"HTTP/1.1 200"))
+        assert heard(idle) == b""
+        other.sendall(GET + LAST)
+        assert heard(other).startswith(b"HTTP/1.1 200")
+        busy.sendall(b"i")
+        assert heard(busy).endswith(b"hi")
+
+
+def test_the_settings_name_the_limits() -> None:
+    """And there are no more connections than files may be open."""
+    limits = Limits.of(Settings(header_timeout=7, keep_alive_timeout=8, body_timeout=9, max_connections=10))
+    assert (limits.header_timeout, limits.keep_alive_timeout, limits.body_timeout) == (7, 8, 9)
+    assert limits.max_connections == 10
+    assert Limits.of(Settings(max_connections=65_536)).max_connections < 65_536
