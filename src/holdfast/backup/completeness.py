@@ -32,6 +32,7 @@ from holdfast.backup.rules.validator import Validation, validating
 from holdfast.backup.schema import BackupInfo, backup_pb2
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Answer", "Completeness", "Loss", "LostAttachment", "check_completeness"]
 
@@ -68,6 +69,7 @@ LOSSES: Final[tuple[tuple[type[AttachmentError], Loss], ...]] = (
 )
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class LostAttachment:
     """An attachment of one message that is not in the backup, or not as it was; `loss` says which."""
@@ -81,6 +83,7 @@ class LostAttachment:
     frame: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Completeness:
     """Whether everything a backup means to hold can be had from it.
@@ -198,6 +201,7 @@ def read_through(media: Media, attachment: Attachment) -> Loss | None:
     return None
 
 
+@redacted
 @dataclass(slots=True)
 class Directory:
     """Who is who in a backup: the names of people and chats."""

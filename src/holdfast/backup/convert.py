@@ -19,6 +19,7 @@ from holdfast.backup.media import kept
 from holdfast.backup.opening import Backup
 from holdfast.backup.wire import Names
 from holdfast.backup.writer import BackupWriter
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Conversion", "To", "convert", "form_of"]
 
@@ -36,6 +37,7 @@ class To(StrEnum):
 EXTENSIONS: Final = {".binproto": To.STREAM, ".jsonl": To.JSONL, ".json": To.JSON, ".encrypted": To.CONTAINER}
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """What was written: how many frames, and for a folder how many attachments and which could not be copied."""

@@ -21,6 +21,7 @@ from holdfast.backup.wire import Block, Limits
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
 
 __all__ = ["ChatCount", "Header", "Info", "info"]
 
@@ -38,6 +39,7 @@ PICKED: Final = Selection(
 )
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Header:
     """What a backup says about itself, without its key and its debug data."""
@@ -53,6 +55,7 @@ class Header:
         return moment(self.made_at_ms)
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class ChatCount:
     """How many messages a chat has."""
@@ -61,6 +64,7 @@ class ChatCount:
     messages: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Info:
     """A backup at a glance.
@@ -115,6 +119,7 @@ def info(
         return digest.info(verify_media=verify_media)
 
 
+@redacted
 @dataclass
 class Digest:
     """Adds frames up."""

@@ -16,10 +16,12 @@ from holdfast.backup.errors import AttachmentMissing
 from holdfast.backup.sample import sample_media
 from holdfast.backup.sample.media import Media
 from holdfast.backup.writer import write_stream
+from holdfast.redacted_repr import redacted
 
 __all__ = ["SampleMedia", "write_sample"]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class SampleMedia:
     """The attachments of a made-up history, which are made up too."""

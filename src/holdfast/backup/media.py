@@ -31,6 +31,7 @@ from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.collect import Selection, collect_block, name_of
 from holdfast.backup.wire.paths import path_to
 from holdfast.backup.wire.stream import NO_CAP
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Extracted", "MediaCheck", "Pointer", "check_media", "extract", "kept", "pointers", "pointers_of"]
 
@@ -76,6 +77,7 @@ EXTENSIONS: Final = {
 }
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Pointer:
     """One attachment a message refers to, by the way `path` through its frame.
@@ -107,6 +109,7 @@ class MediaCheck:
     verified: bool
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """What became of one attachment: the file it was written to, or the problem with it."""

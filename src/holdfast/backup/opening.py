@@ -54,6 +54,7 @@ from holdfast.backup.schema import BackupInfo
 from holdfast.backup.wire import Block, Frame, FrameStream, Limits, frames, walk
 from holdfast.backup.wire.salvage import HEAD, OnGap, SalvagedStream, is_plain, is_record, length_at
 from holdfast.backup.wire.stream import NO_CAP
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Backup", "Form", "open"]
 
@@ -172,6 +173,7 @@ class Backup:
         self.close()
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Opener:
     """What opening needs to know besides the place."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.backup.archive.identity import Identity
+from holdfast.redacted_repr import redacted
 
 __all__ = ["STRENGTH", "Alias", "When", "people_of"]
 
@@ -23,6 +24,7 @@ STRENGTH: Final = ("aci", "pni", "e164", "username")
 When = tuple[int, str]
 
 
+@redacted
 @dataclass(slots=True)
 class Alias:
     """What records go by: `key`, and with each identifier seen on them the earliest snapshot that has it so."""

@@ -8,12 +8,14 @@ from msgspec import Struct
 from holdfast.backup.archive import model
 from holdfast.backup.archive.reading import Reader
 from holdfast.backup.errors import NotInArchive
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Folder", "Month", "accounts", "at_position", "folders", "kept_file", "latest_messages", "months"]
 
 LAST: Final = (1 << 63) - 1
 
 
+@redacted
 class Folder(Struct, frozen=True):
     """A folder of chats as the owner made it; `takes` tells what is in it."""
 
@@ -32,6 +34,7 @@ class Folder(Struct, frozen=True):
         return wanted or chat.id in self.included
 
 
+@redacted
 class Month(Struct, frozen=True):
     """The messages of a chat in one month, `name` as in 2024-05; `days` are those that have some."""
 

@@ -11,6 +11,7 @@ import msgspec
 from holdfast.backup.archive import model
 from holdfast.backup.archive.people import Names
 from holdfast.backup.archive.sentences import SENTENCES, sentence
+from holdfast.redacted_repr import redacted
 
 __all__ = ["COLUMNS", "Belongings", "Completer", "Row", "Rows"]
 
@@ -79,6 +80,7 @@ Row = tuple[Any, ...]
 Rows = dict[int, list[Row]]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Belongings:
     """What belongs to some messages, by message; `more` are those that have any of it but a state.
@@ -114,6 +116,7 @@ class Belongings:
         )
 
 
+@redacted
 @dataclass(slots=True)
 class Completer:
     """Reads what hangs on messages, and names everybody in them."""

@@ -8,6 +8,7 @@ from holdfast.backup.archive.identity import uuid_text
 from holdfast.backup.archive.snapshots import Snapshots
 from holdfast.backup.archive.tolerance import Notes
 from holdfast.backup.schema import backup_pb2 as pb
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Extras", "custom_color"]
 
@@ -31,6 +32,7 @@ def argb(value: int) -> str:
     return f"#{value & 0xFFFFFF:06x}{value >> 24:02x}"
 
 
+@redacted
 @dataclass(slots=True)
 class Extras:
     """Takes in what there is of each kind; the latest snapshot decides what shows."""

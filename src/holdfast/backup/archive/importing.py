@@ -36,6 +36,7 @@ from holdfast.backup.wire import Block, FrameStream, walk
 from holdfast.backup.wire.entries import ODD, Item, read_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Imported", "Progress", "import_backup", "writing"]
 
@@ -50,6 +51,7 @@ WHAT: Final = 2
 SETTINGS: Final = ("accountSettings", "platformASpecificSettings", "iosSpecificSettings")
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What an import did; `known` is True when the archive had the backup already and nothing was changed."""
@@ -68,6 +70,7 @@ class Imported:
     seconds: float
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Survey:
     """What the first reading found."""
@@ -194,6 +197,7 @@ def import_backup(connection: sqlite3.Connection, backup: Backup, progress: Prog
     )
 
 
+@redacted
 @dataclass(slots=True)
 class Importer:
     """One import at work."""

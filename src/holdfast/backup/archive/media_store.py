@@ -13,10 +13,12 @@ from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, UnreadableBackup
 from holdfast.backup.media import extension_of, kept, make_folder
 from holdfast.backup.opening import Backup
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Copied", "copy_media"]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Copied:
     """What became of one attachment: where it lies, or the problem with it; `new` if it was written."""

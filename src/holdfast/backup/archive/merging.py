@@ -24,6 +24,7 @@ from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast.backup.wire.entries import PARTS, RICH, Item, fingerprint_of, read_items
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Merger", "identity_of", "placed"]
 
@@ -65,6 +66,7 @@ def placed(item: Item, number: int, rank: int, order: tuple[int, int] | None = N
 Whose = tuple[int, int]
 
 
+@redacted
 @dataclass(slots=True)
 class Merger:
     """Decides where messages go, and what they say when several snapshots have them."""

@@ -20,6 +20,7 @@ from holdfast.backup.archive.tolerance import Notes
 from holdfast.backup.schema.backup_pb2 import ChatItem
 from holdfast.backup.wire.entries import LOST, PARTS, RICH, STRANGER, UNSURE, Item, message_id
 from holdfast.backup.wire.intake import take_in
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Counts", "Entry", "Messages"]
 
@@ -42,6 +43,7 @@ class Counts:
     vanished: int = 0
 
 
+@redacted
 @dataclass(slots=True)
 class Messages:
     """Takes in the messages of one backup, a block at a time."""

@@ -5,6 +5,8 @@ Millions of them are made for one export, and a struct is made in a twentieth of
 
 from msgspec import Struct
 
+from holdfast.redacted_repr import redacted
+
 __all__ = [
     "Attachment",
     "Card",
@@ -36,6 +38,7 @@ class Position(Struct, frozen=True, gc=False, order=True):
     id: int
 
 
+@redacted
 class Snapshot(Struct, frozen=True, gc=False):
     """One backup that was imported."""
 
@@ -50,6 +53,7 @@ class Snapshot(Struct, frozen=True, gc=False):
     source: str
 
 
+@redacted
 class Chat(Struct, frozen=True, gc=False):
     """A chat; `vanished` when the latest snapshot no longer has it."""
 
@@ -65,6 +69,7 @@ class Chat(Struct, frozen=True, gc=False):
     vanished: bool
 
 
+@redacted
 class Person(Struct, frozen=True, gc=False):
     """Somebody in an account: a contact or the owner."""
 
@@ -84,6 +89,7 @@ class Person(Struct, frozen=True, gc=False):
     vanished: bool
 
 
+@redacted
 class Attachment(Struct, frozen=True, gc=False):
     """A file of a message.
 
@@ -106,6 +112,7 @@ class Attachment(Struct, frozen=True, gc=False):
     path: str | None
 
 
+@redacted
 class Reaction(Struct, frozen=True, gc=False):
     """Somebody's reaction."""
 
@@ -115,6 +122,7 @@ class Reaction(Struct, frozen=True, gc=False):
     sent_ms: int
 
 
+@redacted
 class Receipt(Struct, frozen=True, gc=False):
     """What became of a message on its way to one recipient."""
 
@@ -125,6 +133,7 @@ class Receipt(Struct, frozen=True, gc=False):
     reason: str | None
 
 
+@redacted
 class Revision(Struct, frozen=True, gc=False):
     """An earlier wording, the oldest has number 1."""
 
@@ -133,6 +142,7 @@ class Revision(Struct, frozen=True, gc=False):
     text: str | None
 
 
+@redacted
 class Quote(Struct, frozen=True, gc=False):
     """What a message answers to; `target_id` is the quoted message where the archive has it."""
 
@@ -144,6 +154,7 @@ class Quote(Struct, frozen=True, gc=False):
     target_id: int | None
 
 
+@redacted
 class Link(Struct, frozen=True, gc=False):
     """The preview of a page."""
 
@@ -153,6 +164,7 @@ class Link(Struct, frozen=True, gc=False):
     date_ms: int | None
 
 
+@redacted
 class TextRange(Struct, frozen=True, gc=False):
     """A style, or a mention of somebody, in a text; places count UTF-16 units."""
 
@@ -163,6 +175,7 @@ class TextRange(Struct, frozen=True, gc=False):
     mention: str | None
 
 
+@redacted
 class PollOption(Struct, frozen=True, gc=False):
     """One answer and who chose it."""
 
@@ -170,6 +183,7 @@ class PollOption(Struct, frozen=True, gc=False):
     voters: tuple[str, ...]
 
 
+@redacted
 class Poll(Struct, frozen=True, gc=False):
     """A poll."""
 
@@ -179,6 +193,7 @@ class Poll(Struct, frozen=True, gc=False):
     options: tuple[PollOption, ...]
 
 
+@redacted
 class CardField(Struct, frozen=True, gc=False):
     """One line of a contact card: a phone number, an email address or where somebody lives."""
 
@@ -188,6 +203,7 @@ class CardField(Struct, frozen=True, gc=False):
     value: str
 
 
+@redacted
 class Card(Struct, frozen=True, gc=False):
     """A contact that was sent."""
 
@@ -196,6 +212,7 @@ class Card(Struct, frozen=True, gc=False):
     fields: tuple[CardField, ...]
 
 
+@redacted
 class Change(Struct, frozen=True, gc=False):
     """What a later snapshot said differently of a message: an edit, a reaction, a receipt, a vote."""
 
@@ -206,6 +223,7 @@ class Change(Struct, frozen=True, gc=False):
     after: str | None
 
 
+@redacted
 class Message(Struct, frozen=True, gc=False):
     """A message with all that hangs on it.
 
@@ -245,6 +263,7 @@ class Message(Struct, frozen=True, gc=False):
     unfolded: bool = False
 
 
+@redacted
 class Page(Struct, frozen=True, gc=False):
     """Some messages in a row; `older` and `newer` are where the next pages begin, None at the ends."""
 
@@ -253,6 +272,7 @@ class Page(Struct, frozen=True, gc=False):
     newer: Position | None
 
 
+@redacted
 class Skipped(Struct, frozen=True, gc=False):
     """What an import left out or read as something else; `frame` 1 is the first frame after the header."""
 

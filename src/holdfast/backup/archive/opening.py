@@ -16,6 +16,7 @@ from holdfast.backup.archive.searching import Hits, Order, search
 from holdfast.backup.archive.statistics import Statistics, statistics
 from holdfast.backup.errors import ArchiveError, NotAnArchive
 from holdfast.backup.opening import Backup
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Archive", "open"]
 
@@ -27,6 +28,7 @@ LONGEST_TEXT: Final = 128 << 10
 MAGIC: Final = b"SQLite format 3\x00"
 
 
+@redacted
 class Archive(Reader):
     """An opened archive."""
 

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from holdfast.redacted_repr import redacted
+
 __all__ = ["Names"]
 
 
+@redacted
 @dataclass(slots=True)
 class Names:
     """The names of everybody in an archive, read once: there are thousands of people, not millions."""

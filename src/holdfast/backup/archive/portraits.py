@@ -10,6 +10,7 @@ from holdfast.backup.archive.snapshots import Snapshots
 from holdfast.backup.archive.tolerance import Notes
 from holdfast.backup.names import joined
 from holdfast.backup.schema import backup_pb2 as pb
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Portraits", "style_of"]
 
@@ -29,6 +30,7 @@ def ms(value: int) -> int | None:
     return min(value, LATEST) if value else None
 
 
+@redacted
 @dataclass(slots=True)
 class Portraits:
     """Writes what a snapshot says, unless `dry`: then a later one says something else and only notes count."""

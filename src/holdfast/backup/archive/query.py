@@ -14,6 +14,7 @@ from typing import Final
 from holdfast.backup.archive.signs import sign_query, split_signs
 from holdfast.backup.errors import QueryRefused
 from holdfast.backup.wire.entries import KINDS
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Filters", "Query", "parse_date", "parse_query"]
 
@@ -27,6 +28,7 @@ LONGEST: Final = 2000
 MOST_PARTS: Final = 64
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a hit must be besides having the words; names of chats and people are not looked up yet."""
@@ -41,6 +43,7 @@ class Filters:
     has_link: bool = False
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Query:
     """A query: `match` for the full-text index, empty when only filters were given; `words` as they were typed."""

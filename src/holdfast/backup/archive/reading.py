@@ -9,6 +9,7 @@ from holdfast.backup.archive import model
 from holdfast.backup.archive.completing import COLUMNS, Completer, Row
 from holdfast.backup.archive.records import read_record
 from holdfast.backup.errors import NotInArchive
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Reader"]
 
@@ -25,6 +26,7 @@ MOST: Final = 1000
 BEYOND: Final = (1 << 63) - 1
 
 
+@redacted
 @dataclass(slots=True)
 class Reader(Completer):
     """Answers questions about an archive."""

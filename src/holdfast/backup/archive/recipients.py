@@ -20,6 +20,7 @@ from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.collect import slot_of
 from holdfast.backup.wire.entries import fingerprint_of
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Cast", "chat_mark", "recipient_mark"]
 
@@ -31,6 +32,7 @@ LATEST: Final = (1 << 63) - 1
 Sighting = tuple[int, int, int]
 
 
+@redacted
 @dataclass(slots=True)
 class Cast:
     """Who and what a backup speaks of: `people` and `chats` lead from its ids to those of the archive.

@@ -12,6 +12,7 @@ from typing import Final
 from zlib_ng import zlib_ng
 
 from holdfast.backup.errors import ArchiveError
+from holdfast.redacted_repr import redacted
 
 __all__ = ["RecordReader", "RecordWriter", "read_record"]
 
@@ -20,6 +21,7 @@ BLOCK: Final = 64 << 10
 LENGTH: Final = 4
 
 
+@redacted
 @dataclass(slots=True)
 class RecordWriter:
     """Puts records into blocks."""
@@ -53,6 +55,7 @@ class RecordWriter:
             self.waiting.clear()
 
 
+@redacted
 @dataclass(slots=True)
 class RecordReader:
     """Reads records; the block of the last one is kept, as neighbours in time mostly are neighbours there."""

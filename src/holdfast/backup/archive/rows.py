@@ -17,6 +17,7 @@ from holdfast.backup.media import attachment_of
 from holdfast.backup.names import joined
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire.entries import HAS_LINK, HAS_MEDIA, HAS_TEXT, KINDS, SIGNS, STRANGER, Item, Row
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Rows", "ignored", "text_of"]
 
@@ -35,6 +36,7 @@ def ms(value: int) -> int:
     return min(value, LATEST)
 
 
+@redacted
 @dataclass(slots=True)
 class Rows:
     """Rows that wait to be written, by table; `people` leads to the archive's ids.

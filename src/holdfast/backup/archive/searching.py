@@ -13,6 +13,7 @@ from holdfast.backup.archive import model
 from holdfast.backup.archive.query import Filters, Query, parse_query
 from holdfast.backup.archive.reading import Reader
 from holdfast.backup.errors import NotInArchive, QueryRefused
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Hit", "Hits", "search"]
 
@@ -27,6 +28,7 @@ OPEN, CLOSE = "\x02", "\x03"
 Order = Literal["date", "rank"]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One message that was found, with those around it; `snippet` marks what was found with U+0002 and U+0003."""
@@ -37,6 +39,7 @@ class Hit:
     after: tuple[model.Message, ...]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Hits:
     """What was found; `more` is what to pass as `below` to go on, None at the end."""

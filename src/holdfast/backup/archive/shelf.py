@@ -10,6 +10,7 @@ from holdfast.backup.archive.records import RecordReader, RecordWriter
 from holdfast.backup.archive.rows import Rows
 from holdfast.backup.archive.statements import CHILDREN, INSERT
 from holdfast.backup.wire.entries import message_id
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Identity", "Known", "Shelf", "Version"]
 
@@ -33,6 +34,7 @@ class Version(NamedTuple):
     order_n: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Known:
     """A message that is in the archive already.
@@ -56,6 +58,7 @@ class Known:
         return self.identity, max(self.rank, 0)
 
 
+@redacted
 @dataclass(slots=True)
 class Shelf:
     """The messages of an archive, and the rows that wait to be among them."""

@@ -7,9 +7,12 @@ the same time are ordered by their content.
 import sqlite3
 from dataclasses import dataclass, field
 
+from holdfast.redacted_repr import redacted
+
 __all__ = ["Snapshots"]
 
 
+@redacted
 @dataclass(slots=True)
 class Snapshots:
     """The snapshots of one account, and `current`, which is being imported; `newest` is the one before that."""

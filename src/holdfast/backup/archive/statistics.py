@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from holdfast.backup.archive.reading import Reader
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Count", "Media", "Reply", "Statistics", "statistics"]
 
@@ -14,6 +15,7 @@ ANSWER_MS: Final = 12 * 3_600_000
 TOP: Final = 50
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Count:
     """How many messages something has."""
@@ -24,6 +26,7 @@ class Count:
     words: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Reply:
     """How fast somebody answers, in seconds: the middle one of all answers in one-to-one chats."""
@@ -34,6 +37,7 @@ class Reply:
     median_s: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Media:
     """Files of one type."""
@@ -43,6 +47,7 @@ class Media:
     bytes: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """All counts. `hours` is by weekday, Monday first, then by hour of the day in UTC."""

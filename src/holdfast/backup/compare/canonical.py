@@ -22,6 +22,7 @@ from holdfast.backup.schema.backup_pb2 import (
     SendStatus,
 )
 from holdfast.backup.wire.collect import name_of
+from holdfast.redacted_repr import redacted
 
 __all__ = ["TOMBSTONES", "Aspect", "aspects", "canonical", "file_pointers", "parse", "reactions_of", "says"]
 
@@ -119,6 +120,7 @@ def reactions_of(item: ChatItem) -> MutableSequence[Reaction]:
     return cast("MutableSequence[Reaction]", getattr(body, "reactions", []))
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Parts:
     """A message taken apart into what can change on its own."""

@@ -24,6 +24,7 @@ from holdfast.backup.schema.backup_pb2 import FilePointer, MessageAttachment, Re
 from holdfast.backup.wire import Names, tables
 from holdfast.backup.wire.collect import Selection, collect, name_of
 from holdfast.backup.writer import BackupWriter, write_stream
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Cropped", "crop"]
 
@@ -44,6 +45,7 @@ ITEM: Final = RECORDS.index("chatItem")
 PNI: Final = b"\x01"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Cropped:
     """What was left out and what was written: chats, people and messages kept, each out of how many."""

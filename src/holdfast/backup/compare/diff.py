@@ -17,10 +17,12 @@ from holdfast.backup.compare.pairing import Pairing, pair
 from holdfast.backup.compare.records import record_changes, setting_changes
 from holdfast.backup.compare.roster import read_roster
 from holdfast.backup.opening import Backup
+from holdfast.redacted_repr import redacted
 
 __all__ = ["ChatDifference", "Difference", "MessageChange", "diff"]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class ChatDifference:
     """How the messages of a chat differ: how many there were and are, and how many changed in what."""
@@ -34,6 +36,7 @@ class ChatDifference:
     aspects: Mapping[str, int]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class MessageChange:
     """One message that is new, gone or changed. `what` is added, removed, or the aspects in which it changed."""
@@ -46,6 +49,7 @@ class MessageChange:
     after: str
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What changed between two backups; chats without a change in their messages are not among `chats`."""

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.wire.collect import name_of
+from holdfast.redacted_repr import redacted
 
 __all__ = ["HIDDEN", "FieldChange", "Naming", "RecordChange", "field_changes"]
 
@@ -31,6 +32,7 @@ NOTHING: Final = ""
 Naming = Callable[[object], str | None]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class FieldChange:
     """One field of a record: what it was and what it is; empty where it was not there, or is not any more."""
@@ -40,6 +42,7 @@ class FieldChange:
     after: str
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class RecordChange:
     """A record that is new, gone or changed; `kind` says person, group, chat, `what` added, removed or changed."""
@@ -50,6 +53,7 @@ class RecordChange:
     fields: tuple[FieldChange, ...] = ()
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A value as it is compared and as it is shown; `absent` is what its absence on the other side means."""

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Final, Literal, NamedTuple, Self
 
 from holdfast.backup.wire.renumber import Numbered
+from holdfast.redacted_repr import redacted
 
 __all__ = ["NOBODY", "Group", "Index", "Side"]
 
@@ -33,6 +34,7 @@ SORTED: Final = "SELECT chat, author, origin, print, n FROM {} ORDER BY chat, au
 COUNTED: Final = "SELECT chat, count(*) FROM {} GROUP BY chat"
 
 
+@redacted
 class Group(NamedTuple):
     """Messages of one chat, author and time that are not the same in both; by their places in the two backups."""
 

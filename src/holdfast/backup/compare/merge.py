@@ -29,12 +29,14 @@ from holdfast.backup.opening import Backup
 from holdfast.backup.wire import Names
 from holdfast.backup.wire.renumber import Numbered
 from holdfast.backup.writer import write_stream
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Merged", "merge", "same_account"]
 
 TIMER: Final = "its time ran out before the later backup was made; it stays, without the timer"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Merged:
     """What was made: how many messages, how many only one side had, how many differed in what, what was written.
@@ -51,6 +53,7 @@ class Merged:
     written: Conversion
 
 
+@redacted
 @dataclass
 class Count:
     """Counts on the way."""
@@ -249,6 +252,7 @@ def goes_first(old: Numbered, new: Numbered, partner: int) -> bool:
     return partner != NOBODY or (old[5] or old[3]) <= (new[5] or new[3])
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Stores:
     """The attachments of several backups: each is looked for in one after the other."""

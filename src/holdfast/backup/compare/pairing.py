@@ -13,6 +13,7 @@ from holdfast.backup.errors import UnreadableBackup
 from holdfast.backup.order import RECIPIENT_IDS
 from holdfast.backup.schema.backup_pb2 import Contact, Recipient
 from holdfast.backup.wire.renumber import Plan
+from holdfast.redacted_repr import redacted
 
 __all__ = ["PLAN", "Numbers", "Pairing", "pair"]
 
@@ -45,6 +46,7 @@ class Numbers(dict[int, int]):
         return NOWHERE * (1 + self._side) + (key & (NOWHERE - 1))
 
 
+@redacted
 @dataclass(frozen=True)
 class Pairing:
     """Numbers for the recipients and chats of two backups, and what stands behind each number."""

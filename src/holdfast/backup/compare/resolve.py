@@ -6,6 +6,7 @@ from typing import Final
 
 from holdfast.backup.compare.canonical import Aspect, aspects, file_pointers, parse, reactions_of, says
 from holdfast.backup.schema.backup_pb2 import ChatItem, FilePointer, Frame, Reaction
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Resolved", "fit", "resolve"]
 
@@ -13,6 +14,7 @@ __all__ = ["Resolved", "fit", "resolve"]
 DAY: Final = 86_400_000
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """What became of two versions: the frame, in what they differed, and which of that could not be kept."""

@@ -13,6 +13,7 @@ from holdfast.backup.wire import Block
 from holdfast.backup.wire.collect import Selection, collect_block
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.walk import walk
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Roster", "read_roster"]
 
@@ -20,6 +21,7 @@ PICKED: Final = Selection([f"Frame.{name}" for name in RECORDS[1:]])
 NAMES: Final = {PICKED.slots[f"Frame.{name}"]: name for name in RECORDS[1:]}
 
 
+@redacted
 @dataclass
 class Roster:
     """The records of a backup that are not messages, in the order they stand in.

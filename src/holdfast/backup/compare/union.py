@@ -13,6 +13,7 @@ from holdfast.backup.compare.roster import Roster
 from holdfast.backup.schema import BackupInfo, Frame
 from holdfast.backup.schema.backup_pb2 import AccountData, Chat, ChatStyle, Contact, Recipient
 from holdfast.backup.wire.renumber import renumber
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Conflict", "Report", "unite"]
 
@@ -23,6 +24,7 @@ TAKEN: Final = "somebody else has it in the later backup"
 FILLED: Final = ("profileKey", "identityKey", "profileGivenName", "profileFamilyName", "keyTransparencyData")
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Something that could not be kept of both: what it is about, which value stayed, which did not, and why."""

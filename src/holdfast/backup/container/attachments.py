@@ -26,6 +26,7 @@ from holdfast.backup.errors import (
     AttachmentTooShort,
     AttachmentTruncated,
 )
+from holdfast.redacted_repr import redacted
 
 __all__ = [
     "Attachment",
@@ -55,6 +56,7 @@ class LocalKey(KeyBytes):
         return CipherKeys(aes=self.reveal()[:32], hmac=self.reveal()[32:])
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """What a backup says about an attachment file: its key, and the SHA-256 and size of what it holds."""

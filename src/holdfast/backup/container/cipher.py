@@ -31,6 +31,7 @@ from holdfast.backup.container.sealed import (
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, WrongKey
 from holdfast.backup.parts import Part
 from holdfast.backup.wire.varint import encode_varint, read_varint
+from holdfast.redacted_repr import redacted
 
 __all__ = ["MAGIC", "Layout", "decrypt", "encrypt", "find_layout"]
 
@@ -42,6 +43,7 @@ GZIP: Final = b"\x1f\x8b\x08"
 SQLCIPHER_PAGE: Final = 4096
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Where a container's sealed part lies, and what stands before it in the modern layout.

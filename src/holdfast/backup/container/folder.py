@@ -17,6 +17,7 @@ from holdfast.backup.container.manifest import read_manifest
 from holdfast.backup.container.metadata import WITHOUT_METADATA, LocalMetadata
 from holdfast.backup.errors import FolderIncomplete, UnreadableBackup
 from holdfast.backup.parts import Part
+from holdfast.redacted_repr import redacted
 
 __all__ = [
     "MAIN",
@@ -42,6 +43,7 @@ METADATA_LIMIT: Final = 64 * 1024
 SEARCHED: Final = 10_000
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """One backup of a local folder; `root` is what nothing outside of is read."""

@@ -22,6 +22,7 @@ from holdfast.backup.errors import (
     BackupError,
     UnreadableBackup,
 )
+from holdfast.redacted_repr import redacted
 
 __all__ = ["ExportMedia", "FolderMedia", "Media"]
 
@@ -39,6 +40,7 @@ class Media(Protocol):
         """Tell whether the place is meant to hold attachments."""
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class FolderMedia:
     """The content store of a local folder: encrypted files, shared by all snapshots."""
@@ -74,6 +76,7 @@ class FolderMedia:
             raise AttachmentError(str(error)) from None
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class ExportMedia:
     """The files of a plaintext export."""

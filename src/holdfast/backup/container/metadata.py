@@ -15,6 +15,7 @@ from holdfast.backup.container.keys import BackupId, LocalMetadataKey
 from holdfast.backup.errors import DamagedContainer, UnreadableBackup
 from holdfast.backup.parts import Part
 from holdfast.backup.schema import local_pb2
+from holdfast.redacted_repr import redacted
 
 __all__ = ["FORWARD_SECRECY_LIMIT", "ForwardSecrecy", "LocalMetadata", "TokenPair"]
 
@@ -28,6 +29,7 @@ IV_SIZE: Final = 12
 COUNTER_SIZE: Final = 4
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class TokenPair:
     """One encrypted forward-secrecy token and the salt that leads to its key."""
@@ -36,6 +38,7 @@ class TokenPair:
     salt: bytes
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class ForwardSecrecy:
     """What a remote backup says in the clear about its token; `raw` is that record as it was written."""
@@ -84,6 +87,7 @@ WITHOUT_METADATA: Final = (
 )
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class LocalMetadata:
     """The file `metadata` of a local snapshot: the encrypted backup id, so that a recovery key alone is enough."""

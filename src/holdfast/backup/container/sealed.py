@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.padding import PKCS7
 from holdfast.backup.container.chunks import CHUNK, Sink, read_chunks, zeros
 from holdfast.backup.container.keys import CipherKeys
 from holdfast.backup.container.padding import padded
+from holdfast.redacted_repr import redacted
 
 __all__ = [
     "BLOCK",
@@ -79,6 +80,7 @@ class Span:
         return None
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A span whose MAC was found right, and which may therefore be decrypted."""

@@ -19,6 +19,7 @@ from holdfast.backup.container.gunzip import GunzipLimits
 from holdfast.backup.container.inside import open_inside
 from holdfast.backup.errors import AttachmentMissing, DamagedBackup, UnreadableBackup
 from holdfast.backup.file_types import refuse_zip
+from holdfast.redacted_repr import redacted
 
 __all__ = ["LINES", "FolderExport", "ZipExport", "find_export"]
 
@@ -49,6 +50,7 @@ class Export(Protocol):
         """Tell whether there are any media."""
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class FolderExport:
     """An export in a folder."""
@@ -72,6 +74,7 @@ class FolderExport:
         return (self.path / "files").is_dir()
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class ZipExport:
     """An export in a ZIP; nothing is ever unpacked by the names in it, they are only looked up."""

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from holdfast.backup.export.message_shapes import Part
+from holdfast.redacted_repr import redacted
 
 __all__ = [
     "Account",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@redacted
 class Chat(Part, frozen=True, kw_only=True, tag="chat", tag_field="record"):
     """A chat with its settings; it has the id of the person or group it is with."""
 
@@ -47,6 +49,7 @@ class Chat(Part, frozen=True, kw_only=True, tag="chat", tag_field="record"):
     files: tuple[str, ...] = ()
 
 
+@redacted
 class Named(Part, frozen=True):
     """How somebody was called in the backups made between two times, which are included."""
 
@@ -55,6 +58,7 @@ class Named(Part, frozen=True):
     last_seen_ms: int
 
 
+@redacted
 class Person(Part, frozen=True, kw_only=True, tag="person", tag_field="record"):
     """A contact, the owner of the account (`self`), or whoever stands for somebody that is not known."""
 
@@ -84,6 +88,7 @@ class Person(Part, frozen=True, kw_only=True, tag="person", tag_field="record"):
     identity_state: str | None = None
 
 
+@redacted
 class Member(Part, frozen=True):
     """Somebody in a group; `standing` tells members from those invited, asking to join, or banned."""
 
@@ -98,6 +103,7 @@ class Member(Part, frozen=True):
     at_ms: int | None = None
 
 
+@redacted
 class Group(Part, frozen=True, kw_only=True, tag="group", tag_field="record"):
     """A group with its members."""
 
@@ -125,6 +131,7 @@ class Group(Part, frozen=True, kw_only=True, tag="group", tag_field="record"):
     members: tuple[Member, ...] = ()
 
 
+@redacted
 class DistributionList(Part, frozen=True, kw_only=True, tag="distribution_list", tag_field="record"):
     """A list of people that stories are sent to."""
 
@@ -139,6 +146,7 @@ class DistributionList(Part, frozen=True, kw_only=True, tag="distribution_list",
     members: tuple[int, ...] = ()
 
 
+@redacted
 class CallLink(Part, frozen=True, kw_only=True, tag="call_link", tag_field="record"):
     """A link that people call each other by."""
 
@@ -151,6 +159,7 @@ class CallLink(Part, frozen=True, kw_only=True, tag="call_link", tag_field="reco
     expires_ms: int | None = None
 
 
+@redacted
 class Other(Part, frozen=True, kw_only=True, tag="other", tag_field="record"):
     """Something else one can write to or hear from, such as release notes."""
 
@@ -162,6 +171,7 @@ class Other(Part, frozen=True, kw_only=True, tag="other", tag_field="record"):
     names: tuple[Named, ...] = ()
 
 
+@redacted
 class CallLinkCall(Part, frozen=True, kw_only=True, tag="call_link_call", tag_field="record"):
     """A call by a link."""
 
@@ -172,6 +182,7 @@ class CallLinkCall(Part, frozen=True, kw_only=True, tag="call_link_call", tag_fi
     at_ms: int
 
 
+@redacted
 class StickerPack(Part, frozen=True, kw_only=True, tag="sticker_pack", tag_field="record"):
     """A pack of stickers the account has."""
 
@@ -179,6 +190,7 @@ class StickerPack(Part, frozen=True, kw_only=True, tag="sticker_pack", tag_field
     pack_id: str
 
 
+@redacted
 class NotificationProfile(Part, frozen=True, kw_only=True, tag="notification_profile", tag_field="record"):
     """When and by whom one wants to be disturbed, as of the newest backup; times are written as 930 for 9:30."""
 
@@ -196,6 +208,7 @@ class NotificationProfile(Part, frozen=True, kw_only=True, tag="notification_pro
     members: tuple[int, ...] = ()
 
 
+@redacted
 class ChatFolder(Part, frozen=True, kw_only=True, tag="chat_folder", tag_field="record"):
     """A folder of chats, as of the newest backup."""
 
@@ -210,6 +223,7 @@ class ChatFolder(Part, frozen=True, kw_only=True, tag="chat_folder", tag_field="
     excluded: tuple[int, ...] = ()
 
 
+@redacted
 class Snapshot(Part, frozen=True):
     """A backup that was imported."""
 
@@ -220,6 +234,7 @@ class Snapshot(Part, frozen=True):
     messages: int
 
 
+@redacted
 class Account(Part, frozen=True):
     """Whose backups were imported; `settings` are those of the newest one."""
 
@@ -231,6 +246,7 @@ class Account(Part, frozen=True):
     snapshots: tuple[Snapshot, ...] = ()
 
 
+@redacted
 class Export(Part, frozen=True, kw_only=True, tag="export", tag_field="record"):
     """What an export is: its format, what was chosen, and the accounts it is of.
 

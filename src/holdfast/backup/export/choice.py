@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from holdfast.backup.archive import Archive, Chat
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Choice", "chosen"]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Chats by id or name, all where none are named, and the time their messages lie in.

@@ -20,6 +20,7 @@ from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.folder import Written
 from holdfast.backup.export.job import Progress
 from holdfast.backup.export.tables import Form, Row, Table, write_tables
+from holdfast.redacted_repr import redacted
 
 __all__ = ["guarded", "write_csv"]
 
@@ -53,6 +54,7 @@ def truth(value: bool | None) -> str | None:  # noqa: FBT001  # it is a value, n
     return None if value is None else "true" if value else "false"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Encodes lines on their way into a file."""

@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final, Self, TextIO
 
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Folder", "Written", "check_target"]
 
@@ -51,6 +52,7 @@ class Written:
     removed: int
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is known of a file: `mark` is a digest of its content, or names the file it was placed from."""

@@ -12,6 +12,7 @@ from holdfast.backup.export.folder import Folder
 from holdfast.backup.export.media import MediaFiles
 from holdfast.backup.export.periods import Period
 from holdfast.backup.export.whole import messages
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Job", "Progress"]
 
@@ -19,6 +20,7 @@ __all__ = ["Job", "Progress"]
 Progress = Callable[[int, int], None]
 
 
+@redacted
 @dataclass(slots=True)
 class Job:
     """Reads messages for an export, puts their files into it, and remembers who has occurred in them."""

@@ -22,6 +22,7 @@ from holdfast.backup.export.markdown_text import block, heading, inline, item, p
 from holdfast.backup.export.media import SHOWN, kind_of
 from holdfast.backup.export.names import chat_name
 from holdfast.backup.export.periods import Period, periods
+from holdfast.redacted_repr import redacted
 
 __all__ = ["write_markdown"]
 
@@ -46,6 +47,7 @@ def minute(number: int, zone: tzinfo) -> tuple[str, str, str]:
     return f"{DAYS[there.weekday()]}, {there:%Y-%m-%d}", f"{there:%Y-%m-%d}", f"{there:%H:%M}"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Times:
     """Writes days and times of one time zone."""

@@ -9,6 +9,7 @@ from holdfast.backup.archive import Archive
 from holdfast.backup.archive.model import Attachment
 from holdfast.backup.export.folder import Folder
 from holdfast.backup.export.names import file_name
+from holdfast.redacted_repr import redacted
 
 __all__ = ["MediaFiles", "Show", "extension_of", "kind_of", "show"]
 
@@ -74,6 +75,7 @@ def extension_of(content_type: str | None) -> str:
     return SHOWN[kind][1] if kind in SHOWN else KEPT.get(kind, ".bin")
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class MediaFiles:
     """Puts the files of attachments into an export, each once under a name made of its content."""

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from holdfast.redacted_repr import redacted
+
 __all__ = [
     "Attachment",
     "Call",
@@ -32,6 +34,7 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What all of these are: nothing of them changes, and what is not known is left out."""
 
 
+@redacted
 class Attachment(Part, frozen=True):
     """A file of a message.
 
@@ -55,6 +58,7 @@ class Attachment(Part, frozen=True):
     file: str | None = None
 
 
+@redacted
 class TextRange(Part, frozen=True):
     """A style, or a mention of somebody, in a text; `start` and `length` count UTF-16 units."""
 
@@ -66,6 +70,7 @@ class TextRange(Part, frozen=True):
     mention_aci: str | None = None
 
 
+@redacted
 class Reaction(Part, frozen=True):
     """Somebody's reaction."""
 
@@ -75,6 +80,7 @@ class Reaction(Part, frozen=True):
     sent_ms: int
 
 
+@redacted
 class Receipt(Part, frozen=True):
     """What became of a message on its way to one recipient."""
 
@@ -86,6 +92,7 @@ class Receipt(Part, frozen=True):
     reason: str | None = None
 
 
+@redacted
 class Quote(Part, frozen=True):
     """What a message answers to; `target_id` is the quoted message where the archive has it."""
 
@@ -98,6 +105,7 @@ class Quote(Part, frozen=True):
     target_id: int | None = None
 
 
+@redacted
 class Link(Part, frozen=True):
     """The preview of a page."""
 
@@ -107,6 +115,7 @@ class Link(Part, frozen=True):
     date_ms: int | None = None
 
 
+@redacted
 class Revision(Part, frozen=True):
     """An earlier wording, the oldest has number 1."""
 
@@ -120,6 +129,7 @@ class Revision(Part, frozen=True):
     attachments: tuple[Attachment, ...] = ()
 
 
+@redacted
 class PollVote(Part, frozen=True):
     """Who chose an answer; `votes` counts how often that person has voted, the last time counts."""
 
@@ -128,6 +138,7 @@ class PollVote(Part, frozen=True):
     votes: int
 
 
+@redacted
 class PollOption(Part, frozen=True):
     """An answer and who chose it."""
 
@@ -135,6 +146,7 @@ class PollOption(Part, frozen=True):
     votes: tuple[PollVote, ...] = ()
 
 
+@redacted
 class Poll(Part, frozen=True):
     """A poll."""
 
@@ -144,6 +156,7 @@ class Poll(Part, frozen=True):
     options: tuple[PollOption, ...] = ()
 
 
+@redacted
 class Sticker(Part, frozen=True):
     """Which sticker of which pack."""
 
@@ -152,6 +165,7 @@ class Sticker(Part, frozen=True):
     emoji: str | None = None
 
 
+@redacted
 class Payment(Part, frozen=True):
     """A payment."""
 
@@ -165,12 +179,14 @@ class Payment(Part, frozen=True):
     block_ms: int | None = None
 
 
+@redacted
 class GiftBadge(Part, frozen=True):
     """What became of a badge that was given."""
 
     state: str
 
 
+@redacted
 class ContactField(Part, frozen=True):
     """A phone number, an email address or a place on a contact card."""
 
@@ -180,6 +196,7 @@ class ContactField(Part, frozen=True):
     label: str | None = None
 
 
+@redacted
 class ContactCard(Part, frozen=True):
     """Somebody's card; `name` is the whole name."""
 
@@ -194,6 +211,7 @@ class ContactCard(Part, frozen=True):
     fields: tuple[ContactField, ...] = ()
 
 
+@redacted
 class Call(Part, frozen=True):
     """A call; `kind` is `individual` or `group`."""
 
@@ -209,6 +227,7 @@ class Call(Part, frozen=True):
     starter_id: int | None = None
 
 
+@redacted
 class Event(Part, frozen=True):
     """What happened besides messages, named as the field of the backup's format that tells of it."""
 
@@ -216,6 +235,7 @@ class Event(Part, frozen=True):
     details: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
+@redacted
 class Change(Part, frozen=True):
     """What a later backup said differently: an edit, a reaction, a receipt, a vote.
 
@@ -230,6 +250,7 @@ class Change(Part, frozen=True):
     after: str | None = None
 
 
+@redacted
 class Message(Part, frozen=True, kw_only=True, tag="message", tag_field="record"):
     """A message with all that hangs on it.
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from holdfast.backup.export.shapes import TextRange
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Piece", "merged", "pieces"]
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A piece of a text and the names of its styles."""

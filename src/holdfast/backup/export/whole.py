@@ -10,6 +10,7 @@ from holdfast.backup.archive import Archive, Message, model
 from holdfast.backup.archive.completing import Rows
 from holdfast.backup.dates import spelled
 from holdfast.backup.export import shapes
+from holdfast.redacted_repr import redacted
 
 __all__ = ["MediaName", "messages", "written"]
 
@@ -94,6 +95,7 @@ def flag(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
+@redacted
 @dataclass(slots=True)
 class Batch:
     """Some messages, and what their tables have besides."""

@@ -26,6 +26,7 @@ from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.backup.wire.walk import walk
 from holdfast.backup.writer import sink_at
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Redaction", "redact"]
 
@@ -41,6 +42,7 @@ CUT_SHORT: Final = b"\x7f"
 NOTHING: Final = b"\xff"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Redaction:
     """What was copied: how many frames, how many of them are damaged, and why no more follow, if they should.

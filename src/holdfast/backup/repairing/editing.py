@@ -14,6 +14,7 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.varint import encode_varint, varint_at
+from holdfast.redacted_repr import redacted
 
 __all__ = ["CannotEdit", "Record", "around", "element_of"]
 
@@ -26,6 +27,7 @@ class CannotEdit(Exception):
     """The field is not where its path leads, or is written in pieces that cannot be changed one by one."""
 
 
+@redacted
 @dataclass(slots=True)
 class Node:
     """One field as it is written: its tag, its length if it has one, and its value.

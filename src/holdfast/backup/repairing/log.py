@@ -13,6 +13,7 @@ import msgspec
 
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import LogRefused
+from holdfast.redacted_repr import redacted
 
 __all__ = ["VERSION", "Change", "Kept", "Log", "Lost", "Repaired", "Stream", "log_beside", "read_log", "write_log"]
 
@@ -20,6 +21,7 @@ VERSION: Final = 1
 LARGEST: Final = 1 << 30
 
 
+@redacted
 class Stream(msgspec.Struct, frozen=True):
     """A plain stream by its size and its hash, which say whether two are the same."""
 
@@ -28,6 +30,7 @@ class Stream(msgspec.Struct, frozen=True):
     sha256: str
 
 
+@redacted
 class Repaired(msgspec.Struct, frozen=True):
     """Why a frame was changed: the rule it broke, the field it broke it with, and what was done about it."""
 
@@ -36,6 +39,7 @@ class Repaired(msgspec.Struct, frozen=True):
     repair: str
 
 
+@redacted
 class Change(msgspec.Struct, frozen=True):
     """One place of the original that was changed.
 
@@ -53,6 +57,7 @@ class Change(msgspec.Struct, frozen=True):
         return base64.b64decode(self.before, validate=True)
 
 
+@redacted
 class Lost(msgspec.Struct, frozen=True):
     """Bytes of the original in which no record could be read.
 
@@ -69,6 +74,7 @@ class Lost(msgspec.Struct, frozen=True):
         return base64.b64decode(self.data, validate=True)
 
 
+@redacted
 class Kept(msgspec.Struct, frozen=True):
     """The original file, kept beside the log under a name, by its size and its hash."""
 
@@ -77,6 +83,7 @@ class Kept(msgspec.Struct, frozen=True):
     sha256: str
 
 
+@redacted
 class Log(msgspec.Struct, frozen=True, kw_only=True):
     """All changes, in the order of the original, what could not be read, and the streams they lie between.
 

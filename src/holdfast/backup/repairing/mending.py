@@ -40,12 +40,14 @@ from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
 from holdfast.backup.rules.validator import EditionName, ProfileName, PurposeName, Validation
 from holdfast.backup.wire.salvage import Gap
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Repair", "Wanted", "plan_repair", "repair", "undo_repair"]
 
 CUT_OFF = "stream.whole"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a backup is to pass, and whether what nothing can import may be left out."""
@@ -56,6 +58,7 @@ class Wanted:
     drop: bool = False
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Repair:
     """A repair as it was planned or made; `edition` is the one the backup was held to.
@@ -180,6 +183,7 @@ def undo_repair(
     return len(written.changes) + len(written.lost) + 1
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Readable:
     """A backup that can be read again and again, and what reading it told of.
@@ -200,6 +204,7 @@ class Readable:
         return [] if self.told is None else list({(gap.offset, gap.place): gap for gap in self.told.gaps}.values())
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Told:
     """What readings told of."""
@@ -217,6 +222,7 @@ def hint(source: Readable, damage: DamagedBackup) -> str:
     return "with --drop what cannot be read is left out, and what can be read behind it is kept"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A plan with what it was made of: the records that can be read, and what stood between them.

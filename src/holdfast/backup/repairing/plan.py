@@ -18,6 +18,7 @@ from holdfast.backup.rules.repairs import REPAIRS, Fix, How
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire.collect import Selection, collect
 from holdfast.backup.wire.varint import encode_varint, varint_at
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Check", "Plan", "Step", "Unmended", "make_plan"]
 
@@ -87,6 +88,7 @@ def make_plan(source: Backup, check: Check, *, drop: bool = False) -> Plan:
     return Plan(tuple(draft.steps), tuple(draft.unmended), draft.places(), draft.originals())
 
 
+@redacted
 @dataclass
 class Book:
     """What must be known of all frames to move or renumber one: by id, where recipients and chats are."""

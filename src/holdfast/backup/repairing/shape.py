@@ -9,6 +9,7 @@ from holdfast.backup.convert import To
 from holdfast.backup.errors import BackupError
 from holdfast.backup.opening import Backup, Form
 from holdfast.backup.repairing.originals import file_of
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Shape", "shape_of"]
 
@@ -21,6 +22,7 @@ FORMS: Final = {
 }
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The form to write, the keys to encrypt with, and what an encrypted file says about its token."""

@@ -3,6 +3,13 @@
 `backup.proto` describes the plain stream, `local.proto` the small records around it.
 """
 
+from collections.abc import Iterable
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from holdfast.backup.schema import backup_pb2, local_pb2
 from holdfast.backup.schema.backup_pb2 import BackupInfo, Frame
 
 __all__ = ["RECORDS", "BackupInfo", "Frame"]
@@ -15,3 +22,21 @@ RECORDS: tuple[str, ...] = (
         for field in sorted(Frame.DESCRIPTOR.oneofs_by_name["item"].fields, key=lambda field: field.number)
     ),
 )
+
+
+def describe(message: Message) -> str:
+    """Write what kind a message is and how large, and nothing of what is in it."""
+    return f"<{type(message).DESCRIPTOR.name}, {message.ByteSize()} bytes>"
+
+
+def redact_reprs(kinds: Iterable[Descriptor]) -> None:
+    """Keep messages, and those inside of them, from printing their content into logs and tracebacks."""
+    for kind in kinds:
+        made = GetMessageClass(kind)
+        made.__repr__ = describe  # type: ignore[method-assign,assignment]
+        made.__str__ = describe  # type: ignore[method-assign,assignment]
+        redact_reprs(kind.nested_types)
+
+
+for described in (backup_pb2.DESCRIPTOR, local_pb2.DESCRIPTOR):
+    redact_reprs(described.message_types_by_name.values())

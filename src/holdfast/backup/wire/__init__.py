@@ -26,6 +26,7 @@ from holdfast.backup.wire.fromjson import frame_from_json, header_from_json
 from holdfast.backup.wire.names import Names
 from holdfast.backup.wire.stream import Block, Frame, FrameStream, Limits
 from holdfast.backup.wire.tojson import Lines, frame_to_json, header_to_json, to_json_lines
+from holdfast.redacted_repr import redacted
 
 __all__ = [
     "COMPILED",
@@ -41,3 +42,5 @@ __all__ = [
     "header_to_json",
     "to_json_lines",
 ]
+
+redacted(Lines)

@@ -19,6 +19,7 @@ from holdfast.backup.errors import DamagedBackup
 from holdfast.backup.wire import faults, frames, walk
 from holdfast.backup.wire.stream import CHUNK, Block, FrameStream, Limits
 from holdfast.backup.wire.varint import varint_at
+from holdfast.redacted_repr import redacted
 
 __all__ = ["IN_A_ROW", "Gap", "OnGap", "SalvagedStream", "is_plain"]
 
@@ -44,6 +45,7 @@ KEY_SIZE: Final = 32
 MOST_LOST: Final = 512 << 20
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Bytes that were passed over, before the frame that has the number `frame`, counted without them.

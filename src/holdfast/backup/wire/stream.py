@@ -19,6 +19,7 @@ from holdfast.backup import schema
 from holdfast.backup.errors import DamagedBackup, UnreadableBackup
 from holdfast.backup.wire import frames, walk
 from holdfast.backup.wire.faults import FAULTS
+from holdfast.redacted_repr import redacted
 
 __all__ = ["NO_CAP", "Block", "Frame", "FrameStream", "Limits", "damaged"]
 
@@ -39,6 +40,7 @@ class Limits:
     frame_bytes: int = (1 << 28) - 1
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One record of the stream as it was written: `index` 1 is the first frame after the header.
@@ -69,6 +71,7 @@ class Frame:
             raise damaged(fault, self.index, self.body + at) from None
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some frames in a row, whole, each with its length before it.

@@ -18,6 +18,7 @@ from holdfast.hosting.shapes.organizations import Link, Visibility
 from holdfast.hosting.shapes.users import User, user
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import administration as store
+from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 
 __all__ = ["create_user", "delete_user", "edit_user", "list_users", "rename_user"]
@@ -25,6 +26,7 @@ __all__ = ["create_user", "delete_user", "edit_user", "list_users", "rename_user
 Short = Annotated[str, Meta(max_length=255)]
 
 
+@redacted
 class CreateUserOption(msgspec.Struct, frozen=True):
     """A new user; what a directory elsewhere would need is accepted and means nothing here."""
 
@@ -40,6 +42,7 @@ class CreateUserOption(msgspec.Struct, frozen=True):
     send_notify: bool = False
 
 
+@redacted
 class EditUserOption(msgspec.Struct, frozen=True):
     """What to change; a key that is absent keeps its value."""
 

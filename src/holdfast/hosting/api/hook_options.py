@@ -15,6 +15,7 @@ from holdfast.hosting.events.targets import Target, without_credentials
 from holdfast.hosting.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.sealing import Sealer
+from holdfast.redacted_repr import redacted
 
 __all__ = ["TYPES", "CreateHookOption", "EditHookOption", "changed_columns", "is_system", "new_columns"]
 
@@ -39,6 +40,7 @@ Name = Annotated[str, Meta(max_length=255)]
 Authorization = Annotated[str, Meta(max_length=4096)]
 
 
+@redacted
 class CreateHookOption(msgspec.Struct, frozen=True):
     """A new webhook; it is not active unless that is said."""
 
@@ -51,6 +53,7 @@ class CreateHookOption(msgspec.Struct, frozen=True):
     name: Name = ""
 
 
+@redacted
 class EditHookOption(msgspec.Struct, frozen=True):
     """What to change; a key that is absent keeps its value, in `config` too."""
 

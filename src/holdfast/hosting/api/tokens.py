@@ -15,10 +15,12 @@ from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import TokenNameTaken
 from holdfast.hosting.shapes.times import Time, moment
 from holdfast.hosting.store import tokens
+from holdfast.redacted_repr import redacted
 
 __all__ = ["create_token", "delete_current_token", "delete_token", "list_tokens", "show_current_token"]
 
 
+@redacted
 class AccessToken(msgspec.Struct, frozen=True):
     """A token; its value is there only in the answer that made it."""
 

@@ -10,12 +10,14 @@ from holdfast.hosting.errors import DeliveryFailed
 from holdfast.hosting.events.exchange import Exchange
 from holdfast.hosting.events.targets import Target
 from holdfast.hosting.globs import Glob, compile_glob
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Proxy"]
 
 HEADER_BYTES: Final = 64 * 1024
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Proxy:
     """One proxy, and the hosts it is for; all of them when there is no pattern."""

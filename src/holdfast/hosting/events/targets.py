@@ -7,6 +7,7 @@ from typing import Final, Self
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 from holdfast.hosting.errors import UrlRefused
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Target", "without_credentials"]
 
@@ -16,6 +17,7 @@ PATH_SAFE: Final = "/:@!$&'()*+,;=~-._%"
 QUERY_SAFE: Final = PATH_SAFE + "?"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Target:
     """The parts of an address; two targets of one `origin` can share a connection."""

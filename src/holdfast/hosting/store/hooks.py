@@ -28,6 +28,7 @@ from holdfast.hosting.store import deliveries
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import hooks
+from holdfast.redacted_repr import redacted
 
 __all__ = [
     "HOOK",
@@ -46,6 +47,7 @@ __all__ = [
 Value = str | int | bool
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Hook:
     """One webhook; the fields are the columns of the table, in this order."""

@@ -13,6 +13,7 @@ from holdfast.hosting.api.paging import Page
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
+from holdfast.redacted_repr import redacted
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.settings.dangers import check_typed
@@ -42,6 +43,7 @@ class UsersQuery(msgspec.Struct, frozen=True):
     q: str = ""
 
 
+@redacted
 class NewUserForm(msgspec.Struct, frozen=True):
     """What was typed; without a password one is invented."""
 
@@ -70,6 +72,7 @@ class UserForm(msgspec.Struct, frozen=True):
     allow_create_organization: str = ""
 
 
+@redacted
 class ResetForm(msgspec.Struct, frozen=True):
     """A password to set; without one it is invented."""
 

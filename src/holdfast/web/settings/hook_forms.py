@@ -8,6 +8,7 @@ import msgspec
 
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.store.hooks import Hook
+from holdfast.redacted_repr import redacted
 
 __all__ = ["EVENT_GROUPS", "KINDS", "HookForm", "HookKind", "body_of", "form_of", "new_form"]
 
@@ -141,6 +142,7 @@ ALONE: Final = {"issues": "issues_only", "pull_request": "pull_request_only"}
 SLACK: Final = ("channel", "username", "icon_url", "color")
 
 
+@redacted
 class HookForm(msgspec.Struct, frozen=True):
     """What was typed; a checkbox that is not ticked is empty."""
 

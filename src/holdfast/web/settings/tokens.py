@@ -10,6 +10,7 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.paging import Page
 from holdfast.hosting.api.refusal import Refusal
+from holdfast.redacted_repr import redacted
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.settings.account import check_own_password, oneself
@@ -27,6 +28,7 @@ ABOUT: Final = {
 }
 
 
+@redacted
 class TokenForm(msgspec.Struct, frozen=True):
     """What was typed; each category is empty, `read` or `write`."""
 

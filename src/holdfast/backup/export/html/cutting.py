@@ -13,6 +13,7 @@ from typing import Final
 from holdfast.backup.archive import Archive, Position
 from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.html.clock import Clock
+from holdfast.redacted_repr import redacted
 
 __all__ = ["LARGEST", "MESSAGES", "Cuts", "Day", "cuts_of", "starts_of"]
 
@@ -35,6 +36,7 @@ SELECT ms, n, id FROM start
 """
 
 
+@redacted
 @dataclass(slots=True)
 class Day:
     """A day in a chat: where it begins, and how many messages it has."""
@@ -43,6 +45,7 @@ class Day:
     messages: int = 0
 
 
+@redacted
 @dataclass(slots=True)
 class Cuts:
     """Where the pages of a chat begin, and what they are called."""

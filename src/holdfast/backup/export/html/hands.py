@@ -32,6 +32,7 @@ from holdfast.backup.export.html.rooms import RoomWriter, Sheet, Shelf
 from holdfast.backup.export.html.sources import Sources
 from holdfast.backup.export.html.words import words_of
 from holdfast.backup.export.media import MediaFiles
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Hands", "hands_for"]
 
@@ -45,6 +46,7 @@ OBJECTS: Final = 100_000
 Place = tuple[int, int, int]
 
 
+@redacted
 class Order(msgspec.Struct, frozen=True):
     """What a process draws from, and how."""
 
@@ -57,6 +59,7 @@ class Order(msgspec.Struct, frozen=True):
     search: bool
 
 
+@redacted
 class Page(msgspec.Struct, frozen=True, array_like=True):
     """A page to draw.
 

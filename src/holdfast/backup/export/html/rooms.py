@@ -35,10 +35,12 @@ from holdfast.backup.export.html.words import Found, WordIndex, page_script
 from holdfast.backup.export.media import MediaFiles
 from holdfast.backup.export.names import chat_name
 from holdfast.backup.export.stamps import digest
+from holdfast.redacted_repr import redacted
 
 __all__ = ["Listed", "Room", "RoomWriter", "Sheet", "Shelf", "write_room"]
 
 
+@redacted
 class Listed(msgspec.Struct, frozen=True):
     """A page by its number in the index of words: where it is, the latest text on it, and whether it was drawn."""
 
@@ -49,6 +51,7 @@ class Listed(msgspec.Struct, frozen=True):
     drawn: bool
 
 
+@redacted
 class Sheet(msgspec.Struct):
     """What came of drawing a page somewhere else.
 
@@ -67,6 +70,7 @@ class Sheet(msgspec.Struct):
     is_split: bool = False
 
 
+@redacted
 @dataclass(slots=True)
 class Shelf:
     """What all chats of an export share; `listed` has every page in the order of their numbers."""
@@ -81,6 +85,7 @@ class Shelf:
     listed: list[Listed] = field(default_factory=list)
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Room:
     """A chat that was written: its folder, its last page, and what the list of chats says of it."""
@@ -93,6 +98,7 @@ class Room:
     preview: str
 
 
+@redacted
 @dataclass(slots=True)
 class Links:
     """Addresses as seen from the pages of a chat; `asked` has the files that pages wanted to show."""
@@ -116,6 +122,7 @@ class Links:
         return None if place is None else f"{self.cuts.page(place)}.html#m{number}"
 
 
+@redacted
 @dataclass(slots=True)
 class Leaf:
     """A page while it is drawn: where it begins, its first and last day, its items.

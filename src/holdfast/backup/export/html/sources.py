@@ -17,6 +17,7 @@ from holdfast.backup.archive import Archive
 from holdfast.backup.archive.model import Attachment
 from holdfast.backup.export.html.clock import Clock
 from holdfast.backup.export.stamps import digest, offsets, program
+from holdfast.redacted_repr import redacted
 
 __all__ = ["MARKS", "Asked", "Drawn", "File", "Kept", "Part", "Sources", "attached", "marks", "recalled"]
 
@@ -29,6 +30,7 @@ File = tuple[str, str | None, str | None]
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
+@redacted
 class Part(msgspec.Struct, frozen=True, array_like=True):
     """A page as it was written.
 
@@ -42,6 +44,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     latest: int
 
 
+@redacted
 class Asked(msgspec.Struct, frozen=True, array_like=True):
     """What was asked for while pages were drawn.
 
@@ -58,6 +61,7 @@ class Asked(msgspec.Struct, frozen=True, array_like=True):
     texts: tuple[File, ...]
 
 
+@redacted
 class Drawn(msgspec.Struct, frozen=True, array_like=True):
     """Messages that were drawn, on one page or several, with what they were drawn from."""
 
@@ -67,6 +71,7 @@ class Drawn(msgspec.Struct, frozen=True, array_like=True):
     preview: str
 
 
+@redacted
 class Kept(msgspec.Struct, frozen=True, array_like=True):
     """Files that were made of the same: their names and marks."""
 

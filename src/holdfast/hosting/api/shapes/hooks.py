@@ -9,11 +9,13 @@ from holdfast.hosting.shapes.times import Time, moment, moment_or_none
 from holdfast.hosting.store.deliveries import Delivery as StoredDelivery
 from holdfast.hosting.store.hooks import Hook as StoredHook
 from holdfast.hosting.store.hooks import Shown
+from holdfast.redacted_repr import redacted
 from holdfast.secret import MASK
 
 __all__ = ["Delivery", "DeliveryDetails", "Hook", "Request", "Response", "delivery", "details", "hook"]
 
 
+@redacted
 class Hook(msgspec.Struct, frozen=True):
     """A webhook; neither its secret nor what it authorizes itself with is ever shown."""
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.hosting.events.messages.reading import Seen
+from holdfast.redacted_repr import redacted
 
 __all__ = ["JSON", "Message", "Wanted"]
 
 JSON: Final = "application/json"
 
 
+@redacted
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is to be said, and how the hook is set up."""

@@ -1,0 +1,202 @@
+"""No repr tells what somebody wrote: not that of a frame, a record, a row, a finding, a key or an error."""
+
+import dataclasses
+import importlib
+import inspect
+import io
+import pkgutil
+import traceback
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import pytest
+
+import holdfast.backup
+import holdfast.hosting
+import holdfast.web
+from holdfast import backup
+from holdfast.backup import archive, errors
+from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
+from tests.backup.container.vectors import SET_B
+from tests.backup.streams import KEYS, container_of, sample, stream_of
+
+MARK = "words nobody else may read"
+# What has texts that this program wrote itself: rules, tables, names of columns; and what is made up.
+OWN_WORDS = (
+    "holdfast.backup.sample.",
+    "holdfast.backup.rules.",
+    "holdfast.backup.wire.checks.Check",
+    "holdfast.backup.wire.ground.Desk",
+    "holdfast.backup.wire.unknown.Unknown",
+    "holdfast.backup.file_types.FileType",
+    "holdfast.backup.export.tables.",
+    "holdfast.backup.export.periods.Period",
+    "holdfast.backup.repairing.plan.Step",
+    "holdfast.backup.repairing.plan.Unmended",
+    "holdfast.backup.repairing.plan.Plan",
+)
+SECRETS = ("password", "token", "secret", "passphrase", "authorization", "credential", "sha1")
+# What only counts secrets, names them, or holds what wraps them itself.
+NO_SECRETS = (
+    "holdfast.hosting.access.Caller",
+    "holdfast.hosting.host.Host",
+    "holdfast.hosting.store.accounts.Account",
+    "holdfast.web.settings.hook_forms.HookKind",
+)
+NUMBERS = {"int", "bool", "float", "int | None", "bool | None", "float | None"}
+TEXT = backup_pb2.Text(body=MARK)
+PLANTED: dict[str, object] = {
+    "text": MARK,
+    "bytes": MARK.encode(),
+    "list": [MARK],
+    "tuple": (1, MARK),
+    "set": {MARK},
+    "key": {MARK: 1},
+    "value": {1: MARK},
+    "message": TEXT,
+    "array": bytearray(MARK.encode()),
+}
+
+
+def classes(package: ModuleType = holdfast.backup) -> Iterator[type]:
+    """Find every class of a package that is made of fields."""
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.name.endswith(("_pb2", ".env")):
+            continue
+        for one in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(one) and one.__module__ == module.name and names_of(one):
+                yield one
+
+
+def names_of(one: type) -> tuple[str, ...]:
+    """List the fields of a dataclass, a struct or a named tuple."""
+    if dataclasses.is_dataclass(one):
+        return tuple(field.name for field in dataclasses.fields(one))
+    if issubclass(one, msgspec.Struct):
+        return one.__struct_fields__
+    return getattr(one, "_fields", ())
+
+
+def planted(one: type, value: object) -> object:
+    """Make an instance with a value in every field that is not a number, whatever the fields are for."""
+    kinds = {name: kind for base in one.__mro__ for name, kind in getattr(base, "__annotations__", {}).items()}
+    words = {
+        name: getattr(kind, "__forward_arg__", getattr(kind, "__name__", str(kind)))
+        for name, kind in kinds.items()
+    }
+    values = {name: 0 if words[name] in NUMBERS else value for name in names_of(one)}
+    if issubclass(one, msgspec.Struct | tuple):
+        return one(**values)
+    made: Any = object.__new__(one)
+    for name, content in values.items():
+        object.__setattr__(made, name, content)
+    return made
+
+
+CLASSES = {f"{one.__module__}.{one.__qualname__}": one for one in classes()}
+
+
+def test_the_classes_are_found() -> None:
+    """Else the next test would be about nothing."""
+    assert len(CLASSES) > 200
+    assert {"holdfast.backup.wire.stream.Frame", "holdfast.backup.archive.model.Message"} <= set(CLASSES)
+
+
+def test_no_model_of_the_host_shows_a_password_or_a_token() -> None:
+    """What comes in with a form or goes out with an answer, wherever a secret is a plain text in it."""
+    showing = []
+    for package in (holdfast.hosting, holdfast.web):
+        for one in classes(package):
+            secrets = [name for name in names_of(one) if any(word in name for word in SECRETS)]
+            if secrets and MARK in repr(planted(one, MARK)):
+                showing.append(f"{one.__module__}.{one.__qualname__} {secrets}")
+    assert [name for name in showing if not name.startswith(NO_SECRETS)] == []
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_no_class_shows_what_is_in_its_fields(kind: str) -> None:
+    """Whatever is in them, and however deep; but rules and the like, whose words are the program's own."""
+    showing = []
+    for name, one in CLASSES.items():
+        if name.startswith(OWN_WORDS):
+            continue
+        made = planted(one, PLANTED[kind])
+        if MARK in repr(made) or MARK in str(made) or MARK in f"{made}" or MARK in repr([made]):
+            showing.append(name)
+    assert showing == []
+
+
+def test_no_record_shows_what_is_in_it() -> None:
+    """The message objects of protobuf print everything by themselves; ours say their kind and size."""
+    frames = [Frame.FromString(raw) for raw in sample(200)[1:]]
+    items = [frame.chatItem for frame in frames if frame.WhichOneof("item") == "chatItem"]
+    bodies = [item.standardMessage.text.body for item in items if item.standardMessage.text.body]
+    assert len(bodies) > 20
+    shown = " ".join(f"{frame!r} {frame} {frame.chatItem!r} {[frame]}" for frame in frames)
+    assert not any(body in shown for body in bodies if len(body) > 8)
+    assert "<Frame, " in shown
+    for described in kinds_of(backup_pb2.DESCRIPTOR.message_types_by_name.values()):
+        assert repr(described()) == f"<{described.DESCRIPTOR.name}, 0 bytes>"
+    header = BackupInfo(mediaRootBackupKey=MARK.encode(), currentAppVersion=MARK)
+    assert MARK not in repr(header)
+
+
+def kinds_of(descriptors: Any) -> Iterator[Any]:
+    """Find the class of every message, those inside of others too."""
+    for one in descriptors:
+        yield one._concrete_class
+        yield from kinds_of(one.nested_types)
+
+
+def test_an_opened_backup_its_frames_and_its_findings_show_nothing() -> None:
+    """The real things, as they come out of the library."""
+    records = sample(60)
+    texts = [one.decode(errors="ignore") for one in names_in(records)]
+    with backup.open(io.BytesIO(stream_of(records))) as found:
+        shown = [repr(found), *(repr(block) for block in found.blocks()), *map(repr, found)]
+    shown.append(repr(backup.info(io.BytesIO(stream_of(records)))))
+    shown += map(repr, backup.validate(io.BytesIO(stream_of(records[:9] + records[40:]))))
+    shown.append(repr(KEYS))
+    everything = "\n".join(shown)
+    assert not any(text in everything for text in texts)
+    assert SET_B.pool not in everything
+
+
+def names_in(records: tuple[bytes, ...]) -> list[bytes]:
+    """List the names of people in a sample."""
+    frames = [Frame.FromString(raw) for raw in records[1:]]
+    found = {frame.recipient.contact.profileGivenName.encode() for frame in frames}
+    return [name for name in found if len(name) > 3]
+
+
+def test_an_archive_row_and_a_hit_show_nothing(tmp_path: Any) -> None:
+    """Pages and commands handle them by the thousand."""
+    with archive.open(tmp_path / "a.archive", create=True) as made:
+        made.add(backup.open(io.BytesIO(stream_of(sample(60)))))
+        chat = made.chats()[0]
+        rows: list[Any] = [chat, *made.people(), *made.messages(chat.id)]
+    texts = [row.text for row in rows if getattr(row, "text", None)]
+    names = [row.name for row in rows if getattr(row, "name", None)]
+    shown = repr(rows)
+    assert texts
+    assert not any(text in shown for text in (*texts, *names) if len(text) > 5)
+
+
+def test_a_traceback_of_a_damaged_backup_shows_nothing() -> None:
+    """What is left of a record that is cut off goes with the error, and not into its words or its arguments."""
+    raw = Frame(
+        chatItem=backup_pb2.ChatItem(standardMessage=backup_pb2.StandardMessage(text=TEXT))
+    ).SerializeToString()
+    whole = stream_of([sample(5)[0], raw])
+    with pytest.raises(errors.DamagedBackup) as caught:
+        list(backup.open(io.BytesIO(whole[:-3])))
+    assert MARK.encode()[:10] in caught.value.rest
+    told = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(caught.value.args)
+    assert MARK[:10] not in told
+    changed = bytearray(container_of(sample(5)))
+    changed[-1] ^= 1
+    with pytest.raises(errors.DamagedContainer) as told_of:
+        backup.open(io.BytesIO(changed), KEYS)
+    assert SET_B.pool not in "".join(traceback.format_exception(told_of.value))
