@@ -4,6 +4,7 @@ All checks of a request look at the commit it is made on top of, before anything
 in order, and what they do to one another is checked as well. The texts are those clients of this API know.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
@@ -26,6 +27,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = ("create", "update", "upload", "renam
 FILE: Final = 0o100644
 PROGRAM: Final = 0o100755
 LONGEST_TARGET: Final = 4095
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 WORDS: Final = {"create": "Add", "delete": "Delete"}
 FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
 LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
@@ -91,11 +93,19 @@ def cleaned(change: FileChange) -> FileChange:
     )
 
 
+def quoted(path: str) -> str:
+    """Return a path for a sentence; one with control characters is quoted as git does, so that it has no lines."""
+    if not CONTROL.search(path):
+        return path
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return '"' + CONTROL.sub(lambda found: f"\\{ord(found[0]):03o}", escaped) + '"'
+
+
 def default_message(changes: Sequence[FileChange]) -> str:
     """Say which files are added, updated and deleted."""
     words: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
     for change in changes:
-        words[WORDS.get(change.operation, "Update")].append(well_formed(change.path))
+        words[WORDS.get(change.operation, "Update")].append(quoted(well_formed(change.path)))
     return "\n".join([f"{word} {', '.join(named)}" for word, named in words.items() if named])
 
 

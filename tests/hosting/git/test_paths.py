@@ -47,11 +47,18 @@ def test_cleaning(given: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [".git", ".GIT/x", "a/.gIt", "git~1", ".git . .", ".git:x", "a\\.git", ".\u200cgit"]
+    "path", [".git", ".GIT/x", "a/.gIt", "git~1", ".git . .", ".git:x", ".git:\nx", "a\\.git", ".\u200cgit"]
 )
 def test_disguises_of_git_are_known(path: str) -> None:
     """In any case, with ignored code points, shortened, with dots and spaces at the end, and as a stream."""
     assert not paths.may_hold_file(path)
+
+
+@pytest.mark.parametrize("path", ["a\nb", "a\n", "\t", "a/\x01/b", "\x7f", "a\r", "\x1b[31m"])
+def test_control_characters_are_fine_but_for_one(path: str) -> None:
+    """Git takes them all, and NUL ends a name."""
+    assert paths.may_hold_file(path)
+    assert not paths.may_hold_file(f"{path}\0")
 
 
 @pytest.mark.parametrize("path", [".gitignore", ".github/x", "git", "agit~1", "git~2", ".gitx", "a.git", "x\\y"])

@@ -10,16 +10,15 @@ from typing import Final
 __all__ = ["LONGEST_PATH", "clean", "may_hold_file", "may_hold_link"]
 
 LONGEST_PATH: Final = 4096
-CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 # What HFS passes over when it compares names.
 IGNORED: Final = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 # NTFS drops dots and spaces at the end, and takes what follows a colon for a stream of the file before it.
-DOT_GIT: Final = re.compile(r"(?:\.git|git~1)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII)
+DOT_GIT: Final = re.compile(r"(?:\.git|git~1)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII | re.DOTALL)
 # git reads these and takes nothing but a plain file for them; NTFS knows them by shortened names as well.
 READ_BY_GIT: Final = re.compile(
     r"(?:\.git(?:modules|attributes)|git(?:mod|att)~[1-4]|(?=.{8}(?:[. :]|$))(?:g|gi|gi7[0-9a-f]{0,3})?~[0-9]+)"
     r"[. ]*(?::.*)?",
-    re.IGNORECASE | re.ASCII,
+    re.IGNORECASE | re.ASCII | re.DOTALL,
 )
 
 
@@ -47,8 +46,8 @@ def is_read_by_git(name: str) -> bool:
 
 
 def may_hold_file(path: str) -> bool:
-    """Tell whether a file may lie at a path that was cleaned; it may hold bytes that are no text."""
-    if not path or CONTROL.search(path):
+    """Tell whether a file may lie at a path that was cleaned: as in git, any byte but NUL may stand in it."""
+    if not path or "\0" in path:
         return False
     try:
         encoded = path.encode(errors="surrogateescape")

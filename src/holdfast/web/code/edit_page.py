@@ -1,5 +1,6 @@
 """Writing a new file, changing one, and a way out when somebody else was faster."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +41,7 @@ __all__ = ["page_edit", "page_new", "page_save", "page_save_new"]
 # What fits into a form on one page; larger files are changed with git or uploaded anew.
 LARGEST: Final = 96 * 1024
 LINES_SHOWN: Final = 600
+LINE_BREAK: Final = re.compile(r"[\r\n]")
 TOO_LARGE: Final = "This file is too large to be changed in a browser. Upload a new version, or use git."
 NOT_TEXT: Final = "This file is not text in UTF-8, so it cannot be changed in a browser. Upload a new version."
 STORED_APART: Final = "This is a large file that lies outside of git. Upload a new version to change it."
@@ -192,6 +194,9 @@ def page_edit(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
 def page_save(call: Call, place: Place, filepath: str, body: Writing) -> Raw:  # noqa: ARG001
     """Change a file, or show what somebody else did to it meanwhile."""
     spot = branch_spot(call, place)
+    if body.path == LINE_BREAK.sub("", spot.title):
+        # A browser leaves line breaks out of a text field: nobody moved the file.
+        body = msgspec.structs.replace(body, path=spot.title)
     if body.action == "preview":
         before = known_version(spot.repo, body.sha) or b""
         return form_page(call, place, spot, body, is_new=False, preview=preview_of(spot, body, before))
