@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from holdfast import backup
 from holdfast.backup import archive
@@ -107,3 +107,60 @@ def test_a_person_reads_searches_and_opens_what_is_sealed(
     expect(page.get_by_role("button", name="Forget the key")).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Forget the key").click()
     expect(page.get_by_role("heading", name="This backup is encrypted")).to_be_visible()
+
+
+def logged_in(page: Page, site: Service, path: str) -> None:
+    """Log the administrator in, and go to a page."""
+    page.goto(f"{site.url}{path}")
+    page.get_by_label("Name").fill("admin")
+    page.get_by_label("Password").fill(ADMIN_PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{site.url}{path}")
+
+
+def test_nothing_of_a_conversation_is_left_in_the_browser_after_logging_out(
+    site: Service, browser: Browser, tmp_path: Path
+) -> None:
+    """Neither by going back nor with the cookies it had; what a key opened is asked for again after logging in."""
+    shelf = site.settings.data / "backups"
+    shelf.mkdir(parents=True)
+    write_sample(sample_records(40, 1), shelf / "phone.backup", To.CONTAINER, seed=1, keys=KEYS)
+    with browser.new_context() as context:
+        page = context.new_page()
+        logged_in(page, site, "/-/archives/phone.backup/")
+        page.get_by_label("Its key").fill(str(SET_B.pool))
+        page.get_by_label("Account id").fill(str(SET_B.aci))
+        page.get_by_role("button", name="Open it").click()
+        expect(page.locator(".rooms a").first).to_be_visible()
+        page.locator(".rooms a").first.click()
+        expect(page.locator("#chat")).to_be_visible()
+        page.goto(f"{site.url}/")
+        assert "holdfast_chats" in {cookie["name"] for cookie in context.cookies()}
+        with page.expect_navigation():
+            page.locator("form[action='/logout']").evaluate("(form) => form.submit()")
+        assert context.cookies() == []
+        for _ in range(4):
+            page.go_back()
+            expect(page.locator("#chat, .rooms")).to_have_count(0)
+        assert not list((site.settings.data / "cache" / "chats").glob("*/s*/sealed"))
+        logged_in(page, site, "/-/archives/phone.backup/")
+        expect(page.get_by_text("This backup is encrypted")).to_be_visible()
+
+
+def test_links_to_more_messages_do_not_stay_in_the_middle(site: Service, browser: Browser, shelf: Path) -> None:
+    """They are hidden once the messages they lead to have come by themselves."""
+    (site.settings.data / "backups").symlink_to(shelf)
+    with browser.new_context() as context:
+        page = context.new_page()
+        logged_in(page, site, "/-/archives/long.db/")
+        page.locator(".rooms a").first.click()
+        page.wait_for_url("**/chat/*")
+        page.wait_for_load_state()
+        page.evaluate("window.scrollTo({ top: 0, behavior: 'instant' })")
+        expect(page.locator(".stretch").nth(1)).to_be_attached()
+        page.wait_for_function("document.getElementById('chat').getAttribute('aria-busy') === null")
+        shown = page.locator(".pages").evaluate_all(
+            "(links) => links.filter((one) => one.checkVisibility()).map((one) => one.textContent.trim())"
+        )
+        assert shown in (["Older messages"], [])
+        assert page.locator(".pages").count() > len(shown)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.web.bidi import MAIN, WARNING, with_visible_controls
+from holdfast.web.bidi import MAIN, WARNING, with_balanced_isolates, with_visible_controls
 from tests.web.visitors import Guild
 
 RLO = "\u202e"
@@ -83,3 +83,11 @@ def test_names_are_kept_apart_from_the_words_around_them(guild: Guild) -> None:
     for path in ("/", "/ada", "/-/orgs/guild/settings/members"):
         page = ada.get(path).text
         assert f"<bdi>{name}</bdi>" in page, path
+
+
+def test_in_conversations_only_isolates_that_end_are_left() -> None:
+    """Within one piece of text: what was opened in a name cannot be closed, nor go on, beyond it."""
+    html = "<b>\u202eabc</b> x\u2069y <i>\u2068 one \u2066\u2069</i>\u2068two\u2069 \u2068\u2068three\u2069"
+    expected = "<b>abc</b> xy <i>\u2068 one \u2069</i>\u2068two\u2069 \u2068three\u2069"
+    assert with_balanced_isolates(html) == expected
+    assert with_balanced_isolates("<p title='\u2067x'>plain</p>") == "<p title='x'>plain</p>"

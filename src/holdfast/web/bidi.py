@@ -7,10 +7,11 @@ attack known as Trojan Source) and a file named with one seems to have another e
 import re
 from typing import Final
 
-__all__ = ["with_visible_controls"]
+__all__ = ["with_balanced_isolates", "with_visible_controls"]
 
 # Embeddings, overrides and isolates, and what ends them. Marks that only set a direction reorder nothing.
 CONTROL: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 # A tag with its attributes, whose values may hold anything, or the text up to the next one.
 TOKEN: Final = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^>"'])*>|[^<]+|<""")
 NAME: Final = re.compile(r"<(/?)([a-zA-Z]+)")
@@ -42,6 +43,29 @@ def with_visible_controls(html: str) -> str:
             made.append(CONTROL.sub(code_of, token))
     text = "".join(made)
     return text.replace(MAIN, MAIN + WARNING, 1) if found else text
+
+
+def with_balanced_isolates(html: str) -> str:
+    """Return a page in which only first-strong isolates are left, each ended in the piece of text it begins in.
+
+    Conversations are what others wrote and called themselves; nothing in them changes the order of what stands
+    beside it.
+    """
+    if not CONTROL.search(html):
+        return html
+    return "".join(balanced(token) for token in TOKEN.findall(html))
+
+
+def balanced(text: str) -> str:
+    """Remove every control character from a text but pairs that begin and end an isolate."""
+    open_at: list[int] = []
+    kept: set[int] = set()
+    for control in CONTROL.finditer(text):
+        if control[0] == ISOLATE:
+            open_at.append(control.start())
+        elif control[0] == END_ISOLATE and open_at:
+            kept |= {open_at.pop(), control.start()}
+    return CONTROL.sub(lambda control: control[0] if control.start() in kept else "", text)
 
 
 def code_of(control: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from holdfast.hosting.api.refusal import no_route
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
-from holdfast.web.bidi import with_visible_controls
+from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
 from holdfast.web.guard import POLICY
 from holdfast.web.stylesheet import ADDRESS
 
@@ -77,8 +77,8 @@ class Pages:
         """Make the text of a page; `user` is whoever is looking at it."""
         given: dict[str, object] = {"here": "/", "notice": "", **values}
         made = self._environment.get_template(template).render(user=user, title=title, **given)
-        # In conversations they are how people's names are kept apart from the words around them.
-        return made if template.startswith(CONVERSATIONS) else with_visible_controls(made)
+        # In conversations they are how people's names are kept apart from the words around them, and no more.
+        return with_balanced_isolates(made) if template.startswith(CONVERSATIONS) else with_visible_controls(made)
 
     def render(
         self, template: str, *, user: Account | None, title: str, status: int = 200, **values: object

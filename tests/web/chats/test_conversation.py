@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.backup.archive import Archive
+from holdfast.web.chats import room as room_module
 from holdfast.web.chats.conversation import answer
 from holdfast.web.chats.room import Room, room_of_file
 from holdfast.web.chats.view import NotHere, Shown
+from tests.backup.archive.histories import copies, imported, items, write
 from tests.web.chats.conftest import Look, drawn_in
 
 
@@ -84,3 +87,51 @@ def test_other_addresses_are_not_found(room: Room, path: str) -> None:
     """Whatever they look like."""
     with pytest.raises(NotHere):
         answer(room, "", path, {})
+
+
+def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
+    """Signs of direction are left out of every page; the record of a message shows them as escapes."""
+    turned = "\u202egpj.exe\u2069 \u05e9\u05dc\u05d5\u05dd\u200f"
+    header, frames = copies(60)
+    for frame in frames:
+        if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+            frame.recipient.contact.profileGivenName = turned
+            frame.recipient.contact.ClearField("systemGivenName")
+            frame.recipient.contact.ClearField("nickname")
+    for item in items(frames):
+        if item.HasField("standardMessage"):
+            item.standardMessage.text.body = turned
+            for one in item.standardMessage.attachments:
+                one.pointer.fileName = turned
+    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    room = room_of_file(tmp_path / "a.db", turned)
+    with room.reading() as archive:
+        message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)
+    paths = ("", "people", "statistics", "about", f"chat/{message.chat_id}", f"message/{message.id}")
+    pages = {path: drawn_in(room, path) for path in paths}
+    pages["search"] = drawn_in(room, "search", q="gpj", **{"from": turned})
+    for path, page in pages.items():
+        assert not set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") & set(page), path
+    assert "<bdi>gpj.exe" in pages["people"]
+    assert "\u05e9\u05dc\u05d5\u05dd\u200f" in pages["people"]
+    assert "\\u202egpj.exe" in pages[f"message/{message.id}"]
+
+
+def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also inside the full-text index, which tells no progress: another thread interrupts it."""
+    monkeypatch.setattr(room_module, "PATIENCE_S", 0.05)
+    # No progress is told at all, as inside the index.
+    monkeypatch.setattr(room_module, "STEPS", 1 << 30)
+    room = room_of_file(archive_file, "chats.db")
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+    def search(archive: Archive, *_: object, **__: object) -> object:
+        return archive.connection.execute(endless).fetchall()
+
+    monkeypatch.setattr(Archive, "search", search)
+    found = answer(room, "", "search", {"q": "the"})
+    assert isinstance(found, Shown)
+    assert found.status == 503
+    assert "longer than" in str(found.values["problem"])
+    monkeypatch.undo()
+    assert "<mark>" in drawn_in(room, "search", q="the")

@@ -1,8 +1,15 @@
 """Bringing files from one's own machine."""
 
+from pathlib import Path
+
 import httpx
 
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
 from holdfast.web.code.upload_page import plain_name
+from tests.backup.archive.histories import copies, write
+from tests.backup.streams import KEYS
 from tests.hosting.client import Git
 from tests.hosting.world import World
 from tests.web.guests import visitor
@@ -48,6 +55,27 @@ def test_what_cannot_be_uploaded_is_refused(world: World, git: Git, ada: httpx.C
     )
     assert torn.status_code == 422
     assert visitor(world).post(f"{AT}/_upload/main", files=many[:1]).status_code == 303
+
+
+def test_a_backup_in_the_clear_is_warned_of_before_everybody_can_read_it(
+    world: World, git: Git, ada: httpx.Client, tmp_path: Path
+) -> None:
+    """In a public repository, unless one insists; an encrypted one, and a private repository, need no warning."""
+    plain = write(tmp_path / "phone.binproto", *copies()).read_bytes()
+    write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    assert "Everybody can read this repository" in ada.get(f"{AT}/_upload/main").text
+    warned = ada.post(f"{AT}/_upload/main", files=[("files", ("phone.binproto", plain))])
+    assert warned.status_code == 422
+    assert "not encrypted" in warned.text
+    assert 'name="plain"' in warned.text
+    assert world.anonymous.get("/repos/ada/Notes/contents/phone.binproto").status_code == 404
+    sealed = [("files", ("phone.backup", (tmp_path / "sealed").read_bytes()))]
+    assert ada.post(f"{AT}/_upload/main", files=sealed).status_code == 303
+    given = ada.post(f"{AT}/_upload/main", data={"plain": "1"}, files=[("files", ("phone.binproto", plain))])
+    assert given.status_code == 303
+    world.open("/api/v1", "ada").patch("/repos/ada/Notes", json={"private": True})
+    assert "Everybody can read this repository" not in ada.get(f"{AT}/_upload/main").text
+    assert ada.post(f"{AT}/_upload/main", files=[("files", ("2.binproto", plain))]).status_code == 303
 
 
 def test_names_are_taken_without_their_folders() -> None:

@@ -110,7 +110,9 @@ def page_of(name: str, shown: Shown) -> Response:
         "sealed": False,
         **shown.values,
     }
-    return PAGES.render(shown.template, user=None, title=shown.title, status=shown.status, **values)
+    made = PAGES.render(shown.template, user=None, title=shown.title, status=shown.status, **values)
+    made.headers["Cache-Control"] = "no-store"
+    return made
 
 
 def file_response(kept: Kept) -> Response:
@@ -121,7 +123,7 @@ def file_response(kept: Kept) -> Response:
         headers={
             "Content-Disposition": disposition(kept.name, "inline" if kept.inline else "attachment"),
             "Content-Security-Policy": media.POLICY,
-            "Cache-Control": "private, max-age=3600",
+            "Cache-Control": "no-store",
         },
     )
 

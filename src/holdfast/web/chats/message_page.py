@@ -1,5 +1,6 @@
 """Everything about one message: its receipts, what changed about it, and its record as it stands in the backup."""
 
+import re
 from typing import Final
 
 import msgspec
@@ -19,6 +20,8 @@ CHAT_ITEM: Final = b"\x22"
 MOST_RECORD: Final = 40_000
 MOST_TEXT: Final = 60_000
 MOST_ROWS: Final = 100
+# Signs that turn the direction of the text behind them.
+TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def show_message(view: View, number: str) -> Shown:
@@ -58,6 +61,7 @@ def record_of(view: View, message: Message) -> str:
 def pretty(frame: bytes) -> str:
     """Write a frame as JSON for people, no more of it than a page can show."""
     text = msgspec.json.format(frame_to_json(frame), indent=2).decode(errors="replace")
+    text = TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return (
         text
         if len(text) <= MOST_RECORD

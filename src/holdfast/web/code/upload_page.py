@@ -12,6 +12,8 @@ from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import paths
 from holdfast.settings import Settings
 from holdfast.web.acting import problem_with
+from holdfast.web.chats.recognising import LOOK, is_plain_backup
+from holdfast.web.chats.revocation import is_public
 from holdfast.web.code.change_forms import (
     CHANGING,
     Saying,
@@ -35,6 +37,8 @@ class Uploading(Saying, frozen=True, kw_only=True):
     """Files, and the folder they go to."""
 
     folder: str = ""
+    plain: str = ""
+    """Set by somebody who was warned that everybody will be able to read the chats they upload."""
     files: list[SentFile] = msgspec.field(default_factory=list)
 
 
@@ -49,7 +53,14 @@ def plain_name(sent: str) -> str:
 
 
 def upload_form(
-    call: Call, place: Place, spot: Spot, typed: Uploading, *, status: int = 200, problem: str = ""
+    call: Call,
+    place: Place,
+    spot: Spot,
+    typed: Uploading,
+    *,
+    status: int = 200,
+    problem: str = "",
+    exposed: str = "",
 ) -> Raw:
     """Show the form; files that were chosen have to be chosen again, for browsers do not let a page do it."""
     return show_in(
@@ -65,6 +76,8 @@ def upload_form(
         action=spot.change("_upload"),
         back=spot.address("src") if spot.commit else spot.root,
         problem=problem,
+        exposed=exposed,
+        is_public=is_public(place.repository),
         remark=barrier(call, place, spot.ref, typed.folder),
         megabytes=call.host.settings.max_file_mb,
     )
@@ -92,6 +105,10 @@ def page_uploaded(call: Call, place: Place, filepath: str, body: Uploading) -> R
     if len(named) > MOST_FILES:
         told = f"At most {MOST_FILES} files can be uploaded at once."
         return upload_form(call, place, spot, body, status=422, problem=told)
+    exposed = next((name for name, content in named if is_plain_backup(content[:LOOK], name, len(content))), "")
+    if exposed and is_public(place.repository) and not body.plain:
+        told = f"{exposed} is a chat backup that is not encrypted, and everybody can read this repository."
+        return upload_form(call, place, spot, body, status=422, problem=told, exposed=exposed)
     changes = [
         {
             "operation": "upload",
