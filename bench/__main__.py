@@ -20,6 +20,7 @@ BENCHMARKS = (
     "memory",
     "service",
     "clone",
+    "push",
     "files_read",
     "files_write",
     "website",

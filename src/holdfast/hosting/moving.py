@@ -30,6 +30,7 @@ __all__ = [
     "Announced",
     "check_rules",
     "described",
+    "forget",
     "has_moved",
     "move_refs",
     "recover",
@@ -53,6 +54,8 @@ class Announced(msgspec.Struct, frozen=True):
     """All commits the moves bring, oldest first, where they are at hand."""
     files: Changes | None = None
     """What the only one of these commits changed, where that is at hand too."""
+    options: Sequence[str] = ()
+    """The options of the push that made the moves (`git push -o`)."""
 
 
 def zero_id(repository: Repository) -> str:
@@ -133,8 +136,7 @@ def move_refs(
         try:
             do(repo)
         except Exception:
-            with host.database.write() as connection:
-                updates.forget(connection, numbers)
+            forget(host, numbers)
             raise
         settle(host, repository, actor.id, numbers, moves)
 
@@ -145,9 +147,18 @@ def settle(
     actor_id: int | None,
     numbers: Sequence[int],
     moves: Sequence[Move],
+    *,
+    options: Sequence[str] = (),
 ) -> None:
     """Record what has moved: the events, what the repository's row says about its branches, and closed issues."""
-    settle_all(host, repository, [Announced(actor_id, numbers, moves)])
+    settle_all(host, repository, [Announced(actor_id, numbers, moves, options=options)])
+
+
+def forget(host: Host, numbers: Sequence[int]) -> None:
+    """Remove announcements of what did not happen."""
+    if numbers:
+        with host.database.write() as connection:
+            updates.forget(connection, numbers)
 
 
 def settle_all(
@@ -185,7 +196,7 @@ def settle_all(
         if any(not move.deletes for move in moves):
             repositories.note_push(link, repository)
         for one in announced:
-            updates.record_moves(link, repository, one.actor_id, one.moves, known=known)
+            updates.record_moves(link, repository, one.actor_id, one.moves, options=one.options, known=known)
 
     if columns or wishes:
         with host.database.write() as connection:
@@ -240,10 +251,14 @@ def recover(host: Host) -> int:
     Whoever announces under the repository's lock settles under it, and everybody else shows that refs are moving
     until they have settled: what nobody who lives has in hand is settled here, however young it is.
     """
-    by_repository: dict[int, list[Pending]] = {}
-    for pending in updates.pending_updates(host.database):
-        by_repository.setdefault(pending.repository_id, []).append(pending)
-    landed = sum(recover_repository(host, number, found) for number, found in by_repository.items())
+    landed = 0
+    after = 0
+    while found := updates.pending_updates(host.database, after=after):
+        after = found[-1].id
+        by_repository: dict[int, list[Pending]] = {}
+        for pending in found:
+            by_repository.setdefault(pending.repository_id, []).append(pending)
+        landed += sum(recover_repository(host, number, its) for number, its in by_repository.items())
     if landed:
         log.warning("recorded ref moves whose process had died", count=landed)
     return landed
@@ -263,15 +278,14 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
             for pending in left:
                 git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.old, pending.move.new)
             happened = [pending for pending in left if has_moved(repo, pending.move)]
-            lost = [pending.id for pending in left if pending not in happened]
+            known = {pending.id for pending in happened}
+            lost = [pending.id for pending in left if pending.id not in known]
             if happened:
                 one_by_one = [Announced(pending.actor_id, [pending.id], [pending.move]) for pending in happened]
                 settle_all(host, repository, one_by_one)
     except (NoSuchRepository, NoSuchFolder):
         happened, lost = [], numbers
-    if lost:
-        with host.database.write() as connection:
-            updates.forget(connection, lost)
+    forget(host, lost)
     return len(happened)
 
 
@@ -279,7 +293,8 @@ def has_moved(repo: Repo, move: Move) -> bool:
     """Tell whether a move that was announced has happened; later ones may have come on top of it."""
     at = refs.target(repo, move.ref)
     if move.deletes:
-        return at is None
+        # To delete what was not there is no move.
+        return at is None and not move.creates
     if at is None or at == move.old:
         return False
     return at == move.new or (

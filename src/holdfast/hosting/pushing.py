@@ -1,9 +1,16 @@
-"""What a push means: judged by the rules before a ref moves, announced, and recorded once it has moved."""
+"""What a push means: judged by the rules before a ref moves, announced, moved and recorded."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import structlog
 
 from holdfast.hosting import moving, protection
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.faults import is_outage
 from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git.receive import Pushed
+from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
+from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import updates
 from holdfast.hosting.store.accounts import Account
@@ -12,18 +19,19 @@ from holdfast.hosting.store.updates import Move
 
 __all__ = ["Pushing"]
 
+log = structlog.get_logger(__name__)
+
 
 @dataclass(slots=True)
 class Pushing:
-    """One push of somebody's to a repository; `judge` and `landed` are what git's side calls, in a thread."""
+    """One push of somebody's to a repository; `judge` and `move` are what git's side calls, in a thread."""
 
     host: Host
     repository: Repository
     actor: Account
-    numbers: list[int] = field(default_factory=list)
 
     def judge(self, push: Push) -> list[Refusal]:
-        """Ask the rules; when nothing is refused, write down what is about to move."""
+        """Ask the rules which refs must stay as they are; one that is protected refuses the whole push."""
         moves = push.changes
         default = self.repository.default_branch
 
@@ -40,19 +48,43 @@ class Pushing:
         refused = moving.check_rules(self.host, self.repository, self.actor, moves, about)
         refusals = [Refusal(move.ref, reason) for move, reason in refused]
         refusals += [
-            Refusal(move.ref, f"Branch {default} is the default branch and cannot be deleted")
+            Refusal(move.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
             for move in moves
             if move.deletes and move.ref == f"refs/heads/{default}"
         ]
-        if not refusals:
-            self.numbers = updates.announce(self.host.database, self.repository, self.actor.id, moves)
         return refusals
 
-    def landed(self, moves: tuple[Move, ...]) -> None:
-        """Record what has really moved, and forget what has not."""
-        if moves:
-            moving.settle(self.host, self.repository, self.actor.id, self.numbers, moves)
-            self.host.pushed.add(self.repository.id)
-        elif self.numbers:
-            with self.host.database.write() as connection:
-                updates.forget(connection, self.numbers)
+    def move(self, pushed: Pushed) -> list[Refusal]:
+        """Write down what is about to move, move it, and record what has moved; return why other refs have not."""
+        host, repository = self.host, self.repository
+        folder = host.folders.existing(repository.id)
+        repo = open_repository(folder)
+        with host.database.holding(repository.id), locked(folder):
+            # To delete what is not there is no move: nobody is told of it, now or by a recovery.
+            moves = existing_deletes(repo, pushed.changes)
+            if not moves:
+                return []
+            numbers = updates.announce(host.database, repository, self.actor.id, moves)
+            try:
+                applied = apply_moves(repo, moves, atomic=pushed.atomic)
+            except (GitError, OSError):
+                # What was moved before it failed stays announced, for a recovery to record.
+                lost = [
+                    number for number, move in zip(numbers, moves, strict=True) if not moving.has_moved(repo, move)
+                ]
+                moving.forget(host, lost)
+                raise
+        if not applied.moved:
+            moving.forget(host, numbers)
+        else:
+            try:
+                moving.settle(host, repository, self.actor.id, numbers, applied.moved, options=pushed.options)
+            except Exception as error:  # the refs have moved, and a recovery records them
+                log.warning(
+                    "a push landed and could not be recorded",
+                    repository_id=repository.id,
+                    exc_info=None if is_outage(error) else error,
+                    error=type(error).__name__,
+                )
+            host.pushed.add(repository.id)
+        return list(applied.refusals)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from holdfast.hosting.errors import Refused
 from holdfast.hosting.events.payloads import Doomed, before_deleting
 from holdfast.hosting.git.commits import Signature, first_commit
-from holdfast.hosting.git.folders import ObjectFormat, object_formats
+from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
 from holdfast.hosting.git.refs import check_ref_name
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.host import Host
@@ -38,7 +38,7 @@ def create(
 ) -> store.Repository:
     """Make a repository, with a first commit of some files; the folder is there before anybody finds the row."""
     check_ref_name(wanted.default_branch)
-    if wanted.object_format not in object_formats():
+    if wanted.object_format not in OBJECT_FORMATS:
         raise Refused(f"this server cannot keep {wanted.object_format} repositories")
     with host.database.write() as connection:
         number = store.add_repository(

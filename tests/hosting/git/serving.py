@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -19,6 +20,8 @@ from holdfast.hosting.git import receive, smart
 from holdfast.hosting.git.bodies import inflate
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git.ref_transaction import apply_moves
+from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store.updates import Move
 from tests.conftest import wait_for
 
@@ -38,6 +41,7 @@ class Served:
     url: str = ""
     judge: Callable[[Push], Sequence[Refusal]] = lambda _push: ()
     landed: Callable[[tuple[Move, ...]], None] = lambda _changes: None
+    options: list[tuple[str, ...]] = field(default_factory=list)
     history: list[tuple[Move, ...]] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     max_bytes: int | None = None
@@ -64,10 +68,14 @@ class Served:
             path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
         ]
 
-    def note(self, changes: tuple[Move, ...]) -> None:
-        """Remember what landed."""
-        self.history.append(changes)
-        self.landed(changes)
+    def move(self, folder: Path, pushed: receive.Pushed) -> Sequence[Refusal]:
+        """Move the refs of a push, and remember what landed."""
+        applied = apply_moves(open_repository(folder), pushed.changes, atomic=pushed.atomic)
+        if applied.moved:
+            self.history.append(applied.moved)
+            self.options.append(pushed.options)
+            self.landed(applied.moved)
+        return applied.refusals
 
     async def refs(self, request: Request) -> Response:
         """Answer `info/refs`."""
@@ -97,7 +105,7 @@ class Served:
                 protocol=protocol,
                 hooks=self.folders.hooks,
                 judge=self.judge,
-                landed=self.note,
+                move=partial(self.move, folder),
                 max_bytes=self.max_bytes,
                 patience=self.patience,
             )

@@ -5,12 +5,13 @@ import stat
 import threading
 import time
 from pathlib import Path
+from unittest import mock
 
 import pygit2
 import pytest
 
 from holdfast.hosting.errors import FolderExists, GitError, GitFailed, NoSuchFolder, StorageUnavailable
-from holdfast.hosting.git.folders import Folders, object_formats
+from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.program import run
 
 
@@ -86,14 +87,14 @@ def test_a_branch_git_would_not_have_leaves_nothing(folders: Folders) -> None:
     assert not list((folders.root / ".making").iterdir())
 
 
-def test_only_formats_the_library_reads_are_offered(folders: Folders) -> None:
-    """A format is offered when a repository of it can be made and opened, and refused otherwise."""
-    assert object_formats()[0] == "sha1"
-    if "sha256" in object_formats():
-        assert pygit2.Repository(str(folders.create(8, object_format="sha256"))).head_is_unborn
-    else:
-        with pytest.raises(GitError, match="cannot keep sha256"):
-            folders.create(8, object_format="sha256")
+def test_repositories_have_sha1_ids_whatever_the_library_can(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that opens SHA-256 repositories switches nothing on: objects are written with SHA-1 ids."""
+    monkeypatch.setattr(pygit2, "Repository", lambda *_arguments: mock.Mock())
+    with pytest.raises(GitError, match="cannot keep sha256"):
+        folders.create(8, object_format="sha256")
+    assert not folders.exists(8)
 
 
 def test_a_deleted_repository_is_gone(folders: Folders) -> None:

@@ -16,13 +16,14 @@ def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
     folder = tmp_path / "hooks"
     hook.install(folder)
     before = folder / "pre-receive"
+    (folder / "post-receive").write_text("a hook of an earlier version")
     text = before.read_text()
     for spoil in (before.unlink, lambda: before.write_text("exit 0"), lambda: before.chmod(0o600)):
         spoil()
         hook.install(folder)
         assert before.read_text() == text
         assert before.stat().st_mode & 0o777 == 0o700
-    assert sorted(path.name for path in folder.iterdir()) == ["post-receive", "pre-receive"]
+    assert sorted(path.name for path in folder.iterdir()) == ["pre-receive", "proc-receive"]
 
 
 def test_a_refusal_cannot_end_itself_early() -> None:
@@ -66,3 +67,28 @@ def test_half_a_report_is_an_error(content: bytes) -> None:
             await hook.read_changes(heard(content))
 
     asyncio.run(play())
+
+
+def test_commands_and_options_are_read_from_packets() -> None:
+    """Whatever bytes a name has; half of them is an error."""
+    said = b"000eversion=1\x000000" + b"0016a b refs/heads/\xe9x\n" + b"0000" + b"000bci.skip" + b"0000"
+
+    async def play() -> None:
+        changes, options = await hook.read_commands(heard(said))
+        assert (changes, options) == ((Move("refs/heads/\udce9x", "a", "b"),), ("ci.skip",))
+        for end in (5, 20, 40, len(said) - 1):
+            with pytest.raises(GitError, match="in the middle"):
+                await hook.read_commands(heard(said[:end]))
+
+    asyncio.run(play())
+
+
+def test_a_report_answers_for_each_ref() -> None:
+    """The first reason counts; none holds a line's end or goes on without end."""
+    changes = [Move("refs/heads/a", "1", "2"), Move("refs/heads/\udce9", "1", "2")]
+    refusals = [Refusal("refs/heads/a", "no\nok refs/heads/a"), Refusal("refs/heads/a", "later")]
+    said = hook.report(changes, refusals)
+    assert b"ng refs/heads/a no ok refs/heads/a" in said
+    assert b"ok refs/heads/\xe9" in said
+    assert b"\n" not in said
+    assert len(hook.report(changes, [Refusal("refs/heads/a", "x" * 9999)])) < 700

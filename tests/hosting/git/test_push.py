@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.push import Push, outside
+from holdfast.hosting.git.push import Push, refused_names
 from holdfast.hosting.store.updates import Move
 from tests.hosting.git.serving import Client
 
@@ -89,19 +89,67 @@ def test_an_annotated_tag_stands_for_its_commit(work: Client) -> None:
     assert push(work).commit("--all") is None
 
 
-def test_only_branches_tags_and_notes_are_inside() -> None:
-    """Everything else is refused by name."""
-    names = [
+REFUSED_NAMES = [
+    "HEAD",
+    "refs/heads",
+    "refs/headsa",
+    "refs/pull/1/head",
+    "refs/pull",
+    "refs/for/main",
+    "refs/holdfast/x",
+    "refs/bisect/bad",
+    "refs/worktree/x",
+    "refs/heads/HEAD",
+    "refs/tags/HEAD",
+    "refs/heads/@",
+    "refs/tags/@",
+    "refs/heads/refs/heads/main",
+    "refs/tags/refs/tags/v1",
+    "refs/heads/-delete",
+    "refs/heads/a..b",
+    "refs/heads/../../config",
+    "refs/heads/a b",
+    "refs/heads/a\nb",
+    "refs/heads/a.lock",
+    "refs/heads/.a",
+    "refs/heads/a/",
+    "refs/heads/" + "x" * 251,
+    "refs/heads/" + "x/" * 600 + "x",
+]
+
+
+@pytest.mark.parametrize("name", REFUSED_NAMES)
+def test_names_that_cannot_be_pushed_to_are_refused(name: str) -> None:
+    """Each by itself and with a reason; the others go through."""
+    kept = Move("refs/heads/kept", ZERO, "1" * 40)
+    refused = refused_names((kept, Move(name, ZERO, "1" * 40)))
+    assert [refusal.ref for refusal in refused] == [name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
         "refs/heads/a",
-        "refs/tags/a",
-        "refs/notes/a",
-        "refs/pull/1",
-        "refs/headsa",
-        "HEAD",
-        "refs/heads/HEAD",
-    ]
-    refused = outside(tuple(Move(name, ZERO, "1" * 40) for name in names))
-    assert [refusal.ref for refusal in refused] == ["refs/pull/1", "refs/headsa", "HEAD", "refs/heads/HEAD"]
+        "refs/tags/v1",
+        "refs/notes/commits",
+        "refs/changes/01/1/1",
+        "refs/stash",
+        "refs/pullover/x",
+        "refs/remotes/origin/HEAD",
+        "refs/heads/feature/HEAD",
+        "refs/heads/a@b",
+        "refs/heads/\udce9",
+    ],
+)
+def test_every_other_name_can_be_pushed_to(name: str) -> None:
+    """Whatever folder of refs somebody uses."""
+    assert refused_names([Move(name, ZERO, "1" * 40)]) == []
+
+
+@pytest.mark.parametrize("name", ["refs/heads/HEAD", "refs/tags/@", "refs/heads/refs/heads/main"])
+def test_a_name_that_is_there_already_can_be_deleted(name: str) -> None:
+    """Earlier versions let some in."""
+    assert refused_names([Move(name, "1" * 40, ZERO)]) == []
 
 
 WHO = {f"GIT_{role}_{what}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

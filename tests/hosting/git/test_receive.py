@@ -132,11 +132,73 @@ def test_a_refused_push_moves_nothing_and_says_why(work: Client, served: Served)
     served.judge = lambda _push: [Refusal("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.")]
     before, size = refs(served), served.folders.size(1)
     work.commit(content="second\n")
-    said = work.git("push", "origin", "main", "main:side", fails=True)
-    assert "remote: refs/heads/main: main is protected; [2J ask Grace ." in said
-    assert "pre-receive hook declined" in said
-    assert (refs(served), served.folders.size(1)) == (before, size)
-    assert served.history == []
+    for arguments in (["main", "main:side"], ["--atomic", "main", "main:side"]):
+        said = work.git("push", "origin", *arguments, fails=True)
+        assert "remote: refs/heads/main: main is protected; [2J ask Grace ." in said
+        assert "pre-receive hook declined" in said
+        assert (refs(served), served.folders.size(1)) == (before, size)
+        assert served.history == []
+
+
+def test_one_refused_ref_leaves_the_others(work: Client, served: Served) -> None:
+    """When its refusal stands alone; the pusher reads which one stayed, and why."""
+    served.judge = lambda _push: [Refusal("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.", alone=True)]
+    before = refs(served)
+    made = work.commit(content="second\n")
+    said = work.git("push", "origin", "main", "main:side", "main:refs/pull/1/head", fails=True)
+    assert "[remote rejected] main -> main (main is protected; [2J ask Grace .)" in said
+    assert "main -> refs/pull/1/head (refs/pull/ belongs to the pull requests" in said
+    assert refs(served) == {**before, "refs/heads/side": made}
+    assert [change.ref for change in served.history[0]] == ["refs/heads/side"]
+
+
+def test_a_mirror_is_pushed_but_for_the_refs_of_the_service(work: Client, served: Served) -> None:
+    """Changes, notes and what was fetched from elsewhere come along; clones get what they always get."""
+    at = work.head()
+    kept = [
+        "refs/changes/01/1/1",
+        "refs/notes/commits",
+        "refs/remotes/origin/main",
+        "refs/remotes/up/main",
+        "refs/replace/" + "1" * 40,
+    ]
+    for ref in [*kept, "refs/pull/7/head", "refs/heads/refs/heads/main", "refs/tags/HEAD"]:
+        work.git("update-ref", ref, at)
+    said = work.git("push", "--mirror", "origin", fails=True)
+    assert said.count("[remote rejected]") == 3
+    assert set(refs(served)) == {"refs/heads/main", *kept}
+    work.git("push", "--mirror", "--atomic", "origin", fails=True)
+    assert set(refs(served)) == {"refs/heads/main", *kept}
+
+
+def test_an_atomic_push_with_a_hidden_ref_moves_nothing(work: Client, served: Served) -> None:
+    """Git refuses a hidden ref before it asks; the rest is refused for its sake."""
+    before = refs(served)
+    work.git("push", "--atomic", "origin", "main:refs/holdfast/x", "main:side", fails=True)
+    assert refs(served) == before
+    work.git("push", "origin", "main:refs/holdfast/x", "main:side", fails=True)
+    assert set(refs(served)) == {"refs/heads/main", "refs/heads/side"}
+
+
+def test_push_options_are_handed_on(work: Client, served: Served) -> None:
+    """As they were given, in their order; too many of them refuse the push."""
+    work.git("push", "--quiet", "-o", "ci.skip", "-o", "naïve=1", "origin", "main:side")
+    assert served.options[-1] == ("ci.skip", "naïve=1")
+    said = work.git("push", "-o", "x" * 5000, "origin", "main:other", fails=True)
+    assert "push options may have 4096 bytes" in said
+    assert "refs/heads/other" not in refs(served)
+
+
+def test_a_ref_that_is_named_twice_does_not_move(work: Client, served: Served) -> None:
+    """Which of the two was meant, nobody can tell."""
+    at = work.head()
+    lines = pkt(f"{ZERO} {at} refs/heads/twice\0report-status".encode()) + pkt(
+        f"{ZERO} {at} refs/heads/twice".encode()
+    )
+    empty = pack([])
+    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=lines + b"0000" + empty)
+    assert b"ng refs/heads/twice" in answer.content
+    assert "refs/heads/twice" not in refs(served)
 
 
 def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
@@ -163,29 +225,30 @@ def test_a_judge_that_fails_refuses(work: Client, served: Served, capsys: pytest
     assert refs(served) == before
 
 
-def test_a_push_that_cannot_be_recorded_has_still_landed(
+def test_refs_that_cannot_be_moved_are_refused(
     work: Client, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The references have moved; the client is told so, and the log that recording failed."""
+    """The client is told that they stayed, and nothing of the inside; the log says more."""
 
     def fail(changes: tuple[Move, ...]) -> None:
-        raise RuntimeError("the database is gone")
+        raise RuntimeError("password=hunter2")
 
     served.landed = fail
-    made = work.commit(content="second\n")
-    work.git("push", "--quiet", "origin", "main")
-    assert refs(served)["refs/heads/main"] == made
-    assert "could not be recorded" in capsys.readouterr().out
+    work.commit(content="second\n")
+    said = work.git("push", "origin", "main", fails=True)
+    assert "could not move this reference" in said
+    assert "hunter2" not in said
+    assert "could not be moved" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    "ref", ["refs/holdfast/x", "refs/pull/1/head", "refs/for/main", "refs/replace/" + "1" * 40]
+    "ref", ["refs/holdfast/x", "refs/pull/1/head", "refs/for/main", "refs/bisect/bad", "refs/heads/@"]
 )
-def test_other_references_cannot_be_pushed(work: Client, served: Served, ref: str) -> None:
-    """Only branches, tags and notes; the pusher is told."""
+def test_some_references_cannot_be_pushed(work: Client, served: Served, ref: str) -> None:
+    """Those of the service, those of one working copy, and names git takes for something else; with the reason."""
     before = refs(served)
     said = work.git("push", "origin", f"main:{ref}", fails=True)
-    assert "can be pushed to" in said or "hidden ref" in said
+    assert f"remote: {ref}: " in said or "hidden ref" in said
     assert refs(served) == before
     assert served.history == []
 
@@ -193,8 +256,8 @@ def test_other_references_cannot_be_pushed(work: Client, served: Served, ref: st
 def test_head_stays_where_it_is(work: Client, served: Served) -> None:
     """The default branch cannot be deleted by a push, and HEAD is no branch to push to."""
     said = work.git("push", "origin", ":main", fails=True)
-    assert "deletion of the current branch prohibited" in said
-    assert "HEAD is no name for a branch" in work.git("push", "origin", "main:HEAD", fails=True)
+    assert "the branch HEAD points to cannot be deleted" in said
+    assert "HEAD cannot be the name of a branch" in work.git("push", "origin", "main:HEAD", fails=True)
     assert (served.folders.path(1) / "HEAD").read_text() == "ref: refs/heads/main\n"
     assert served.history == []
 
@@ -461,19 +524,22 @@ def test_a_hook_whose_service_is_gone_refuses(work: Client, served: Served, tmp_
     assert (code, said.read_text()) == (1, "the service is gone\n")
 
 
-def test_git_that_is_ended_after_the_references_moved_has_its_push_told(work: Client, served: Served) -> None:
-    """Without git's own report, the references are compared with what was wanted."""
-    after = served.folders.hooks / "post-receive"
+def test_git_that_is_ended_while_the_references_move_has_its_push_told(work: Client, served: Served) -> None:
+    """The service moves them: it does not matter that git is there no more to say so."""
     made = work.commit(content="second\n")
 
-    def sabotage(push: Push) -> Sequence[Refusal]:
-        after.write_text("#!/bin/sh\nkill -9 $PPID\n")
-        return ()
+    def kill_git(changes: tuple[Move, ...]) -> None:
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                command = (folder / "cmdline").read_bytes()
+                if command.startswith(b"git\0receive-pack") and str(served.folders.root).encode() in command:
+                    os.kill(int(folder.name), signal.SIGKILL)
 
-    served.judge = sabotage
+    served.landed = kill_git
     work.git("push", "--quiet", "origin", "main", fails=True)
     wait_for(lambda: bool(served.history))
     assert served.history[0][0].new == made
+    assert refs(served)["refs/heads/main"] == made
 
 
 def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
@@ -485,17 +551,18 @@ def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
     assert "refs/heads/main: no" in work.git("push", "origin", "main", fails=True)
 
 
-def test_git_serves_sha256_repositories(served: Served, ada: Client) -> None:
-    """Whatever the library can read, the stream is git's: names of 64 digits pass as they are."""
-    place = served.folders.path(2)
-    run(None, "init", "--quiet", "--bare", "--template=", "--object-format=sha256", str(place))
-    ada.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", "work")
-    work = ada.within("work")
-    made = work.commit()
-    work.git("push", "--quiet", served.address(2), "main")
-    assert [change.new for change in served.history[0]] == [made]
-    assert len(made) == 64
-    assert served.history[0][0].creates
+def test_a_push_with_sha256_ids_is_refused_in_words(work: Client, served: Served) -> None:
+    """By git's client itself when the repository holds something, and by the service when a client tries."""
+    work.git("init", "--quiet", "--initial-branch=main", "--object-format=sha256", "long")
+    long = work.within("long")
+    long.commit()
+    said = long.git("push", served.address(1), "main:other", fails=True)
+    assert "does not support this repository's hash algorithm" in said
+    line = f"{'0' * 64} {'1' * 64} refs/heads/x\0report-status object-format=sha256"
+    answer = httpx.post(f"{served.address(1)}/git-receive-pack", content=pkt(line.encode()) + b"0000" + pack([]))
+    assert answer.status_code == 200
+    assert answer.content[4:].startswith(b"ERR repositories here have SHA-1 ids")
+    assert served.history == []
 
 
 def test_a_failure_of_git_has_its_command(served: Served) -> None:

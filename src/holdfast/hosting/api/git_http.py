@@ -101,7 +101,7 @@ class GitHttp:
                 body,
                 hooks=self._host.folders.hooks,
                 judge=pushing.judge,
-                landed=pushing.landed,
+                move=pushing.move,
                 protocol=protocol,
                 max_bytes=self._host.settings.max_push_mb * 2**20,
             )

@@ -16,30 +16,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-import pygit2
-
 from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git.program import run
 
-__all__ = ["Folders", "ObjectFormat", "make_below", "object_formats"]
+__all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_below"]
 
 ObjectFormat = Literal["sha1", "sha256"]
+# What repositories can have here. Objects and refs are written so, whatever the library can read.
+OBJECT_FORMATS: Final[tuple[ObjectFormat, ...]] = ("sha1",)
 FOLDER: Final = re.compile(r"([1-9][0-9]{0,18})\.git")
 MAKING: Final = ".making"
 LEAVING: Final = ".leaving"
 BUSY_SECONDS: Final = 3600.0
-
-
-@lru_cache(maxsize=1)
-def object_formats() -> tuple[ObjectFormat, ...]:
-    """Return the object formats a repository can have here: those the library can read, not git alone."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-git-") as folder:
-        run(None, "init", "--quiet", "--bare", "--template=", "--object-format=sha256", folder)
-        try:
-            pygit2.Repository(folder).free()
-        except pygit2.GitError:
-            return ("sha1",)
-    return ("sha1", "sha256")
 
 
 @lru_cache(maxsize=4096)
@@ -84,7 +72,7 @@ class Folders:
         place = self.path(repository_id)
         if place.exists():
             raise FolderExists(f"repository {repository_id} is on disk already")
-        if object_format not in object_formats():
+        if object_format not in OBJECT_FORMATS:
             raise GitError(f"this server cannot keep {object_format} repositories")
         with tempfile.TemporaryDirectory(dir=self._aside(MAKING), ignore_cleanup_errors=True) as temporary:
             made = Path(temporary) / place.name

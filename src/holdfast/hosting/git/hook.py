@@ -1,12 +1,16 @@
-"""What git runs before references move, and after: a few lines of shell that ask the service and do as it says.
+"""What git runs while it takes a push: a few lines of shell that ask the service and do as it says.
 
 Git hands its hooks two pipes the service made, at descriptors 3 and 4. The service holds the other ends, so when
-it dies the hook reads the end of its pipe instead of a word, and refuses. The hooks lie in one folder for all
-repositories; a repository holds none.
+it dies a hook reads the end of its pipe instead of an answer, and nothing moves. The hooks lie in one folder for
+all repositories; a repository holds none.
 
-    hook to service     pre-receive, the two object folders of the quarantine, old new ref ..., a full stop
-    service to hook     0 or 1, lines for whoever pushes, a full stop
-    hook to service     post-receive, old new ref ..., a full stop
+    pre-receive to service     pre-receive, the two object folders of the quarantine, old new ref ..., a full stop
+    service to pre-receive     0 or 1, lines for whoever pushes, a full stop
+    proc-receive to service    proc-receive, then what git says in packet lines: commands and push options
+    service to proc-receive    packet lines for git: which refs have moved, and why others have not
+
+Git leaves all refs to `proc-receive` (`receive.procReceiveRefs`), so the service moves them itself: in one
+transaction, and with an answer for each.
 """
 
 import asyncio
@@ -22,9 +26,10 @@ from holdfast.hosting.errors import GitError
 from holdfast.hosting.git.push import Refusal
 from holdfast.hosting.store.updates import Move
 
-__all__ = ["install", "read_changes", "read_quarantine", "verdict"]
+__all__ = ["install", "read_changes", "read_commands", "read_quarantine", "report", "verdict"]
 
 MOST_SAID: Final = 8192
+MOST_REASON: Final = 500
 QUARANTINE: Final = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
 
 BEFORE: Final = """\
@@ -42,19 +47,26 @@ done
 exit 1
 """
 
-AFTER: Final = """\
+# Git waits for the version before it sends the commands, and keeps its end open until it has read the results.
+MOVE: Final = """\
 #!/bin/sh
+printf '001aversion=1\\000push-options0000'
+exec 6<&0
 {
-    echo post-receive
-    cat
-    echo .
-} >&4
+    echo proc-receive
+    cat <&6
+} >&4 &
+exec cat <&3
 """
+HOOKS: Final = {"pre-receive": BEFORE, "proc-receive": MOVE}
+FORMER: Final = ("post-receive",)
 
 
 def install(folder: Path) -> None:
     """Put the hooks into a folder, unless they are there; git would silently do without one it cannot run."""
-    for name, text in (("pre-receive", BEFORE), ("post-receive", AFTER)):
+    for name in FORMER:
+        (folder / name).unlink(missing_ok=True)
+    for name, text in HOOKS.items():
         place = folder / name
         with suppress(OSError):
             if place.read_text() == text and os.access(place, os.X_OK):
@@ -83,6 +95,40 @@ async def read_changes(pipe: asyncio.StreamReader) -> tuple[Move, ...]:
         old, new, ref = line.split(" ", 2)
         changes.append(Move(ref, old, new))
     return tuple(changes)
+
+
+async def read_commands(pipe: asyncio.StreamReader) -> tuple[tuple[Move, ...], tuple[str, ...]]:
+    """Read what git leaves to the service: the commands, and the push options that came with them."""
+    await read_packets(pipe)  # the version, which is the only one there is
+    changes = []
+    for packet in await read_packets(pipe):
+        old, new, ref = packet.split(" ", 2)
+        changes.append(Move(ref, old, new))
+    return tuple(changes), tuple(await read_packets(pipe))
+
+
+async def read_packets(pipe: asyncio.StreamReader) -> list[str]:
+    """Read packet lines up to a flush packet."""
+    packets = []
+    try:
+        while length := int(await pipe.readexactly(4), 16):
+            packets.append(os.fsdecode((await pipe.readexactly(length - 4)).removesuffix(b"\n")))
+    except (asyncio.IncompleteReadError, ValueError) as error:
+        raise GitError("git ended in the middle of telling what was pushed") from error
+    return packets
+
+
+def report(changes: Sequence[Move], refusals: Sequence[Refusal]) -> bytes:
+    """Tell git what became of each command."""
+    reasons: dict[str, str] = {}
+    for refusal in refusals:
+        reasons.setdefault(refusal.ref, plain(refusal.reason)[:MOST_REASON])
+    lines = []
+    for change in changes:
+        reason = reasons.get(change.ref)
+        ref = os.fsencode(change.ref)
+        lines.append(b"ok " + ref if reason is None else b"ng %s %s" % (ref, reason.encode(errors="replace")))
+    return b"".join(b"%04x%s" % (len(line) + 4, line) for line in lines) + b"0000"
 
 
 async def read_line(pipe: asyncio.StreamReader) -> str:

@@ -40,6 +40,7 @@ CONFIGURATION: Final = (
     ("receive.fsck.missingSpaceBeforeDate", "ignore"),
     ("receive.fsck.zeroPaddedFilemode", "ignore"),
     ("receive.advertiseAtomic", "true"),
+    ("receive.advertisePushOptions", "true"),
     ("transfer.hideRefs", "refs/holdfast"),
     ("uploadpack.allowFilter", "true"),
     ("uploadpack.allowReachableSHA1InWant", "true"),

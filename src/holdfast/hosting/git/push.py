@@ -1,6 +1,8 @@
 """A push that has arrived and is not yet true: its objects are in quarantine, no reference has moved."""
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,10 +11,24 @@ from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git.program import run
 from holdfast.hosting.store.updates import Move
 
-__all__ = ["NAMESPACES", "Push", "Refusal", "outside"]
+__all__ = ["Push", "Refusal", "refused_names"]
 
-# Everything else is ours, or would be found by nobody.
-NAMESPACES: Final = ("refs/heads/", "refs/tags/", "refs/notes/")
+KINDS: Final = {"refs/heads/": "branch", "refs/tags/": "tag"}
+WORKING_COPY: Final = "git keeps refs of that name for one working copy; they cannot be pushed"
+# What nobody pushes to, and why. Every other folder of refs is open to who may write.
+RESERVED: Final = {
+    "refs/pull/": "refs/pull/ belongs to the pull requests of this service; push a branch instead",
+    "refs/for/": "pushing to refs/for/ opens no pull request here; push a branch instead",
+    "refs/holdfast/": "refs/holdfast/ belongs to this service",
+    "refs/bisect/": WORKING_COPY,
+    "refs/worktree/": WORKING_COPY,
+    "refs/rewritten/": WORKING_COPY,
+}
+# What `git check-ref-format` refuses.
+MALFORMED: Final = re.compile(r"[\x00-\x20\x7f\\~^:?*\[]|/\.|\.lock(?:/|\Z)|\.\.|//|@\{|[/.]\Z")
+# A ref is a file, and its lock has five letters more; no file system has names above 255 bytes.
+LONGEST: Final = 1024
+LONGEST_PART: Final = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +37,8 @@ class Refusal:
 
     ref: str
     reason: str
+    alone: bool = False
+    """Whether the other changes of the push may be, unless it is atomic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +52,7 @@ class Push:
     folder: Path
     changes: tuple[Move, ...]
     variables: Mapping[str, str]
+    atomic: bool = False
 
     def git(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run a git command that sees what was pushed."""
@@ -98,13 +117,31 @@ class Push:
             return None
 
 
-def outside(changes: tuple[Move, ...]) -> list[Refusal]:
-    """Refuse references where people have nothing to push to."""
-    allowed = ", ".join(f"{name}*" for name in NAMESPACES)
-    refusals = []
-    for change in changes:
-        if not change.ref.startswith(NAMESPACES):
-            refusals.append(Refusal(change.ref, f"only {allowed} can be pushed to"))
-        elif change.ref == "refs/heads/HEAD" and not change.deletes:
-            refusals.append(Refusal(change.ref, "HEAD is no name for a branch"))
-    return refusals
+def refused_names(changes: Iterable[Move]) -> list[Refusal]:
+    """Refuse refs whose names are the service's own, belong to one working copy, or would be taken for another."""
+    found = ((change.ref, refused_name(change.ref, deletes=change.deletes)) for change in changes)
+    return [Refusal(ref, reason, alone=True) for ref, reason in found if reason is not None]
+
+
+def refused_name(ref: str, *, deletes: bool) -> str | None:
+    """Return why nobody can push to a ref of that name; what is there already can be deleted."""
+    namespace = next((name for name in RESERVED if f"{ref}/".startswith(name)), None)
+    if namespace is not None:
+        return RESERVED[namespace]
+    if not ref.startswith("refs/") or MALFORMED.search(ref):
+        return "git allows no ref of that name"
+    if len(os.fsencode(ref)) > LONGEST or any(len(os.fsencode(part)) > LONGEST_PART for part in ref.split("/")):
+        return f"the name is too long: {LONGEST} bytes, and {LONGEST_PART} between slashes, are the most"
+    if ref.count("/") < 2 and ref != "refs/stash":
+        return "a ref needs a name below refs/heads/, refs/tags/ or another folder of refs"
+    kind = next((kind for prefix, kind in KINDS.items() if ref.startswith(prefix)), None)
+    if kind is None or deletes:
+        return None
+    short = ref.split("/", 2)[2]
+    if short in {"HEAD", "@"}:
+        return f"{short} cannot be the name of a {kind}: git takes it for the current branch"
+    if short.startswith("refs/"):
+        return f"the name of a {kind} cannot begin with refs/; push to {short} if that is what you mean"
+    if short.startswith("-"):
+        return f"the name of a {kind} cannot begin with a hyphen: git takes it for an option"
+    return None

@@ -1,34 +1,35 @@
 """Smart HTTP for those who write: a push, judged before any reference moves, and never lost once one has.
 
-The client's part of a push is to send it. From then on it does not matter whether the client is still there: a
-push runs in a task of its own, and what came of it is reported to `landed` in any case.
+Git takes the pack and checks it; the service moves the references. The client's part of a push is to send it. From
+then on it does not matter whether the client or git is still there: a push runs in a task of its own, and what is
+moved is recorded in any case.
 """
 
 import asyncio
 import os
 import resource
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
 from typing import Final
 
 import structlog
 
-from holdfast.hosting.errors import BodyTooLarge, GitTimedOut
-from holdfast.hosting.faults import is_outage, translate
+from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
+from holdfast.hosting.faults import translate
 from holdfast.hosting.git import hook
+from holdfast.hosting.git.names import well_formed
 from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
-from holdfast.hosting.git.program import run
-from holdfast.hosting.git.push import Push, Refusal, outside
+from holdfast.hosting.git.push import Push, Refusal, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git.smart import protocol_variables
 from holdfast.hosting.store.updates import Move
 
-__all__ = ["Judge", "Landed", "finish", "receive_pack"]
+__all__ = ["Judge", "Mover", "Pushed", "finish", "receive_pack"]
 
-Judge = Callable[[Push], Sequence[Refusal]]
-Landed = Callable[[tuple[Move, ...]], None]
 
 # The commands of a push come before its pack, and git keeps them in memory.
 MOST_COMMANDS: Final = 8 * 1024 * 1024
@@ -37,9 +38,23 @@ MOST_IGNORED: Final = 1024**3
 # A small pack can ask for a large memory: objects made of copies of copies.
 MOST_MEMORY: Final = 2 * 1024**3
 MOST_CPU_SECONDS: Final = 3600
+# Every event of a push keeps its options.
+MOST_OPTIONS: Final = 4096
 AHEAD: Final = 8
 KEEPALIVE: Final = b"0005\x01"
 
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What is left of a push to be done: references to move, whose objects are in the repository by now."""
+
+    changes: tuple[Move, ...]
+    options: tuple[str, ...] = ()
+    atomic: bool = False
+
+
+Judge = Callable[[Push], Sequence[Refusal]]
+Mover = Callable[[Pushed], Sequence[Refusal]]
 log = structlog.get_logger(__name__)
 running: set[asyncio.Task[None]] = set()
 
@@ -56,22 +71,26 @@ async def receive_pack(
     *,
     hooks: Path,
     judge: Judge,
-    landed: Landed,
+    move: Mover,
     protocol: str | None = None,
     max_bytes: int | None = None,
     patience: float = PATIENCE,
 ) -> AsyncGenerator[bytes, None]:
     """Take a push and yield git's answer, none of it before the whole body has been read.
 
-    `judge` is called in a thread once everything pushed lies in quarantine; any refusal refuses the whole push.
-    `landed` is called in a thread with the changes that have really happened, before the answer ends.
+    `judge` is called in a thread once everything pushed lies in quarantine. Any refusal refuses the whole push,
+    unless it is one that stands alone and the push is not atomic. `move` is called in a thread with the changes
+    that were not refused, moves and records them, and says which it could not move.
     """
-    reception = Reception(folder, body, judge=judge, landed=landed, patience=patience)
+    reception = Reception(folder, body, judge=judge, move=move, patience=patience)
     task = asyncio.create_task(reception.run(hooks, protocol_variables(protocol), max_bytes))
     running.add(task)
     task.add_done_callback(over)
     try:
         await reception.fed.wait()
+        if isinstance(reception.trouble, GitUnsupported):
+            yield error_packet(str(reception.trouble))
+            return
         if reception.trouble is not None:
             raise reception.trouble
         while (chunk := await reception.answer.get()) is not None:
@@ -79,6 +98,12 @@ async def receive_pack(
         await asyncio.shield(task)
     finally:
         reception.leave()
+
+
+def error_packet(text: str) -> bytes:
+    """Write the packet line that git clients show as an error of the remote, and end with."""
+    line = f"ERR {text}".encode()
+    return b"%04x%s" % (len(line) + 4, line)
 
 
 def over(task: asyncio.Task[None]) -> None:
@@ -89,13 +114,19 @@ def over(task: asyncio.Task[None]) -> None:
 
 
 class Commands:
-    """Watches the first part of a push, which tells what goes where, for its size."""
+    """Reads the first part of a push, which tells what goes where, and watches its size."""
 
     def __init__(self) -> None:
+        self.count = 0
+        self.capabilities: frozenset[str] = frozenset()
         self._size = 0
         self._held = b""
-        self._skip = 0
         self._over = False
+
+    @property
+    def atomic(self) -> bool:
+        """Whether the client wants all of it or nothing."""
+        return "atomic" in self.capabilities
 
     def check(self, chunk: bytes) -> None:
         """Look at the next piece of the body, and refuse commands without end."""
@@ -103,7 +134,7 @@ class Commands:
             return
         self._size += len(chunk)
         data = self._held + chunk
-        place = self._skip
+        place = 0
         while place + 4 <= len(data):
             try:
                 length = int(data[place : place + 4], 16)
@@ -111,25 +142,41 @@ class Commands:
                 length = 0  # git says what is wrong with it
             if length < 4:
                 self._over = True
+                self._held = b""
                 return
+            if place + length > len(data):
+                break
+            self._read(data[place + 4 : place + length])
             place += length
-        self._held, self._skip = data[place:], max(place - len(data), 0)
+        self._held = data[place:]
         if self._size > MOST_COMMANDS:
             raise BodyTooLarge(
                 f"the commands of a push may have {MOST_COMMANDS} bytes; push fewer references at once"
             )
+
+    def _read(self, line: bytes) -> None:
+        if line.startswith(b"shallow "):
+            return
+        self.count += 1
+        if self.count == 1:
+            self.capabilities = frozenset(line.partition(b"\0")[2].decode(errors="replace").split())
+            formats = {name for name in self.capabilities if name.startswith("object-format=")}
+            if formats - {"object-format=sha1"}:
+                raise GitUnsupported(
+                    "repositories here have SHA-1 ids; a repository with SHA-256 ids cannot be pushed"
+                )
 
 
 class Reception:
     """One push, from its first byte to the last word about it."""
 
     def __init__(
-        self, folder: Path, body: AsyncIterator[bytes], *, judge: Judge, landed: Landed, patience: float
+        self, folder: Path, body: AsyncIterator[bytes], *, judge: Judge, move: Mover, patience: float
     ) -> None:
         self.folder = folder
         self.body = body
         self.judge = judge
-        self.landed = landed
+        self.move = move
         self.patience = patience
         self.fed = asyncio.Event()
         self.trouble: Exception | None = None
@@ -137,9 +184,10 @@ class Reception:
         self._left = False
         self._answered = False
         self._feeding: asyncio.Task[None] | None = None
-        self._wanted: tuple[Move, ...] = ()
-        self._accepted = False
-        self._done: tuple[Move, ...] | None = None
+        self._commands = Commands()
+        self._accepted: frozenset[Move] = frozenset()
+        self._refused: list[Refusal] = []
+        self._moving: asyncio.Future[Sequence[Refusal]] | None = None
 
     def leave(self) -> None:
         """Note that nobody listens any more; a push that has not wholly arrived ends here."""
@@ -153,7 +201,8 @@ class Reception:
         """See the push through."""
         try:
             await asyncio.to_thread(hook.install, hooks)
-            configuration = [("core.hooksPath", str(hooks))]
+            # All references are left to the hook `proc-receive`, which leaves them to us.
+            configuration = [("core.hooksPath", str(hooks)), ("receive.procReceiveRefs", "refs")]
             if max_bytes is not None:
                 configuration.append(("receive.maxInputSize", str(max_bytes)))
             await self._receive(variables, configuration)
@@ -167,7 +216,7 @@ class Reception:
 
     async def _receive(self, variables: dict[str, str], configuration: list[tuple[str, str]]) -> None:
         with ExitStack() as ours:
-            showing = ours.enter_context(moving_refs(self.folder))
+            ours.enter_context(moving_refs(self.folder))
             with ExitStack() as theirs:
                 asking, to_ask = pipe(theirs)
                 to_hear, answering = pipe(theirs)
@@ -180,7 +229,7 @@ class Reception:
                     "--stateless-rpc",
                     str(self.folder),
                     feed=True,
-                    descriptors=(to_hear, to_ask, showing),
+                    descriptors=(to_hear, to_ask),
                     variables=variables,
                     configuration=configuration,
                     limits={resource.RLIMIT_DATA: MOST_MEMORY, resource.RLIMIT_CPU: MOST_CPU_SECONDS},
@@ -199,10 +248,11 @@ class Reception:
                 code = await process.wait()
                 dog.cancel()
                 await asyncio.wait([self._feeding, conversation])
+                if self._moving is not None:
+                    await asyncio.wait([self._moving])
                 process.end()
                 if not conversation.cancelled() and (error := conversation.exception()):
                     log.warning("git and the service lost each other", reason=str(error))
-                await self._report(code)
         if dog.barked:
             raise GitTimedOut(process.command, f"stood still for {self.patience:g} seconds", process.stderr, code)
         if code and not self._answered:
@@ -217,13 +267,12 @@ class Reception:
     async def _feed(self, process: Process, dog: Watchdog) -> None:
         stdin = process.stdin
         assert stdin is not None  # noqa: S101  # it was started to be fed
-        commands = Commands()
         ignored: int | None = None
         try:
             async for chunk in self.body:
                 dog.touch()
                 if ignored is None:
-                    commands.check(chunk)
+                    self._commands.check(chunk)
                     stdin.write(chunk)
                     try:
                         await stdin.drain()
@@ -248,52 +297,86 @@ class Reception:
                 await self.answer.put(chunk)
 
     async def _converse(self, questions: asyncio.StreamReader, mouth: FileIO) -> None:
-        # However this ends, the pipe is closed: a hook that still waits for a word refuses.
+        # However this ends, the pipe is closed: a hook that still waits for an answer moves nothing.
         with mouth:
-            while (kind := await questions.readline()) == b"pre-receive\n":
-                quarantine = await hook.read_quarantine(questions)
-                self._wanted = await hook.read_changes(questions)
-                refusals = await self._refusals(Push(self.folder, self._wanted, quarantine))
-                self._accepted = not refusals
+            while kind := await questions.readline():
+                if kind == b"pre-receive\n":
+                    quarantine = await hook.read_quarantine(questions)
+                    wanted = await hook.read_changes(questions)
+                    said = await self._verdict(Push(self.folder, wanted, quarantine, self._commands.atomic))
+                elif kind == b"proc-receive\n":
+                    changes, options = await hook.read_commands(questions)
+                    said = hook.report(changes, await self._move(changes, options))
+                else:
+                    return
                 with suppress(BrokenPipeError):
-                    mouth.write(hook.verdict(refusals))
-            if kind == b"post-receive\n":
-                self._done = await hook.read_changes(questions)
+                    await asyncio.to_thread(write_all, mouth, said)
+                if kind == b"proc-receive\n":
+                    return
+
+    async def _verdict(self, push: Push) -> bytes:
+        """Judge a push; it goes on when any reference may move, or all of them if it is atomic."""
+        self._refused = list(await self._refusals(push))
+        refused = {refusal.ref for refusal in self._refused}
+        left = push.changes if all(refusal.alone for refusal in self._refused) else ()
+        self._accepted = frozenset(change for change in left if change.ref not in refused)
+        # Of what git itself has refused by now, nothing is heard here.
+        whole = len(self._accepted) == self._commands.count
+        if self._accepted and (whole or not push.atomic):
+            return hook.verdict([])
+        self._accepted = frozenset()
+        others = Refusal("atomic push", "nothing is pushed, because not all of it can be")
+        return hook.verdict(self._refused or [others])
 
     async def _refusals(self, push: Push) -> Sequence[Refusal]:
+        times = Counter(change.ref for change in push.changes)
+        names = [
+            Refusal(ref, "it is named more than once", alone=True) for ref, count in times.items() if count > 1
+        ]
+        names += refused_names(push.changes)
+        refused = {refusal.ref for refusal in names}
+        left = tuple(change for change in push.changes if change.ref not in refused)
+        if not left or (names and push.atomic):
+            return names
         try:
-            return outside(push.changes) or await asyncio.to_thread(self.judge, push)
-        except Exception as error:  # a push nobody could judge is refused
-            fault = translate(error)
-            if fault is None:
-                log.exception("a push could not be judged", repository=self.folder.name)
-                return [Refusal(push.changes[0].ref, "the service could not check this push; try again later")]
-            log.warning("a push could not be judged", repository=self.folder.name, fault=type(fault).__name__)
-            return [Refusal(push.changes[0].ref, str(fault))]
+            return [*names, *await asyncio.to_thread(self.judge, replace(push, changes=left))]
+        except Exception as error:  # noqa: BLE001  # a push nobody could judge is refused
+            reason = self._failed(error, "a push could not be judged", "the service could not check this push")
+            return [*names, *(Refusal(change.ref, reason) for change in left)]
 
-    async def _report(self, code: int) -> None:
-        # Git tells what it did unless it was ended in the middle; then the references themselves do.
-        changes = self._done
-        if changes is None:
-            changes = await asyncio.to_thread(self._moved) if self._accepted and code else ()
-        if changes:
-            try:
-                await asyncio.to_thread(self.landed, changes)
-            except Exception as error:  # the references have moved; no error can take that back
-                log.warning(
-                    "a push landed and could not be recorded",
-                    repository=self.folder.name,
-                    exc_info=None if is_outage(error) else error,
-                    error=type(error).__name__,
-                )
+    async def _move(self, changes: tuple[Move, ...], options: tuple[str, ...]) -> Sequence[Refusal]:
+        """Have the accepted references moved, whoever is still there to hear of it."""
+        allowed = tuple(change for change in changes if change in self._accepted)
+        refusals = [*self._refused]
+        refusals += [
+            Refusal(change.ref, "it was not judged") for change in changes if change not in self._accepted
+        ]
+        if sum(map(len, options)) > MOST_OPTIONS:
+            reason = f"push options may have {MOST_OPTIONS} bytes in total"
+            return [*refusals, *(Refusal(change.ref, reason) for change in allowed)]
+        if not allowed:
+            return refusals
+        pushed = Pushed(allowed, tuple(map(well_formed, options)), self._commands.atomic)
+        self._moving = asyncio.ensure_future(asyncio.to_thread(self.move, pushed))
+        try:
+            return [*refusals, *await asyncio.shield(self._moving)]
+        except Exception as error:  # noqa: BLE001  # whoever pushes is told
+            happened = "the references of a push could not be moved"
+            reason = self._failed(error, happened, "the service could not move this reference")
+            return [*refusals, *(Refusal(change.ref, reason) for change in allowed)]
 
-    def _moved(self) -> tuple[Move, ...]:
-        lines = run(self.folder, "for-each-ref", "--format=%(objectname) %(refname)").decode(
-            errors="surrogateescape"
-        )
-        now = {ref: oid for oid, _, ref in (line.partition(" ") for line in lines.splitlines())}
-        return tuple(
-            change
-            for change in self._wanted
-            if (change.ref not in now if change.deletes else now.get(change.ref) == change.new)
-        )
+    def _failed(self, error: Exception, happened: str, told: str) -> str:
+        """Log what went wrong, and return what whoever pushes is told of it."""
+        fault = translate(error)
+        if fault is None:
+            log.error(happened, repository=self.folder.name, exc_info=error)
+            return f"{told}; try again later"
+        log.warning(happened, repository=self.folder.name, fault=type(fault).__name__)
+        return str(fault)
+
+
+def write_all(file: FileIO, content: bytes) -> None:
+    """Write all of something to a pipe, however little it takes at once."""
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) or 0 :]

@@ -1,22 +1,23 @@
 """What happened, written in the transaction that made it happen: an event without its cause cannot exist."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from sqlalchemy import bindparam, insert
 
 from holdfast.hosting.store import listeners
 from holdfast.hosting.store.event_payloads import EVENT, Event, render_payload
-from holdfast.hosting.store.statement import Link, Statement
+from holdfast.hosting.store.statement import Bind, Link, Statement
 from holdfast.hosting.store.tables import events
 
-__all__ = ["EVENT", "Event", "record"]
+__all__ = ["EVENT", "Event", "record", "record_silently"]
 
 
 COLUMNS = ("kind", "owner_id", "repository_id", "actor_id", "details", "created_at", "payload")
 # Every commit through the API runs this; building a statement takes longer than running it.
 ADD = Statement(insert(events).values({name: bindparam(name) for name in COLUMNS}).returning(events.c.id))
+ADD_MANY = Statement(insert(events).values({name: bindparam(name) for name in COLUMNS}))
 
 
 def record(
@@ -58,3 +59,28 @@ def record(
         # After the event, whose row waits for whoever deletes the repository: they take the hooks along last.
         listeners.queue(connection, hook_ids, made, kind, now=moment)
     return int(made)
+
+
+def record_silently(
+    connection: Link,
+    made: Sequence[tuple[str, Mapping[str, object]]],
+    *,
+    owner_id: int | None,
+    repository_id: int | None,
+    actor_id: int | None,
+    now: int | None = None,
+) -> None:
+    """Write down many events, each a kind and its details, that no hook is to be told of: a push of many refs."""
+    about = {"owner_id": owner_id, "repository_id": repository_id, "actor_id": actor_id}
+    moment = int(time.time()) if now is None else now
+    rows: list[dict[str, Bind]] = [
+        {
+            "kind": kind,
+            **about,
+            "details": msgspec.json.encode(details).decode(),
+            "created_at": moment,
+            "payload": "",
+        }
+        for kind, details in made
+    ]
+    ADD_MANY.run_many(connection, rows)

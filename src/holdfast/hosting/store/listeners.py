@@ -14,7 +14,7 @@ from holdfast.hosting.store.deliveries import add_waiting
 from holdfast.hosting.store.statement import Bare, Link, Statement
 from holdfast.hosting.store.tables import hooks
 
-__all__ = ["is_pushed_to", "listening", "passes", "queue"]
+__all__ = ["has_listeners", "is_pushed_to", "listening", "passes", "queue"]
 
 # The kinds that are about a ref, and so are sifted by a hook's branch filter.
 ABOUT_REFS: Final = frozenset({"push", "create", "delete"})
@@ -58,6 +58,13 @@ def is_silent(link: Link) -> bool:
     if isinstance(link, Bare):
         return link.is_silent
     return bool(link.get_execution_options().get("holdfast_silent"))
+
+
+def has_listeners(connection: Link, *, owner_id: int | None, repository_id: int | None) -> bool:
+    """Tell whether any active hook could be told of what happens to a repository."""
+    return not is_silent(connection) and bool(
+        LISTENING.run(connection, repository_id=repository_id, owner_id=owner_id)
+    )
 
 
 def listening(

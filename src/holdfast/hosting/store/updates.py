@@ -10,12 +10,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, delete, exists, insert, select, true, update
+from sqlalchemy import Connection, Row, bindparam, delete, exists, func, insert, select, true, update
 
-from holdfast.hosting.store import events
+from holdfast.hosting.store import events, listeners
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.statement import Link, Statement
+from holdfast.hosting.store.statement import Bind, Link, Statement
 from holdfast.hosting.store.tables import commit_keys, ref_updates
 
 __all__ = [
@@ -39,14 +39,17 @@ COLUMNS = ("repository_id", "actor_id", "ref", "old", "new", "under_lock", "crea
 ADD = Statement(
     insert(ref_updates).values({name: bindparam(name) for name in COLUMNS}).returning(ref_updates.c.id)
 )
-CLEAR = Statement(
-    delete(ref_updates)
-    .where(
-        ref_updates.c.id == bindparam("number"),
-        ~exists(select(commit_keys.c.update_id).where(commit_keys.c.update_id == ref_updates.c.id)),
-    )
-    .returning(ref_updates.c.id)
+# From this many rows on, one statement for all of them costs less than one for each.
+MANY = 16
+AT_ONCE = 500
+ADD_MANY = Statement(insert(ref_updates).values({name: bindparam(name) for name in COLUMNS}))
+ADD_RETURNING = insert(ref_updates).returning(ref_updates.c.id, sort_by_parameter_order=True)
+UNKEYED = delete(ref_updates).where(
+    ref_updates.c.id == bindparam("number"),
+    ~exists(select(commit_keys.c.update_id).where(commit_keys.c.update_id == ref_updates.c.id)),
 )
+CLEAR = Statement(UNKEYED.returning(ref_updates.c.id))
+CLEAR_MANY = Statement(UNKEYED)
 FINISH = Statement(update(ref_updates).where(ref_updates.c.id == bindparam("number")).values(is_done=true()))
 
 
@@ -97,6 +100,8 @@ def add_moves(
     """Write down moves that some people are about to make, and return the numbers of the rows in their order."""
     now = int(time.time())
     numbers: list[int] = []
+    if len(made) >= MANY and isinstance(connection, Connection):
+        return add_many(connection, repository, made, under_lock=under_lock, now=now)
     for actor_id, move in made:
         ((number,),) = ADD.run(
             connection,
@@ -112,42 +117,79 @@ def add_moves(
     return numbers
 
 
+def add_many(
+    connection: Connection,
+    repository: Repository,
+    made: Sequence[tuple[int, Move]],
+    *,
+    under_lock: bool,
+    now: int,
+) -> list[int]:
+    """Write down many moves by few statements."""
+    rows: list[dict[str, Bind]] = [
+        dict(zip(COLUMNS, (repository.id, actor_id, move.ref, move.old, move.new, under_lock, now), strict=True))
+        for actor_id, move in made
+    ]
+    if connection.dialect.name != "sqlite":
+        return list(connection.execute(ADD_RETURNING, rows).scalars())
+    # SQLite returns numbers for one row at a time; but nobody else writes now, and each is above those before.
+    last = connection.execute(select(func.coalesce(func.max(ref_updates.c.id), 0))).scalar_one()
+    ADD_MANY.run_many(connection, rows)
+    added = select(ref_updates.c.id).where(ref_updates.c.id > last).order_by(ref_updates.c.id)
+    return list(connection.execute(added).scalars())
+
+
 def record_moves(
     connection: Link,
     repository: Repository,
     actor_id: int | None,
     moves: Sequence[Move],
     *,
+    options: Sequence[str] = (),
     known: Mapping[Move, object] = NOTHING_KNOWN,
 ) -> None:
     """Record the events of refs that have moved: creating comes before pushing; deleting a branch is no push.
 
+    Of refs that are neither branches nor tags nobody is told. The options of a push are part of its push events.
     `known` is what the renderer of payloads has read of moves already.
     """
-    for move in moves:
-        kind = "tag" if move.ref.startswith(TAGS) else "branch" if move.ref.startswith(BRANCHES) else ""
-        if not kind:
-            continue
-        details = {"ref": move.ref, "before": move.old, "after": move.new}
-        kinds: list[str] = []
-        if kind == "branch":
-            kinds = ["delete"] if move.deletes else (["create"] if move.creates else []) + ["push"]
-        else:
-            kinds = ["push", "delete"] if move.deletes else ["push", *(["create"] if move.creates else [])]
-        for event in kinds:
-            events.record(
-                connection,
-                event,
-                owner_id=repository.owner.id,
-                repository_id=repository.id,
-                actor_id=actor_id,
-                details={**details, "ref_type": kind},
-                known=known.get(move),
-            )
+    told = [(move, kind, event) for move in moves for kind, event in events_of(move)]
+    about = {"owner_id": repository.owner.id, "repository_id": repository.id, "actor_id": actor_id}
+    if len(told) >= MANY and not listeners.has_listeners(
+        connection, owner_id=repository.owner.id, repository_id=repository.id
+    ):
+        made = [(event, details_of(move, kind, event, options)) for move, kind, event in told]
+        events.record_silently(connection, made, **about)
+        return
+    for move, kind, event in told:
+        details = details_of(move, kind, event, options)
+        events.record(connection, event, **about, details=details, known=known.get(move))
+
+
+def events_of(move: Move) -> list[tuple[str, str]]:
+    """Return whether a move is of a branch or a tag, with each event it is."""
+    if move.ref.startswith(BRANCHES):
+        kinds = ["delete"] if move.deletes else (["create"] if move.creates else []) + ["push"]
+        return [("branch", kind) for kind in kinds]
+    if move.ref.startswith(TAGS):
+        kinds = ["push", "delete"] if move.deletes else ["push", *(["create"] if move.creates else [])]
+        return [("tag", kind) for kind in kinds]
+    return []
+
+
+def details_of(move: Move, kind: str, event: str, options: Sequence[str]) -> dict[str, object]:
+    """Return what an event says of a move."""
+    details: dict[str, object] = {"ref": move.ref, "before": move.old, "after": move.new, "ref_type": kind}
+    return {**details, "push_options": list(options)} if options and event == "push" else details
 
 
 def finish(connection: Link, numbers: Sequence[int]) -> None:
     """Remove announcements that are settled; one that was made under a key stays as long as the key, marked."""
+    if len(numbers) >= MANY:
+        rows: list[dict[str, Bind]] = [{"number": number} for number in numbers]
+        CLEAR_MANY.run_many(connection, rows)
+        FINISH.run_many(connection, rows)
+        return
     for number in numbers:
         if not CLEAR.run(connection, number=number):
             FINISH.run(connection, number=number)
@@ -155,14 +197,15 @@ def finish(connection: Link, numbers: Sequence[int]) -> None:
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Remove announcements of what did not happen."""
-    connection.execute(delete(ref_updates).where(ref_updates.c.id.in_(numbers)))
+    for start in range(0, len(numbers), AT_ONCE):
+        connection.execute(delete(ref_updates).where(ref_updates.c.id.in_(numbers[start : start + AT_ONCE])))
 
 
-def pending_updates(database: Database, *, before: int = FOREVER) -> list[Pending]:
-    """Return what was announced before a moment and is not settled, oldest first."""
+def pending_updates(database: Database, *, before: int = FOREVER, after: int = 0) -> list[Pending]:
+    """Return a thousand of what was announced before a moment and is not settled, oldest first, after a number."""
     statement = (
         select(ref_updates)
-        .where(~ref_updates.c.is_done, ref_updates.c.created_at < before)
+        .where(~ref_updates.c.is_done, ref_updates.c.created_at < before, ref_updates.c.id > after)
         .order_by(ref_updates.c.id)
         .limit(1000)
     )

@@ -88,6 +88,12 @@ def test_the_first_push_of_a_repository(harbour: Harbour) -> None:
     assert [event.kind for event in recorded(harbour.host.database)] == ["repository", "create", "push"]
 
 
+def test_push_options_are_told(harbour: Harbour) -> None:
+    """As they were given; whoever gives none finds no such field in what is told."""
+    harbour.git.commit("a.txt", "one\n", "First")
+    assert harbour.push("-o", "ci.skip", "-o", "a=b", "main")["push_options"] == ["ci.skip", "a=b"]
+
+
 def test_many_commits(harbour: Harbour) -> None:
     """The newest five are told, newest first, and how many there are; a rename is a file less and one more."""
     base = harbour.git.commit("a", "one\n")

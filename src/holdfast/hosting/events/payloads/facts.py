@@ -35,6 +35,7 @@ class Facts(msgspec.Struct, frozen=True):
     ref_type: str = ""
     before: str = ""
     after: str = ""
+    push_options: list[str] = field(default_factory=list)
     issue_id: int = 0
     blocker_id: int = 0
     comment_id: int = 0

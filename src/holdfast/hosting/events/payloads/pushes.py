@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 import structlog
+from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.errors import GitError, NoSuchObject
 from holdfast.hosting.events.payloads.facts import Happened
@@ -45,6 +46,8 @@ class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
     repository: Repository | None
     pusher: User
     sender: User
+    push_options: list[str] | UnsetType = UNSET
+    """What was given with `git push -o`; absent when nothing was."""
 
 
 class CreatePayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +135,7 @@ def pushed(happened: Happened) -> PushPayload:
         repository=happened.place,
         pusher=sender,
         sender=sender,
+        push_options=facts.push_options or UNSET,
     )
 
 
