@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hosting.store import repositories
+from holdfast.hosting.store import accounts, repositories
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
 
@@ -130,6 +130,39 @@ def test_a_renamed_repository_is_found_by_its_old_name(world: World, work: Git) 
     world.anonymous.patch("/repos/ada/notes", json={"name": "journal"}, auth=("ada", PASSWORD))
     work.commit("b.txt", "two\n")
     work("push", "-q", "origin", "trunk")
+
+
+def test_a_repository_is_found_by_the_old_names_of_its_owner(world: World, work: Git, tmp_path: Path) -> None:
+    """After several renames, and together with a rename of its own; clones, pushes and LFS go on."""
+    work("push", "-q", "origin", "trunk")
+    for old, new in (("ada", "countess"), ("countess", "lovelace")):
+        renamed = accounts.rename_account(world.database, accounts.find_user(world.database, old), new)
+        assert renamed.name == new
+    found = repositories.find_repository(world.database, "lovelace", "notes")
+    with world.database.write() as connection:
+        repositories.rename_repository(connection, found, "journal")
+    accounts.rename_account(world.database, renamed, "lady")
+    for number, (owner, name) in enumerate([("ada", "notes"), ("countess", "journal"), ("lady", "notes")]):
+        place = address(world.service.url, "lady", PASSWORD, f"{owner}/{name}")
+        made = work.commit(f"{number}.txt", "new\n")
+        work("push", "-q", place, "trunk")
+        clone = Git(tmp_path / f"clone{number}")
+        clone("clone", "-q", place, ".")
+        assert clone("rev-parse", "HEAD") == made
+        wanted = {"operation": "upload", "objects": [{"oid": "1" * 64, "size": 3}]}
+        with world.service.client() as client:
+            answer = client.post(
+                f"/{owner}/{name}.git/info/lfs/objects/batch",
+                json=wanted,
+                auth=("lady", PASSWORD),
+                headers={"Accept": "application/vnd.git-lfs+json"},
+            )
+        assert answer.status_code == 200
+        href = answer.json()["objects"][0]["actions"]["upload"]["href"]
+        assert href.startswith(f"{world.service.url}/lady/journal.git/")
+    world.account("ada")
+    gone = work.try_to("ls-remote", address(world.service.url, "ada", PASSWORD, "ada/notes"))
+    assert "not found" in gone.stderr, "somebody else has the name now"
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,18 @@ def test_a_path_is_locked_by_one_and_unlocked_by_them_or_by_force(world: World, 
     assert lfs.post("/locks", json={"path": "../x"}).status_code == 400
 
 
+def test_locks_are_verified_by_who_may_push(world: World, lfs: httpx.Client) -> None:
+    """It is what a client asks before a push; a reader may list locks, and is told that verifying takes more."""
+    lfs.post("/locks", json={"path": "a/film.mp4"})
+    reader = {"permission": "read"}
+    world.anonymous.put("/repos/ada/media/collaborators/eve", json=reader, auth=("ada", PASSWORD))
+    eve = world.open("/ada/media.git/info/lfs", "eve", **ACCEPT)
+    assert len(eve.get("/locks").json()["locks"]) == 1
+    refused = eve.post("/locks/verify", json={})
+    assert (refused.status_code, refused.json()["message"]) == (403, "you may not write to this repository")
+    assert world.open("/ada/media.git/info/lfs", None, **ACCEPT).post("/locks/verify", json={}).status_code == 401
+
+
 def test_a_bucket_that_cannot_be_used_is_said(settings: Settings, database: Database) -> None:
     """Whatever is asked for, as git-lfs reads errors, and without a word of the keys."""
     accounts.create_user(database, "ada", Secret(PASSWORD), email="ada@example.org")

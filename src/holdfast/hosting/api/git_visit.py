@@ -12,7 +12,8 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import seen
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
-from holdfast.hosting.store import repositories
+from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["Visit", "body_of", "challenged", "visit_of"]
@@ -63,15 +64,28 @@ def visit_of(authenticator: Authenticator, call: Call, *, writing: bool) -> Visi
 
 
 def found(call: Call) -> Repository:
-    """Find the repository by its name, or by one it had before."""
+    """Find the repository by its name, or by one that it or its owner had before.
+
+    It is served under the old name: git sends its credentials again only where it was first asked for them, and not
+    every LFS client follows a redirect.
+    """
     database = call.host.database
+    owner, name = call.path["owner"], call.path["repo"]
+    repository = known_by(database, owner, name)
+    if repository is None:
+        renamed = accounts.renamed_to(database, owner)
+        repository = None if renamed is None else known_by(database, renamed.name, name)
+    if repository is None:
+        raise NoSuchRepository(f"there is no repository {owner}/{name}")
+    return repository
+
+
+def known_by(database: Database, owner: str, name: str) -> Repository | None:
+    """Return the repository that an owner has by a name, or had."""
     try:
-        return repositories.find_repository(database, call.path["owner"], call.path["repo"])
+        return repositories.find_repository(database, owner, name)
     except NoSuchRepository:
-        moved = repositories.moved_to(database, call.path["owner"], call.path["repo"])
-        if moved is None:
-            raise
-        return moved
+        return repositories.moved_to(database, owner, name)
 
 
 def unknown(*, stranger: bool) -> Refusal:

@@ -142,8 +142,6 @@ def writes(method: str, what: str, body: bytes) -> bool:
     """Tell whether a request needs the right to write; a batch says so in its body."""
     if what == "objects/batch":
         return bool(decoded(BatchRequest, body).operation == "upload")
-    if what == "locks/verify":
-        return False
     return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
 
 
