@@ -1,6 +1,8 @@
 """`holdfast admin token`."""
 
 import json
+import time
+from datetime import UTC, datetime
 
 from holdfast.hosting.data import open_database
 from holdfast.hosting.store.tokens import holder_of
@@ -46,3 +48,13 @@ def test_what_cannot_be_is_refused_in_one_line(run: Run, ada: Settings) -> None:
     ):
         ran = run("admin", "token", *words)
         assert (ran.status, ran.err.count("\n")) == (1, 1), words
+
+
+def test_a_token_may_be_good_for_some_days(run: Run, ada: Settings) -> None:
+    """Then it expires; the list says when."""
+    made = json.loads(run("admin", "token", "create", "ada", "ci", "--days", "30", "--json").out)
+    assert 29.9 < (made["expires_at"] - time.time()) / 86_400 <= 30
+    run("admin", "token", "create", "ada", "other")
+    shown = run("admin", "token", "list", "ada").out
+    assert f"{datetime.fromtimestamp(made['expires_at'], UTC):%Y-%m-%d}" in shown
+    assert "never" in shown

@@ -4,6 +4,7 @@ import json
 
 from holdfast.hosting.data import open_database
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.tokens import holder_of
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
@@ -23,10 +24,13 @@ def test_a_user_can_be_made_with_a_password_from_a_pipe(spawn: Run, data: Settin
 def test_a_random_password_is_printed_and_works(run: Run, data: Settings) -> None:
     """For making users from scripts."""
     run("admin", "user", "create", "ada", "--random-password")
+    token = Secret(run("admin", "token", "create", "ada", "ci").out.strip())
     ran = run("admin", "user", "password", "ada", "--random-password")
+    assert "their tokens are revoked" in ran.out
     password = Secret(ran.out.rpartition("password: ")[2].strip())
     with open_database(data) as database:
         assert accounts.check_password(database, "ada", password) is not None
+        assert holder_of(database, token) is None
 
 
 def test_what_cannot_be_done_is_answered_with_no(run: Run, data: Settings) -> None:

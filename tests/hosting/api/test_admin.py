@@ -169,3 +169,15 @@ def test_the_last_owner_of_an_organization_cannot_be_purged(world: World) -> Non
     assert refused.json()["message"].startswith("ada is the last owner of guild")
     assert ada.get("/repos/ada/notes").status_code == 200
     assert world.admin.delete("/admin/users/ada", params={"purge": "perhaps"}).status_code == 422
+
+
+def test_a_new_password_by_an_administrator_revokes_tokens(world: World) -> None:
+    """Whoever had the old one may have made some; other changes leave them."""
+    ada = world.user("ada")
+    assert world.admin.patch("/admin/users/ada", json={"full_name": "Ada A."}).status_code == 200
+    assert ada.get("/user").status_code == 200
+    assert world.admin.patch("/admin/users/ada", json={"password": "another-password"}).status_code == 200
+    assert ada.get("/user").status_code == 401
+    assert world.admin.get("/user").status_code == 200
+    auth = ("ada", "another-password")
+    assert world.anonymous.get("/users/ada/tokens", auth=auth).json() == []

@@ -1,5 +1,8 @@
 """Tokens: made with a password, shown once, and good for their scopes only."""
 
+import time
+from functools import partial
+
 import pytest
 
 from tests.conftest import ADMIN_PASSWORD
@@ -88,3 +91,53 @@ def test_a_token_is_removed_by_id_or_name_or_by_itself(world: World) -> None:
     other = world.holding(ada)
     assert other.delete("/token").status_code == 204
     assert other.get("/user").status_code == 401
+
+
+def test_a_token_may_expire(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From then on it lets nobody in, over the API, git and LFS, and it counts as no guess of a password."""
+    world.account("ada")
+    auth = ("ada", PASSWORD)
+    body = {"name": "laptop", "scopes": ["all"], "expires_at": "2100-01-02T03:04:05+01:00"}
+    made = world.anonymous.post("/users/ada/tokens", json=body, auth=auth)
+    assert (made.status_code, made.json()["expires_at"]) == (201, "2100-01-02T02:04:05Z")
+    other = world.anonymous.post("/users/ada/tokens", json={"name": "other", "scopes": ["all"]}, auth=auth)
+    assert other.json()["expires_at"] is None
+    listed = world.anonymous.get("/users/ada/tokens", auth=auth).json()
+    assert [token["expires_at"] for token in listed] == ["2100-01-02T02:04:05Z", None]
+    holder = world.client(Authorization=f"token {made.json()['sha1']}")
+    assert holder.get("/token").json()["expires_at"] == "2100-01-02T02:04:05Z"
+    holder.post("/user/repos", json={"name": "diary", "private": True})
+    end = 4_102_538_645
+    for now, status in ((end - 1, 200), (end, 401), (end + 1, 401)):
+        monkeypatch.setattr(time, "time", partial(float, now))
+        assert holder.get("/user").status_code == status
+        basic = [("x", made.json()["sha1"]), (made.json()["sha1"], "")]
+        for pair in basic:
+            assert world.anonymous.get("/user", auth=pair).status_code == status
+            for path in ("info/refs?service=git-upload-pack", "info/lfs/locks"):
+                asked = world.open("/ada/diary.git").get(f"/{path}", auth=pair)
+                assert asked.status_code == status, path
+    assert holder.get("/user").json()["message"] == "the access token has expired"
+    assert world.client(Authorization=f"token {other.json()['sha1']}").get("/user").status_code == 200
+    for _ in range(12):
+        assert world.anonymous.get("/user", auth=("ada", made.json()["sha1"])).status_code == 401
+    assert world.anonymous.get("/user", auth=auth).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "when", ["2001-01-01T00:00:00Z", "tomorrow", "10000-01-01T00:00:00Z", "1969-01-01T00:00:00Z"]
+)
+def test_a_token_expires_in_the_future(world: World, when: str) -> None:
+    """Or at a time that is none."""
+    world.account("ada")
+    body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
+    assert world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD)).status_code == 422
+
+
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00Z", None])
+def test_no_time_is_never(world: World, when: str | None) -> None:
+    """As clients of other languages write it."""
+    world.account("ada")
+    body = {"name": "laptop", "scopes": ["all"], "expires_at": when}
+    made = world.anonymous.post("/users/ada/tokens", json=body, auth=("ada", PASSWORD))
+    assert (made.status_code, made.json()["expires_at"]) == (201, None)

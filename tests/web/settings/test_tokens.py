@@ -59,3 +59,35 @@ def test_only_scopes_that_an_endpoint_asks_for_are_offered(guild: Guild) -> None
     used = {name for scope in asked for name in scope}
     page = guild.visit("ada").get(PAGE).text
     assert set(re.findall(r'<select id="scope-(\w+)"', page)) == used
+
+
+def test_a_token_may_be_given_a_last_day(guild: Guild) -> None:
+    """It is good to the end of it; a day in the past is refused, with what was chosen kept."""
+    eve = guild.visit("eve")
+    form = {"name": "ci", "password": PASSWORD, "user": "read"}
+    refused = eve.post(PAGE, data={**form, "expires": "2001-02-03"})
+    assert refused.status_code == 422
+    assert 'value="2001-02-03"' in refused.text
+    assert eve.post(PAGE, data={**form, "expires": "2999-12-31"}).status_code == 200
+    assert eve.post(PAGE, data={**form, "name": "other"}).status_code == 200
+    listed = guild.world.anonymous.get("/users/eve/tokens", auth=("eve", PASSWORD)).json()
+    assert [token["expires_at"] for token in listed] == ["2999-12-31T23:59:59Z", None]
+    later = eve.get(PAGE).text
+    assert re.search(r"expires [^·]*2999", later)
+    assert "does not expire" in later
+
+
+def test_who_changes_their_own_password_keeps_the_tokens(guild: Guild) -> None:
+    """Only an administrator's reset revokes them."""
+    eve = guild.visit("eve")
+    found = re.search(
+        r'class="once">([0-9a-f]{40})<',
+        eve.post(PAGE, data={"name": "ci", "password": PASSWORD, "user": "read"}).text,
+    )
+    assert found is not None
+    headers = {"Authorization": f"token {found[1]}"}
+    form = {"old": PASSWORD, "new": "another-password", "again": "another-password"}
+    assert eve.post("/-/account/password", data=form).status_code == 303
+    assert guild.world.anonymous.get("/user", headers=headers).status_code == 200
+    guild.visit("admin").post("/-/admin/users/eve/password", data={"password": "a-third-password"})
+    assert guild.world.anonymous.get("/user", headers=headers).status_code == 401

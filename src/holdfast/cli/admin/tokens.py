@@ -1,5 +1,7 @@
 """`holdfast admin token`: what programs log in with."""
 
+import time
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -18,6 +20,12 @@ ScopeOption = Annotated[
 ]
 
 
+DaysOption = Annotated[
+    int | None,
+    typer.Option("--days", min=1, max=36_500, help="How many days it is good for. Default: until it is deleted."),
+]
+
+
 @group.command("list")
 def list_tokens(
     context: typer.Context, user: NameArgument, *, config: ConfigOption = None, json: JsonOption = False
@@ -31,8 +39,16 @@ def list_tokens(
     if json:
         print_json(found)
         return
-    rows = [(str(token.id), token.name, f"...{token.last_eight}", ", ".join(token.scopes)) for token in found]
-    print_table(("id", "name", "value", "scopes"), rows)
+    rows = [
+        (str(token.id), token.name, f"...{token.last_eight}", ", ".join(token.scopes), expiry(token.expires_at))
+        for token in found
+    ]
+    print_table(("id", "name", "value", "scopes", "expires"), rows)
+
+
+def expiry(moment: int) -> str:
+    """Write when a token expires."""
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC" if moment else "never"
 
 
 @group.command("create")
@@ -42,6 +58,7 @@ def create(
     name: Annotated[str, typer.Argument(help="A name to know it by.")],
     *,
     scope: ScopeOption = None,
+    days: DaysOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -56,9 +73,11 @@ def create(
     except ValueError as error:
         raise Refused(str(error)) from None
     with database(context, config) as opened:
-        token, value = create_token(opened, find_user(opened, user), name, scopes)
+        expires_at = int(time.time()) + days * 86_400 if days else 0
+        token, value = create_token(opened, find_user(opened, user), name, scopes, expires_at=expires_at)
     if json:
-        print_json({"id": token.id, "name": token.name, "scopes": token.scopes, "value": value.reveal()})
+        made = {"id": token.id, "name": token.name, "scopes": token.scopes, "expires_at": token.expires_at}
+        print_json({**made, "value": value.reveal()})
     else:
         console().print(value.reveal())
 

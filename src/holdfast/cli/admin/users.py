@@ -79,13 +79,13 @@ def change_password(
     random_password: RandomOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Give a user a new password and log them out everywhere."""
+    """Give a user a new password, log them out everywhere and revoke their tokens."""
     from holdfast.hosting.store.accounts import set_password
 
     password = ask_password(stdin=password_stdin, random=random_password)
     with database(context, config) as opened:
-        user = set_password(opened, name, password)
-    console().print(f"{user.name} has a new password and is logged out everywhere.")
+        user = set_password(opened, name, password, revoke_tokens=True)
+    console().print(f"{user.name} has a new password and is logged out everywhere; their tokens are revoked.")
     if random_password:
         console().print(f"password: {password.reveal()}")
 

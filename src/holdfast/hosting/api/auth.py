@@ -29,6 +29,7 @@ TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
 PLACEHOLDERS: Final = frozenset(
     {"", "git", "gitlab-ci-token", "oauth2", "token", "x", "x-access-token", "x-oauth-basic", "x-token-auth"}
 )
+EXPIRED: Final = "the access token has expired"
 WRONG: Final = "invalid username, password or token"
 OLD_PARAMETER: Final = "token and access_token in the query string are deprecated; use the Authorization header"
 # How long a password that was right is taken for right without hashing it again; git sends it with every request.
@@ -153,7 +154,7 @@ class Authenticator:
         if TOKEN_SHAPE.fullmatch(password):
             held = tokens.holder_of(call.host.database, Secret(password))
             if held is not None:
-                return note_use(call, Caller(*held))
+                return held_by(call, *held)
             if name in PLACEHOLDERS and call.host.database.row(accounts.BY_NAME, folded=name) is None:
                 # A revoked token of a program, which must not lock out the people behind the same address.
                 raise WrongToken(401, WRONG)
@@ -205,7 +206,14 @@ def by_token(call: Call, value: str) -> Caller:
     held = tokens.holder_of(call.host.database, Secret(value)) if len(value) <= LONGEST else None
     if held is None:
         raise WrongToken(401, WRONG)
-    return note_use(call, Caller(*held))
+    return held_by(call, *held)
+
+
+def held_by(call: Call, user: accounts.Account, token: tokens.Token) -> Caller:
+    """Return the holder of a token, unless it has expired."""
+    if token.is_expired(time.time()):
+        raise Refusal(401, EXPIRED)
+    return note_use(call, Caller(user, token))
 
 
 def note_use(call: Call, caller: Caller) -> Caller:

@@ -1,5 +1,6 @@
 """Access tokens: made with a password, shown once."""
 
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -7,13 +8,14 @@ from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.dates import due
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.guards import Subject, of_user, signed_in, with_password
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import TokenNameTaken
-from holdfast.hosting.shapes.times import Time, moment
+from holdfast.hosting.shapes.times import Time, moment, moment_or_none
 from holdfast.hosting.store import tokens
 from holdfast.redacted_repr import redacted
 
@@ -31,6 +33,8 @@ class AccessToken(msgspec.Struct, frozen=True):
     scopes: list[str]
     created_at: Time
     last_used_at: Time
+    expires_at: Time | None
+    """When it stops being good; null is never."""
 
 
 class TokenOwner(msgspec.Struct, frozen=True):
@@ -49,13 +53,15 @@ class CurrentAccessToken(msgspec.Struct, frozen=True):
     created_at: Time
     last_used_at: Time
     user: TokenOwner
+    expires_at: Time | None
 
 
 class CreateAccessTokenOption(msgspec.Struct, frozen=True):
-    """A new token."""
+    """A new token; without a time it is good until it is deleted."""
 
     name: Annotated[str, Meta(max_length=255), Required] = ""
     scopes: list[str] = []
+    expires_at: datetime | None = None
 
 
 def shape(token: tokens.Token, value: str = "") -> AccessToken:
@@ -68,6 +74,7 @@ def shape(token: tokens.Token, value: str = "") -> AccessToken:
         scopes=list(token.scopes),
         created_at=moment(token.created_at),
         last_used_at=moment(token.last_used_at or token.created_at),
+        expires_at=moment_or_none(token.expires_at),
     )
 
 
@@ -94,9 +101,12 @@ def create_token(call: Call, subject: Subject, body: CreateAccessTokenOption) ->
     """Make a token; its value is shown only this once."""
     if not body.scopes:
         raise Refusal(400, "access token must have a scope")
+    expires_at = due(body.expires_at, "ExpiresAt") or 0
     try:
         scopes = access.check_scopes(body.scopes)
-        made, value = tokens.create_token(call.host.database, subject.account, body.name, scopes)
+        made, value = tokens.create_token(
+            call.host.database, subject.account, body.name, scopes, expires_at=expires_at
+        )
     except (ValueError, TokenNameTaken) as error:
         raise Refusal(400, str(error)) from None
     return shape(made, value.reveal())
@@ -122,7 +132,9 @@ def show_current_token(call: Call) -> CurrentAccessToken:
     token = current(call)
     whole = shape(token)
     owner = TokenOwner(call.user.id, call.user.name)
-    return CurrentAccessToken(whole.id, whole.name, whole.scopes, whole.created_at, whole.last_used_at, owner)
+    return CurrentAccessToken(
+        whole.id, whole.name, whole.scopes, whole.created_at, whole.last_used_at, owner, whole.expires_at
+    )
 
 
 @endpoint("DELETE /token", guards=(signed_in,), refuses=(401, 404))

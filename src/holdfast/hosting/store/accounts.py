@@ -16,7 +16,7 @@ from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuch
 from holdfast.hosting.store.database import Database, Within
 from holdfast.hosting.store.password_hashing import HashLimiter
 from holdfast.hosting.store.statement import Statement
-from holdfast.hosting.store.tables import name_redirects, sessions, users
+from holdfast.hosting.store.tables import name_redirects, sessions, tokens, users
 from holdfast.secret import Secret
 
 __all__ = [
@@ -339,11 +339,18 @@ def check_password(database: Database, name: str, password: Secret) -> Account |
 
 
 def set_password(
-    database: Database, name: str, password: Secret, *, must_change: bool = False, kept_session: str = ""
+    database: Database,
+    name: str,
+    password: Secret,
+    *,
+    must_change: bool = False,
+    kept_session: str = "",
+    revoke_tokens: bool = False,
 ) -> Account:
     """Give a user a new password and log them out everywhere: whoever knew the old one is out too.
 
-    `kept_session` is the hash of the one session that stays: that of the browser which asks.
+    `kept_session` is the hash of the one session that stays: that of the browser which asks. `revoke_tokens` is
+    for an administrator's reset; who changes their own password keeps the tokens.
     """
     check_new_password(password)
     user = find_user(database, name)
@@ -357,6 +364,8 @@ def set_password(
         connection.execute(
             delete(sessions).where(sessions.c.user_id == user.id, sessions.c.token_hash != kept_session)
         )
+        if revoke_tokens:
+            connection.execute(delete(tokens).where(tokens.c.user_id == user.id))
     return user
 
 

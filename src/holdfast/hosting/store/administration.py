@@ -13,7 +13,7 @@ from holdfast.hosting.store.dependencies import leave_graph
 from holdfast.hosting.store.members import OWNER
 from holdfast.hosting.store.repositories import repositories_by_id
 from holdfast.hosting.store.repository_events import note_deletion
-from holdfast.hosting.store.tables import members, repositories, sessions, team_members, teams, users
+from holdfast.hosting.store.tables import members, repositories, sessions, team_members, teams, tokens, users
 from holdfast.hosting.store.tracker import hold_graph
 from holdfast.secret import Secret
 
@@ -44,7 +44,10 @@ def check_free(connection: Connection, email: str, owner: Account | None = None)
 def change_user(
     database: Database, user: Account, *, password: Secret | None = None, **columns: str | bool
 ) -> Account:
-    """Change what is known about a user, all at once; a new password or a closed account ends their sessions."""
+    """Change what is known about a user, all at once; a new password or a closed account ends their sessions.
+
+    A new password revokes their tokens too: whoever had the old one may have made some.
+    """
     if password is not None:
         accounts.check_new_password(password)
         columns["password_hash"] = accounts.hash_password(password)
@@ -63,6 +66,8 @@ def change_user(
             admins_remain(connection)
         if password is not None or closed:
             connection.execute(delete(sessions).where(sessions.c.user_id == user.id))
+        if password is not None:
+            connection.execute(delete(tokens).where(tokens.c.user_id == user.id))
     return accounts.find_account(database, user.id)
 
 

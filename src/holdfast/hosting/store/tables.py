@@ -161,6 +161,7 @@ tokens = Table(
     words("scopes"),
     number("created_at"),
     number("last_used_at"),
+    number("expires_at"),
     UniqueConstraint("user_id", "name"),
     sqlite_autoincrement=True,
 )

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.errors import NoSuchToken, TokenNameTaken
+from holdfast.hosting.errors import NoSuchToken, Refused, TokenNameTaken
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.statement import Statement
@@ -20,6 +20,7 @@ __all__ = ["Token", "create_token", "delete_token", "find_token", "holder_of", "
 
 # The time of last use is written at most this often, so that reading does not become writing.
 USE_IS_NOTED_EVERY: Final = 60
+LATEST: Final = 253_402_300_800
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -32,11 +33,17 @@ class Token(msgspec.Struct, frozen=True):
     scopes: tuple[str, ...]
     created_at: int
     last_used_at: int
+    expires_at: int = 0
+    """When it stops being good; 0 is never."""
+
+    def is_expired(self, now: float) -> bool:
+        """Tell whether it is good no more."""
+        return 0 < self.expires_at <= now
 
 
 TOKEN: Final = (
     *(tokens.c.id, tokens.c.user_id, tokens.c.name, tokens.c.last_eight),
-    *(tokens.c.scopes, tokens.c.created_at, tokens.c.last_used_at),
+    *(tokens.c.scopes, tokens.c.created_at, tokens.c.last_used_at, tokens.c.expires_at),
 )
 HOLDER = Statement(
     select(*COLUMNS, *TOKEN)
@@ -47,8 +54,8 @@ HOLDER = Statement(
 
 def token_from(row: tuple[Any, ...], start: int = 0) -> Token:
     """Make a token from its columns, which begin at `start` of a row."""
-    number, user_id, name, last_eight, scopes, created_at, last_used_at = row[start : start + len(TOKEN)]
-    return Token(number, user_id, name, last_eight, tuple(scopes.split(",")), created_at, last_used_at)
+    number, user_id, name, last_eight, scopes, *times = row[start : start + len(TOKEN)]
+    return Token(number, user_id, name, last_eight, tuple(scopes.split(",")), *times)
 
 
 def hashed(value: Secret) -> str:
@@ -57,9 +64,18 @@ def hashed(value: Secret) -> str:
 
 
 def create_token(
-    database: Database, user: Account, name: str, scopes: tuple[str, ...], *, now: int | None = None
+    database: Database,
+    user: Account,
+    name: str,
+    scopes: tuple[str, ...],
+    *,
+    expires_at: int = 0,
+    now: int | None = None,
 ) -> tuple[Token, Secret]:
-    """Make a token and return it with its value, which nobody can ask for again."""
+    """Make a token and return it with its value, which nobody can ask for again; 0 for it to never expire."""
+    moment = int(time.time()) if now is None else now
+    if expires_at and not moment < expires_at < LATEST:
+        raise Refused("the time a token expires must be in the future and before the year 10000")
     value = Secret(secrets.token_hex(20))
     row = {
         "user_id": user.id,
@@ -67,7 +83,8 @@ def create_token(
         "token_hash": hashed(value),
         "last_eight": value.reveal()[-8:],
         "scopes": ",".join(scopes),
-        "created_at": int(time.time()) if now is None else now,
+        "created_at": moment,
+        "expires_at": expires_at,
     }
     try:
         with database.write() as connection:
@@ -78,7 +95,7 @@ def create_token(
 
 
 def holder_of(database: Database, value: Secret) -> tuple[Account, Token] | None:
-    """Return whose token a value is, or None when it is nobody's."""
+    """Return whose token a value is, or None when it is nobody's; it may have expired."""
     row = database.row(HOLDER, token_hash=hashed(value))
     return None if row is None else (account_from(row), token_from(row, WIDTH))
 

@@ -34,6 +34,7 @@ class TokenForm(msgspec.Struct, frozen=True):
 
     name: str = ""
     password: str = ""
+    expires: str = ""
     everything: str = ""
     public_only: str = ""
     repository: str = ""
@@ -109,6 +110,9 @@ def list_tokens_page(call: Call, page: Page) -> Raw:
 def create_token_page(call: Call, body: TokenForm) -> Raw:
     """Make a token, and show its value."""
     wanted = {"name": body.name.strip()}
+    if body.expires.strip():
+        # A day, to the end of which it is good.
+        wanted["expires_at"] = f"{body.expires.strip()}T23:59:59Z"
     try:
         check_own_password(call, body.password)
         made = act(
