@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.hosting import moving, repositories
 from holdfast.hosting.git import moves, ref_transaction, refs
-from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit
 from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
 from holdfast.hosting.host import Host
@@ -160,3 +160,112 @@ def test_the_options_of_a_push_are_kept_with_its_push_events(host: Host, reposit
         found = connection.exec_driver_sql("SELECT kind, details FROM events ORDER BY id").all()
     options = {kind: msgspec.json.decode(details).get("push_options") for kind, details in found}
     assert options == {"repository": None, "create": None, "push": ["ci.skip"]}
+
+
+def next_commit(repo: Repo, text: str, *parents: str) -> str:
+    """Make a commit that no ref leads to."""
+    who = Signature("Ada", "ada@example.org", 1_700_000_000)
+    tree = build_tree(repo, {"a.txt": text.encode()})
+    return write_commit(repo, tree, parents, author=who, committer=who, message=text)
+
+
+def head_of(repo: Repo) -> str:
+    """Return where the branch main is."""
+    at = refs.target(repo, "refs/heads/main")
+    assert at is not None
+    return at
+
+
+def test_a_backwards_force_push_whose_process_died_is_recorded(host: Host, repository: Repository) -> None:
+    """Right after it, and when others have gone on from where it led to."""
+    repo = git_of(host, repository)
+    first = head_of(repo)
+    second = next_commit(repo, "two", first)
+    moves.update(repo, "refs/heads/main", first, second)
+    updates.announce(host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first)])
+    moves.update(repo, "refs/heads/main", second, first)
+    assert moving.recover(host) == 1
+    assert kinds(host) == ["repository", "push"]
+    moves.update(repo, "refs/heads/main", first, second)
+    updates.announce(host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first)])
+    moves.update(repo, "refs/heads/main", second, first)
+    moves.update(repo, "refs/heads/main", first, next_commit(repo, "other", first))
+    with host.database.write() as connection:
+        connection.exec_driver_sql("UPDATE events SET created_at = 0")
+    assert moving.recover(host) == 1
+    assert kinds(host) == ["repository", "push", "push"]
+
+
+def test_a_backwards_force_push_that_never_happened_is_forgotten(host: Host, repository: Repository) -> None:
+    """While the branch is where it was, and when others have gone on from there."""
+    repo = git_of(host, repository)
+    first = head_of(repo)
+    second = next_commit(repo, "two", first)
+    moves.update(repo, "refs/heads/main", first, second)
+    backwards = Move("refs/heads/main", second, first)
+    updates.announce(host.database, repository, repository.owner.id, [backwards])
+    assert moving.recover(host) == 0
+    updates.announce(host.database, repository, repository.owner.id, [backwards])
+    moves.update(repo, "refs/heads/main", second, next_commit(repo, "three", second))
+    assert moving.recover(host) == 0
+    assert updates.pending_updates(host.database) == []
+    assert kinds(host) == ["repository"]
+
+
+def test_a_forced_move_sideways_is_told_from_one_that_never_happened(host: Host, repository: Repository) -> None:
+    """What was there before is in neither history."""
+    repo = git_of(host, repository)
+    first = head_of(repo)
+    left, right = next_commit(repo, "left", first), next_commit(repo, "right", first)
+    moves.update(repo, "refs/heads/main", first, left)
+    sideways = Move("refs/heads/main", left, right)
+    updates.announce(host.database, repository, repository.owner.id, [sideways])
+    moves.update(repo, "refs/heads/main", left, next_commit(repo, "more", left))
+    assert moving.recover(host) == 0
+    updates.announce(host.database, repository, repository.owner.id, [sideways])
+    moves.update(repo, "refs/heads/main", head_of(repo), next_commit(repo, "more", right))
+    assert moving.recover(host) == 1
+    assert kinds(host) == ["repository", "push"]
+
+
+@pytest.mark.parametrize("ref", ["refs/heads/nope", "refs/tags/nope"])
+def test_deleting_what_is_not_there_is_no_move(host: Host, repository: Repository, ref: str) -> None:
+    """Neither for recovery, nor for whoever records it."""
+    none = moving.zero_id(repository)
+    updates.announce(host.database, repository, repository.owner.id, [Move(ref, none, none)])
+    assert moving.recover(host) == 0
+    assert updates.pending_updates(host.database) == []
+    moving.settle(host, repository, repository.owner.id, [], [Move(ref, none, none)])
+    assert kinds(host) == ["repository"]
+
+
+def test_a_ref_that_stays_where_it_is_has_not_moved(host: Host, repository: Repository) -> None:
+    """Whoever moves it there, or dies while doing so."""
+    head = head_of(git_of(host, repository))
+    same = Move("refs/heads/main", head, head)
+    moving.move_refs(
+        host, repository, repository.owner, [same], lambda _repo: pytest.fail("nothing is to be done")
+    )
+    updates.announce(host.database, repository, repository.owner.id, [same])
+    assert moving.recover(host) == 0
+    moving.settle(host, repository, repository.owner.id, [], [same])
+    assert kinds(host) == ["repository"]
+
+
+def test_a_move_that_was_tried_again_is_recorded_once(host: Host, repository: Repository) -> None:
+    """The first process died before the move; whoever tried again was faster than recovery, or died after it."""
+    repo = git_of(host, repository)
+    head = head_of(repo)
+    made, again = (Move(f"refs/heads/{name}", moving.zero_id(repository), head) for name in "xy")
+    updates.announce(host.database, repository, repository.owner.id, [made])
+    moving.move_refs(
+        host, repository, repository.owner, [made], lambda opened: moves.create(opened, made.ref, head)
+    )
+    assert kinds(host) == ["repository", "create", "push"]
+    assert moving.recover(host) == 0
+    for _ in range(2):
+        updates.announce(host.database, repository, repository.owner.id, [again])
+    moves.create(repo, again.ref, head)
+    assert moving.recover(host) == 1
+    assert updates.pending_updates(host.database) == []
+    assert kinds(host) == ["repository", *["create", "push"] * 2]

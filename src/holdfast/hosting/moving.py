@@ -131,6 +131,8 @@ def move_refs(
     )
     if refused:
         raise PushRefused(refused[0][1])
+    if not any(move.moves for move in moves):
+        return
     with moving_refs(folder):
         numbers = updates.announce(host.database, repository, actor.id, moves)
         try:
@@ -277,7 +279,11 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
             left = updates.still_pending(host.database, repository_id, numbers)
             for pending in left:
                 git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.old, pending.move.new)
-            happened = [pending for pending in left if has_moved(repo, pending.move)]
+            told = updates.recorded_since(host.database, repository_id, left)
+            once = {pending.move: pending for pending in reversed(left) if pending.move not in told}
+            happened = [
+                pending for pending in left if once.get(pending.move) is pending and has_moved(repo, pending.move)
+            ]
             known = {pending.id for pending in happened}
             lost = [pending.id for pending in left if pending.id not in known]
             if happened:
@@ -292,11 +298,22 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
 def has_moved(repo: Repo, move: Move) -> bool:
     """Tell whether a move that was announced has happened; later ones may have come on top of it."""
     at = refs.target(repo, move.ref)
+    if not move.moves:
+        return False
     if move.deletes:
-        # To delete what was not there is no move.
-        return at is None and not move.creates
+        return at is None
     if at is None or at == move.old:
         return False
-    return at == move.new or (
-        refs.is_commit(repo, move.new) and history.merge_base(repo, at, move.new) == move.new
-    )
+    if at == move.new:
+        return True
+    if not leads_to(repo, move.new, at):
+        return False
+    # A branch that was to go backwards and has gone on from where it was leads back to both.
+    return move.creates or not (leads_to(repo, move.new, move.old) and leads_to(repo, move.old, at))
+
+
+def leads_to(repo: Repo, earlier: str, later: str) -> bool:
+    """Tell whether a commit is in the history of another."""
+    if not (refs.is_commit(repo, earlier) and refs.is_commit(repo, later)):
+        return False
+    return history.merge_base(repo, earlier, later) == earlier

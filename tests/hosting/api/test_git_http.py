@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hosting.store import accounts, repositories
+from holdfast.hosting import moving
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts, repositories, updates
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
 
@@ -183,6 +185,41 @@ def test_what_is_no_request_of_git_is_refused(
         answer = client.request(method, f"/ada/notes.git{path}", auth=("ada", PASSWORD))
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/plain")
+
+
+EMPTY = b"PACK\0\0\0\2\0\0\0\0"
+EMPTY_PACK = EMPTY + hashlib.sha1(EMPTY).digest()
+
+
+def push_raw(world: World, *commands: str, pack: bytes = b"") -> bytes:
+    """Push commands that no git would send, and return the answer."""
+    lines = [f"{command}\0report-status" if at == 0 else command for at, command in enumerate(commands)]
+    body = b"".join(b"%04x" % (len(line) + 4) + line.encode() for line in lines) + b"0000" + pack
+    headers = {"Content-Type": "application/x-git-receive-pack-request"}
+    with world.service.client() as client:
+        answer = client.post(
+            "/ada/notes.git/git-receive-pack", content=body, headers=headers, auth=("ada", PASSWORD)
+        )
+    assert answer.status_code == 200
+    return answer.content
+
+
+def test_what_does_not_move_is_no_event(world: World, work: Git) -> None:
+    """Deleting what is not there, alone or beside what is; and nothing stays announced for recovery to find."""
+    work("push", "-q", "origin", "trunk", "trunk:other")
+    before = events(world)
+    none, head = "0" * 40, work("rev-parse", "HEAD")
+    for ref in ("refs/heads/nope", "refs/tags/nope"):
+        assert f"ok {ref}".encode() in push_raw(world, f"{none} {none} {ref}")
+    assert b"ok refs/heads/other" in push_raw(world, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
+    with closing(Host.open(world.service.settings)) as host:
+        assert updates.pending_updates(host.database) == []
+        assert moving.recover(host) == 0
+        assert events(world) == before
+        answer = push_raw(world, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
+        assert b"ok refs/heads/other" in answer
+        assert updates.pending_updates(host.database) == []
+    assert events(world) == [*before, "delete"]
 
 
 def test_a_damaged_pack_is_refused_and_leaves_nothing(world: World, work: Git) -> None:

@@ -17,6 +17,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.statement import Bind, Link, Statement
 from holdfast.hosting.store.tables import commit_keys, ref_updates
+from holdfast.hosting.store.tables import events as event_rows
 
 __all__ = [
     "Move",
@@ -27,6 +28,7 @@ __all__ = [
     "forget",
     "pending_updates",
     "record_moves",
+    "recorded_since",
     "still_pending",
 ]
 
@@ -71,9 +73,22 @@ class Move(msgspec.Struct, frozen=True):
         return not self.new.strip("0")
 
     @property
+    def moves(self) -> bool:
+        """Whether anything is different afterwards; it is not when a ref is deleted that is not there."""
+        return self.old != self.new and not (self.creates and self.deletes)
+
+    @property
     def changes(self) -> bool:
         """Whether there is such a ref before and afterwards."""
         return bool(self.old.strip("0") and self.new.strip("0"))
+
+
+class MoveDetails(msgspec.Struct, frozen=True):
+    """What the details of an event say about a move."""
+
+    ref: str = ""
+    before: str = ""
+    after: str = ""
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -167,7 +182,9 @@ def record_moves(
 
 
 def events_of(move: Move) -> list[tuple[str, str]]:
-    """Return whether a move is of a branch or a tag, with each event it is."""
+    """Return whether a move is of a branch or a tag, with each event it is; a ref that stays where it is, is none."""
+    if not move.moves:
+        return []
     if move.ref.startswith(BRANCHES):
         kinds = ["delete"] if move.deletes else (["create"] if move.creates else []) + ["push"]
         return [("branch", kind) for kind in kinds]
@@ -217,6 +234,23 @@ def pending(row: Row[Any]) -> Pending:
     """Make one of a row."""
     move = Move(row.ref, row.old, row.new)
     return Pending(row.id, row.repository_id, row.actor_id, move, row.created_at, row.under_lock)
+
+
+def recorded_since(database: Database, repository_id: int, found: Sequence[Pending]) -> set[Move]:
+    """Return the moves whose events were recorded since the first of some announcements was made.
+
+    Somebody whose process died in the middle of a move may have made it again before the first try is looked at.
+    """
+    if not found:
+        return set()
+    statement = select(event_rows.c.details).where(
+        event_rows.c.repository_id == repository_id,
+        event_rows.c.created_at >= min(pending.created_at for pending in found),
+        event_rows.c.kind.in_(("push", "delete")),
+    )
+    with database.read() as connection:
+        told = [msgspec.json.decode(details, type=MoveDetails) for details in connection.execute(statement).scalars()]
+    return {Move(one.ref, one.before, one.after) for one in told}
 
 
 def still_pending(database: Database, repository_id: int, numbers: Sequence[int]) -> list[Pending]:
