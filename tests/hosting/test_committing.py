@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 
 from holdfast.hosting import committing, large_objects, moving, repositories, upkeep
 from holdfast.hosting.committing import CommitRequest, Committed, commit_files
-from holdfast.hosting.errors import FileRefused, HostingError, RefMoved, ShaMismatch
+from holdfast.hosting.errors import FileRefused, HostingError, NoSuchRef, Outdated, RefMoved, ShaMismatch
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature
@@ -30,8 +30,10 @@ from holdfast.hosting.store import accounts, commit_keys, lfs, updates
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import lfs_links, ref_updates
+from holdfast.hosting.turns import MOST_AT_ONCE
 from holdfast.secret import Secret
 from holdfast.settings import Settings
+from tests.conftest import wait_for
 from tests.hosting.places import told
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
@@ -93,6 +95,48 @@ def test_writers_of_different_files_all_succeed(host: Host, repository: Reposito
     assert len(log(host, repository)) == 96
     assert len(git(host.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()) == 97
     check_told(host, repository)
+
+
+def test_more_writers_than_one_turn_takes_all_succeed(host: Host, repository: Repository) -> None:
+    """While the repository is held by somebody else, more than one turn's worth of commits pile up."""
+    count = MOST_AT_ONCE + 8
+
+    def write(number: int) -> None:
+        commit_files(host, wanted(host, repository, put(f"f{number}", b"x", "create")))
+
+    threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
+    with locked(host.folders.existing(repository.id)):
+        threads[0].start()
+        wait_for(lambda: repository.id in host.turns._lines and not host.turns._lines[repository.id].waiting)
+        for thread in threads[1:]:
+            thread.start()
+        wait_for(lambda: len(host.turns._lines[repository.id].waiting) == count - 1)
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a commit waits for a turn that never comes"
+    assert len(log(host, repository)) == count
+    check_told(host, repository)
+
+
+def test_a_head_is_expected_where_there_is_no_branch(host: Host, repository: Repository) -> None:
+    """Whoever has seen a commit on a branch that is not there has seen something else: nothing is committed."""
+    admin = accounts.find_user(host.database, "admin")
+    empty = repositories.create(host, admin, admin, NewRepository(name="empty"))
+    seen = refs.target(open_repository(host.folders.existing(repository.id)), "refs/heads/main") or ""
+    for dry_run in (True, False):
+        with pytest.raises(Outdated, match="the branch main is at nothing"):
+            commit_files(host, wanted(host, empty, put("a"), expected_head=seen, dry_run=dry_run))
+        with pytest.raises(NoSuchRef):
+            request = wanted(host, repository, put("a"), branch="gone", expected_head=seen, dry_run=dry_run)
+            commit_files(host, request)
+        with pytest.raises(Outdated, match="the branch main is at"):
+            request = wanted(host, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
+            commit_files(host, request)
+    assert refs.is_empty(open_repository(host.folders.existing(empty.id)))
+    assert pushes(host) == []
+    commit_files(host, wanted(host, repository, put("a"), new_branch="x", expected_head=seen))
+    commit_files(host, wanted(host, empty, put("a")))
+    assert len(pushes(host)) == 2
 
 
 def test_writers_of_one_file_overwrite_nobody(host: Host, repository: Repository) -> None:

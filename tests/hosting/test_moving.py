@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.hosting import moving, repositories
 from holdfast.hosting.git import moves, ref_transaction, refs
-from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit
+from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit, write_tag
 from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
 from holdfast.hosting.host import Host
@@ -226,6 +226,20 @@ def test_a_forced_move_sideways_is_told_from_one_that_never_happened(host: Host,
     moves.update(repo, "refs/heads/main", head_of(repo), next_commit(repo, "more", right))
     assert moving.recover(host) == 1
     assert kinds(host) == ["repository", "push"]
+
+
+def test_an_annotated_tag_whose_process_died_is_recorded(host: Host, repository: Repository) -> None:
+    """It leads to an object that is no commit, and has no history to look into."""
+    repo = git_of(host, repository)
+    who = Signature("Ada", "ada@example.org", 1_700_000_000)
+    tag = write_tag(repo, head_of(repo), "v1", who, "One")
+    made = Move("refs/tags/v1", moving.zero_id(repository), tag)
+    for happened in (False, True):
+        updates.announce(host.database, repository, repository.owner.id, [made])
+        if happened:
+            moves.create(repo, made.ref, tag)
+        assert moving.recover(host) == int(happened)
+    assert kinds(host) == ["repository", "push", "create"]
 
 
 @pytest.mark.parametrize("ref", ["refs/heads/nope", "refs/tags/nope"])

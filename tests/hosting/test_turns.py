@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from holdfast.hosting.turns import Job, Turns
+from holdfast.hosting.turns import MOST_AT_ONCE, Job, Turns
 from tests.conftest import wait_for
 
 
@@ -33,6 +33,39 @@ def test_those_who_wait_are_served_together() -> None:
     assert sorted(results) == [10, 20, 30, 40, 50]
     assert batches[0] == [1]
     assert sorted(batches[1]) == [2, 3, 4, 5]
+    assert turns._lines == {}
+
+
+def test_more_than_one_turn_can_do_are_served_in_several() -> None:
+    """Each once and nobody is forgotten, in the order in which they came."""
+    turns, started, go = Turns(), threading.Event(), threading.Event()
+    batches: list[list[int]] = []
+    results: list[int] = []
+
+    def work(jobs: list[Job[int, int]]) -> None:
+        batches.append([job.wanted for job in jobs])
+        started.set()
+        go.wait(10)
+        for job in jobs:
+            job.result = job.wanted * 10
+
+    count = 2 * MOST_AT_ONCE + 5
+    threads = [
+        threading.Thread(target=lambda n=n: results.append(turns.take(1, n, work)), daemon=True)
+        for n in range(count + 1)
+    ]
+    threads[0].start()
+    started.wait(10)
+    for number, thread in enumerate(threads[1:], 1):
+        thread.start()
+        wait_for(lambda number=number: len(turns._lines[1].waiting) == number)  # type: ignore[misc]
+    go.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive(), "somebody waits whom nobody serves"
+    assert sorted(results) == [number * 10 for number in range(count + 1)]
+    assert [len(batch) for batch in batches] == [1, MOST_AT_ONCE, MOST_AT_ONCE, 5]
+    assert [number for batch in batches for number in batch] == list(range(count + 1))
     assert turns._lines == {}
 
 

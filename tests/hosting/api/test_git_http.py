@@ -1,5 +1,7 @@
 """The real git against the real service: who may clone and push, and what a push does."""
 
+import hashlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest

@@ -182,7 +182,7 @@ def record_moves(
 
 
 def events_of(move: Move) -> list[tuple[str, str]]:
-    """Return whether a move is of a branch or a tag, with each event it is; a ref that stays where it is, is none."""
+    """Return whether a move is of a branch or a tag, with each event it is; staying where it is, is none."""
     if not move.moves:
         return []
     if move.ref.startswith(BRANCHES):
@@ -249,7 +249,9 @@ def recorded_since(database: Database, repository_id: int, found: Sequence[Pendi
         event_rows.c.kind.in_(("push", "delete")),
     )
     with database.read() as connection:
-        told = [msgspec.json.decode(details, type=MoveDetails) for details in connection.execute(statement).scalars()]
+        told = [
+            msgspec.json.decode(details, type=MoveDetails) for details in connection.execute(statement).scalars()
+        ]
     return {Move(one.ref, one.before, one.after) for one in told}
 
 
