@@ -17,9 +17,9 @@ Each event is told as one JSON object, the same for every webhook that is told o
 spaces, that of `repository` events by one; signatures are made over this text, also where it is sent as a form.
 
 - A key is there unless the table says *only when it applies*; the order of keys is that of the tables.
-- What an event is about is told as it is when the payload is made, which is when the first webhook is about to be
-  sent it. What is deleted before that is told as it was just before it was deleted. Something that nobody can look
-  up any more is `null`.
+- What an event is about is told as it was at the moment of the event: the text is written in the transaction that
+  records it, and is the same bytes for every webhook, every try and every redelivery, whatever is changed, renamed or
+  deleted later. What was deleted is told as it was just before. Something that nobody could look up then is `null`.
 - People are told with the address that stands for theirs, such as `2+ada@noreply.localhost`, never their own.
   Somebody whose account is gone is `Ghost`.
 - Times are RFC 3339 with whole seconds in UTC; the `timestamp` of a commit has the offset it was made at.
@@ -37,9 +37,12 @@ PUSHES = """\
 - `before` or `after` is all zeros where there was no ref before, or is none after. Deleting a branch is a `delete`
   and no `push`; deleting a tag is both.
 - `compare_url` compares `before` and `after`. For a new branch it begins at the first parent of the oldest of its
-  commits, else at the default branch; with nothing to compare it is the address of the service.
+  commits, else at the default branch; with nothing to compare it is the address of the service. A new tag, which
+  brings no commits, is compared with all zeros, as `before` has them.
+- Of more than 50 refs that are pushed together, the others are told briefly: a branch with its newest commit alone
+  and without the files that it changed.
 - A test is a push of the newest commit from itself to itself, and the only one whose commit has a `verification`.
-- Of commits that git has collected since, only the ids are told.
+- Everything is as it was at the moment of the push, however much later it is sent.
 """
 REPOSITORIES = """\
 ### Settings

@@ -42,6 +42,8 @@ __all__ = [
 
 log = structlog.get_logger(__name__)
 BRANCHES: Final = "refs/heads/"
+# Of how many refs that move together a webhook is told all there is to tell; git is asked for each of them.
+WHOLE: Final = 50
 
 
 class Announced(msgspec.Struct, frozen=True):
@@ -225,12 +227,12 @@ def read_pushes(
     ):
         return {}
     now = msgspec.structs.replace(repository, default_branch=default_branch)
-    return {
-        move: read_push(host, now, move) if found is None else found
-        for one in announced
-        for found in [at_hand(one)]
-        for move in one.moves
-    }
+    known: dict[Move, Brought] = {}
+    for one in announced:
+        found = at_hand(one)
+        for move in one.moves:
+            known[move] = read_push(host, now, move, briefly=len(known) >= WHOLE) if found is None else found
+    return known
 
 
 def at_hand(announced: Announced) -> Brought | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting import repositories
+from holdfast.hosting import moving, repositories
 from holdfast.hosting.events.payloads import payload_of
 from holdfast.hosting.events.payloads.pushes import short
 from holdfast.hosting.git.program import run
@@ -16,7 +16,7 @@ from holdfast.hosting.host import Host
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.repositories import Repository, find_repository
 from tests.hosting.client import Git, address
-from tests.hosting.events.telling import last, recorded
+from tests.hosting.events.telling import add_hook, last, recorded
 from tests.hosting.world import PASSWORD, World
 
 ZERO = "0" * 40
@@ -168,14 +168,50 @@ def test_tags(harbour: Harbour) -> None:
     tag = harbour.git("rev-parse", "v1/é")
     told = harbour.push("v1/é")
     assert (told["ref"], told["after"], told["total_commits"]) == ("refs/tags/v1/é", tag, 0)
-    assert (told["head_commit"]["id"], told["compare_url"]) == (head, ROOT)
+    assert (told["head_commit"]["id"], told["compare_url"]) == (head, f"{PAGE}/compare/{ZERO}...{tag}")
     made = harbour.told("create")
     assert (made["sha"], made["ref"], made["ref_type"]) == (tag, "v1/é", "tag")
     told = harbour.push("--delete", "v1/é")
     assert (told["before"], told["after"], told["head_commit"], told["commits"]) == (tag, ZERO, None, [])
+    assert told["compare_url"] == ROOT
     gone = harbour.told("delete")
     assert list(gone) == ["ref", "ref_type", "pusher_type", "repository", "sender"]
     assert (gone["ref"], gone["ref_type"], gone["pusher_type"]) == ("v1/é", "tag", "user")
+
+
+def test_a_tag_that_moves_is_compared_with_where_it_was(harbour: Harbour) -> None:
+    """Also one of something that is no commit, which has no history."""
+    old = harbour.git.commit("a", "one\n")
+    new = harbour.git.commit("a", "two\n")
+    harbour.git("tag", "v1", old)
+    harbour.push("main", "v1")
+    harbour.git("tag", "-f", "v1", new)
+    told = harbour.push("--force", "v1")
+    assert (told["before"], told["after"], told["compare_url"]) == (old, new, f"{PAGE}/compare/{old}...{new}")
+    blob = harbour.git("rev-parse", "HEAD:a")
+    harbour.git("tag", "file", blob)
+    told = harbour.push("file")
+    assert (told["head_commit"], told["compare_url"]) == (None, f"{PAGE}/compare/{ZERO}...{blob}")
+
+
+def test_of_very_many_refs_the_last_are_told_briefly(harbour: Harbour) -> None:
+    """A webhook must not make a push of thousands of branches wait for git thousands of times."""
+    add_hook(harbour.host.database, harbour.ada, events="push")
+    old = harbour.git.commit("a", "one\n")
+    names = [f"refs/heads/b{number:03}" for number in range(moving.WHOLE + 1)]
+    harbour.push(*(f"main:{name}" for name in names))
+    harbour.git.commit("b", "two\n")
+    new = harbour.git.commit("b", "three\n")
+    harbour.push(*(f"main:{name}" for name in names), f"main:{names[-1]}-too")
+    pushes = [event for event in recorded(harbour.host.database) if event.kind == "push"]
+    told = {one["ref"]: one for event in pushes for one in [json.loads(event.payload)]}
+    whole, brief, made = told[names[0]], told[names[-1]], told[f"{names[-1]}-too"]
+    assert (whole["before"], whole["total_commits"]) == (old, 2)
+    assert whole["commits"][0]["modified"] == ["b"]
+    for one, page in ((brief, f"{PAGE}/compare/{old}...{new}"), (made, ROOT)):
+        assert ([commit["id"] for commit in one["commits"]], one["total_commits"]) == ([new], 1)
+        assert (one["head_commit"]["id"], one["head_commit"]["modified"]) == (new, [])
+        assert one["compare_url"] == page
 
 
 def test_a_deleted_branch_is_no_push(harbour: Harbour) -> None:

@@ -139,10 +139,18 @@ def pushed(happened: Happened) -> PushPayload:
     )
 
 
-def read_push(host: Host, repository: store.Repository, move: Move) -> Brought:
-    """Read what a push brought, which takes git and so is done before a transaction where that is possible."""
+def read_push(host: Host, repository: store.Repository, move: Move, *, briefly: bool = False) -> Brought:
+    """Read what a push brought, which takes git and so is done before a transaction where that is possible.
+
+    With `briefly` that is the newest commit without its files, as for the last of thousands of refs.
+    """
     try:
         repo = open_repository(host.folders.existing(repository.id))
+        if briefly:
+            found = None if move.deletes else refs.commit_of(repo, move.new)
+            head = None if found is None else find_commit(repo, found)
+            listed = [head] if head is not None and move.ref.startswith(BRANCHES) else []
+            return Brought(head, listed, len(listed), base_of(move))
         return brought_by(repo, move, repository.default_branch)
     except (GitError, OSError) as error:
         log.warning("a push is told without its commits", repository=repository.full_name, why=str(error))
@@ -178,9 +186,9 @@ def brought_by(repo: Repo, move: Move, default_branch: str) -> Brought:
     head_id = refs.commit_of(repo, move.new)
     head = None if head_id is None else find_commit(repo, head_id)
     if head is None:
-        return Brought(base="" if move.creates else move.old)
+        return Brought(base=base_of(move))
     ids: Sequence[str] = ()
-    total, base = 0, "" if move.creates else move.old
+    total, base = 0, base_of(move)
     if move.old == move.new:
         ids, total = [head.id], 1
     elif move.ref.startswith(BRANCHES):
@@ -190,6 +198,11 @@ def brought_by(repo: Repo, move: Move, default_branch: str) -> Brought:
         commit.id: changes_of(repo, commit) for commit in {one.id: one for one in [*commits, head]}.values()
     }
     return Brought(head, commits, total, base, changes)
+
+
+def base_of(move: Move) -> str:
+    """Return what to compare a ref with that was not followed through history: a new branch with nothing."""
+    return "" if move.deletes or (move.creates and move.ref.startswith(BRANCHES)) else move.old
 
 
 def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tuple[Sequence[str], int, str]:
