@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.hosting.api import commits
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
 
@@ -97,3 +98,37 @@ def test_two_commits_are_compared(world: World, work: Git) -> None:
         found = world.anonymous.get(f"/repos/ada/notes/compare/{between}").json()
         assert (found["total_commits"], [file["filename"] for file in found["files"]]) == (1, ["a.txt"])
     assert world.anonymous.get("/repos/ada/notes/compare/main...nowhere").status_code == 404
+
+
+def test_the_commits_of_a_comparison_tell_what_they_changed(world: World, work: Git) -> None:
+    """As each does by itself."""
+    found = world.anonymous.get("/repos/ada/notes/compare/main~2...main").json()
+    assert len(found["commits"]) == 2
+    for commit in found["commits"]:
+        assert commit == world.anonymous.get(f"/repos/ada/notes/git/commits/{commit['sha']}").json()
+    assert [commit["stats"]["total"] for commit in found["commits"]] == [2, 2]
+    assert found["commits"][1]["files"] == [{"filename": "dir/b.txt", "status": "added"}]
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_commit_of_very_many_files_names_the_first(
+    world: World, work: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are counted; what there is no room for in a list is left out instead of told to be nothing."""
+    blob = work.fed("hash-object", "-w", "--stdin", text="content\n")
+    listing = "".join(f"100644 blob {blob}\t{number:04}\n" for number in range(3100))
+    tree = work.fed("mktree", text=f"040000 tree {work.fed('mktree', text=listing)}\tall\n")
+    made = work("commit-tree", tree, "-p", "main", "-m", "all")
+    work("push", "-q", "origin", f"{made}:refs/heads/large")
+    one = world.anonymous.get(f"/repos/ada/notes/git/commits/{made}").json()
+    assert (len(one["files"]), one["stats"]["additions"]) == (3000, 3100)
+    assert [file["filename"] for file in one["files"]][:3] == ["a.txt", "all/0000", "all/0001"]
+    compared = world.anonymous.get("/repos/ada/notes/compare/main...large").json()
+    assert (len(compared["files"]), len(compared["commits"][0]["files"])) == (3000, 300)
+    query = {"sha": "large"}
+    assert len(world.anonymous.get("/repos/ada/notes/commits", params=query).json()[0]["files"]) == 300
+    monkeypatch.setattr(commits, "MOST_FILES_LISTED", 300)
+    newest, *others = world.anonymous.get("/repos/ada/notes/commits", params=query).json()
+    assert len(newest["files"]) == 300
+    assert not any("files" in commit for commit in others)
+    assert all("stats" in commit for commit in others)

@@ -1,7 +1,11 @@
 """Pull requests: issues that name two branches."""
 
-import httpx
+from base64 import b64encode
 
+import httpx
+import pytest
+
+from holdfast.hosting.api import pulls
 from holdfast.hosting.store.accounts import find_user
 from tests.hosting.places import make_repository
 from tests.hosting.world import World
@@ -86,3 +90,43 @@ def test_the_branches_of_a_pull_request_must_be_there(ada: httpx.Client) -> None
     for body in ({"head": "nowhere"}, {"base": "nowhere"}):
         assert ada.post(PULLS, json={**NEW, **body}).status_code == 404
     assert ada.patch(f"{PULLS}/1", json={"base": "nowhere"}).status_code == 404
+
+
+def test_a_pull_request_tells_what_its_branches_come_to(world: World) -> None:
+    """As comparing them does, and as they are now; whether they can be merged follows both."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+
+    def write(path: str, text: str, branch: str, new: str = "") -> None:
+        content = b64encode(text.encode()).decode()
+        body = {"content": content, "branch": branch, "new_branch": new}
+        assert ada.post(f"/repos/ada/ship/contents/{path}", json=body).status_code == 201
+
+    write("hull.txt", "one\ntwo\n", "main", "fix")
+    write("sail.txt", "three\n", "fix")
+    made = ada.post(PULLS, json=NEW).json()
+    assert (made["mergeable"], made["changed_files"], made["additions"], made["deletions"]) == (True, 2, 3, 0)
+    compared = ada.get("/repos/ada/ship/compare/main...fix").json()
+    assert made["changed_files"] == len(compared["files"])
+    assert made["head"]["sha"] == compared["commits"][0]["sha"]
+    write("mast.txt", "four\n", "fix")
+    moved = ada.get(f"{PULLS}/1").json()
+    assert (moved["mergeable"], moved["changed_files"], moved["additions"]) == (True, 3, 4)
+    assert moved["head"]["sha"] == ada.get("/repos/ada/ship/branches/fix").json()["commit"]["id"]
+    assert ada.get(PULLS).json() == [moved]
+    write("hull.txt", "another\n", "main")
+    stuck = ada.get(f"{PULLS}/1").json()
+    assert (stuck["mergeable"], stuck["changed_files"], stuck["merge_base"]) == (False, 3, made["merge_base"])
+    assert stuck["base"]["sha"] == ada.get("/repos/ada/ship/branches/main").json()["commit"]["id"]
+    closed = ada.patch(f"{PULLS}/1", json={"state": "closed"}).json()
+    assert (closed["mergeable"], closed["changed_files"]) == (False, 2)
+    assert ada.delete("/repos/ada/ship/branches/fix").status_code == 204
+    assert ada.get(f"{PULLS}/1").json()["changed_files"] == 2
+
+
+def test_working_out_many_pull_requests_ends(ada: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those it did not come to are shown all the same."""
+    ada.post(PULLS, json=NEW)
+    monkeypatch.setattr(pulls, "PATIENCE_SECONDS", -1.0)
+    [shown] = ada.get(PULLS).json()
+    assert (shown["mergeable"], shown["changed_files"]) == (False, 0)

@@ -15,7 +15,7 @@ def test_a_pull_request_is_an_issue_too(world: World, ada: httpx.Client) -> None
     made = ada.post(PULLS, json={**NEW, "body": "b", "assignee": "ada"})
     assert made.status_code == 201
     pull = made.json()
-    assert (pull["number"], pull["state"], pull["mergeable"], pull["merged"]) == (2, "open", False, False)
+    assert (pull["number"], pull["state"], pull["mergeable"], pull["merged"]) == (2, "open", True, False)
     assert (pull["head"]["ref"], pull["base"]["ref"]) == ("fix", "main")
     assert pull["head"]["repo"]["full_name"] == pull["base"]["repo"]["full_name"] == "ada/ship"
     root = world.service.url

@@ -25,6 +25,10 @@ __all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]
 
 READING: Final = (in_repository, reads(Unit.CODE))
 MOST_COMPARED: Final = 250
+# Of a commit and of a comparison so many files are named; of each commit in a list, and of all of them, so many.
+MOST_FILES: Final = 3000
+MOST_FILES_EACH: Final = 300
+MOST_FILES_LISTED: Final = 10_000
 
 
 class CommitsQuery(msgspec.Struct, frozen=True):
@@ -63,9 +67,31 @@ def whole(call: Call, place: Place, repo: Repo, commit: GitCommit, *, files: boo
         place.repository,
         commit,
         people_of(call, [commit]),
-        changes=differences.changed_files(repo, commit) if files else None,
+        changes=differences.changed_files(repo, commit, most=MOST_FILES) if files else None,
         stats=differences.stats(repo, commit) if stat else None,
     )
+
+
+def several(
+    call: Call, place: Place, repo: Repo, commits: list[GitCommit], *, files: bool, stat: bool
+) -> list[Commit]:
+    """Make the shapes of some commits; of each only the first files are named, and of all together only so many.
+
+    Where there is no room for the files of a commit any more, they are left out, which is not the same as none.
+    """
+    people = people_of(call, commits)
+    stats = differences.stats_of(repo, commits) if stat else {}
+    room = MOST_FILES_LISTED
+    made = []
+    for commit in commits:
+        changes = None
+        if files and room:
+            changes = differences.changed_files(repo, commit, most=min(MOST_FILES_EACH, room))
+            room -= len(changes.files)
+        made.append(
+            commit_shape(call, place.repository, commit, people, changes=changes, stats=stats.get(commit.id))
+        )
+    return made
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits", scope="repository", guards=READING, refuses=(409,), slow=True)
@@ -83,18 +109,7 @@ def list_commits(call: Call, place: Place, query: CommitsQuery, page: Page) -> L
     if query.path and not total:
         raise Refusal(404, f"object does not exist [id: {start}, rel_path: {query.path}]")
     found = history.commits(repo, wanted, skip=page.skip, limit=page.size)
-    people = people_of(call, found)
-    shapes = [
-        commit_shape(
-            call,
-            place.repository,
-            commit,
-            people,
-            changes=differences.changed_files(repo, commit) if query.files else None,
-            stats=differences.stats(repo, commit) if query.stat else None,
-        )
-        for commit in found
-    ]
+    shapes = several(call, place, repo, found, files=query.files, stat=query.stat)
     pages = -(-total // page.size)
     call.answer_headers |= {
         "X-Page": str(page.number),
@@ -159,10 +174,11 @@ def compare_commits(call: Call, place: Place, basehead: str) -> Compare:
     for name in (base, head):
         named = refs.resolve(repo, name, place.repository.default_branch)
         ends.append(commit_named(repo, place, name) if named is None else named.commit)
-    result = compare(repo, ends[0], ends[1], from_merge_base=dots == "...", limit=MOST_COMPARED)
-    people = people_of(call, result.commits)
+    result = compare(
+        repo, ends[0], ends[1], from_merge_base=dots == "...", limit=MOST_COMPARED, most_files=MOST_FILES
+    )
     return Compare(
         total_commits=result.ahead,
-        commits=[commit_shape(call, place.repository, commit, people) for commit in result.commits],
+        commits=several(call, place, repo, result.commits, files=True, stat=True),
         files=[AffectedFile(change.path, change.status) for change in result.changes.files],
     )

@@ -1,9 +1,13 @@
 """Pull requests: issues that name two branches. They can be talked about and closed; nothing here merges them."""
 
-from typing import Annotated
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated, Final
 
 from msgspec import Meta, field
 
+from holdfast.hosting.access import Unit
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.decoding import RefName, Required, is_ref_name
@@ -14,13 +18,18 @@ from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.git import history, refs
+from holdfast.hosting.errors import GitDamaged, GitTimedOut, NoSuchFolder, NoSuchObject
+from holdfast.hosting.git import changes, history, refs
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.shapes.pulls import PullRequest, one_pull, pull_list
+from holdfast.hosting.shapes.pulls import PullRequest, PullState, pull_list
 from holdfast.hosting.store import issue_lists, issues
 
 __all__ = ["create_pull", "edit_pull", "list_pulls", "show_pull"]
 
+# How long a request works out what branches come to; what is found is kept, so the next one gets further.
+PATIENCE_SECONDS: Final = 10.0
 READING = (in_repository, sees_pulls)
 WRITING = (*READING, signed_in, not_archived)
 
@@ -80,6 +89,45 @@ def the_pull(call: Call, place: Place, index: int) -> issues.Issue:
     return issue
 
 
+def shown(call: Call, place: Place, found: Sequence[issues.Issue]) -> list[PullRequest]:
+    """Make the shapes of pull requests; when working out their states takes too long, the rest go without."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    states: dict[int, PullState] = {}
+    with suppress(NoSuchFolder):
+        repo = git_of(call, place)
+        for issue in found:
+            if time.monotonic() > until or not place.access.may_read(Unit.CODE):
+                break
+            states[issue.id] = state_of(repo, issue)
+    return pull_list(call, place.repository, place.access, found, states)
+
+
+def state_of(repo: Repo, issue: issues.Issue) -> PullState:
+    """Work out what the branches of a pull request come to now; of a closed one, what they were."""
+    opened = PullState(issue.head_sha, issue.base_sha, issue.base_sha)
+    head, base = refs.branch(repo, issue.head_branch), refs.branch(repo, issue.base_branch)
+    is_live = not issue.is_closed and head is not None and base is not None
+    head_sha = head.id if is_live and head is not None else issue.head_sha
+    base_sha = base.id if is_live and base is not None else issue.base_sha
+    try:
+        parted = history.merge_base(repo, base_sha, head_sha)
+        before = read_commit(repo, parted or base_sha).tree
+        stats = changes.stats_between(repo, before, read_commit(repo, head_sha).tree)
+        mergeable = is_live and merges_cleanly(repo, base_sha, head_sha)
+    except (NoSuchObject, GitDamaged, GitTimedOut):
+        # A branch is gone and its commits with it, or there is too much to compare.
+        return opened
+    return PullState(
+        head_sha,
+        base_sha,
+        parted or base_sha,
+        mergeable,
+        additions=stats.additions,
+        deletions=stats.deletions,
+        changed_files=stats.changed_files,
+    )
+
+
 @endpoint("GET /repos/{owner}/{repo}/pulls", scope="repository", guards=READING, slow=True)
 def list_pulls(call: Call, place: Place, query: PullQuery, page: Page) -> Listed[PullRequest]:
     """List the pull requests of a repository."""
@@ -91,7 +139,7 @@ def list_pulls(call: Call, place: Place, query: PullQuery, page: Page) -> Listed
     found, total = issue_lists.list_issues(
         call.host.database, conditions, wanted, sort=order_of(query), skip=page.skip, limit=page.size
     )
-    return Listed(pull_list(call, place.repository, place.access, found), total)
+    return Listed(shown(call, place, found), total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/pulls", scope="repository", guards=WRITING, status=201, refuses=(409, 423))
@@ -99,13 +147,13 @@ def create_pull(call: Call, place: Place, body: CreatePullRequestOption) -> Pull
     """Open a pull request; it can be talked about and closed, but it cannot be merged here."""
     wanted = new_issue(call, place, body, branches=branches_of(call, place, body.head, body.base))
     made = issues.open_issue(call.host.database, place.repository, call.user, wanted)
-    return one_pull(call, place.repository, place.access, made)
+    return shown(call, place, [made])[0]
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}", scope="repository", guards=READING, slow=True)
 def show_pull(call: Call, place: Place, index: int) -> PullRequest:
     """Show a pull request."""
-    return one_pull(call, place.repository, place.access, the_pull(call, place, index))
+    return shown(call, place, [the_pull(call, place, index)])[0]
 
 
 @endpoint(
@@ -121,6 +169,6 @@ def edit_pull(call: Call, place: Place, index: int, body: EditPullRequestOption)
     if body.base:
         ask_to_write(place, issue)
         tip(git_of(call, place), place, body.base)
-    changes = changes_of(call, place, issue, body, body.base or None)
-    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, changes)
-    return one_pull(call, place.repository, place.access, changed)
+    wanted = changes_of(call, place, issue, body, body.base or None)
+    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, wanted)
+    return shown(call, place, [changed])[0]

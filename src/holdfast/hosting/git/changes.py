@@ -1,9 +1,10 @@
 """What differs between two trees: which files, how many lines, and the text of it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,7 +17,6 @@ from holdfast.hosting.git.trees import DIRECTORY, MOST_ENTRIES, children
 __all__ = [
     "Change",
     "Changes",
-    "LineCount",
     "Stats",
     "Status",
     "changed_files",
@@ -25,11 +25,13 @@ __all__ = [
     "patch_text",
     "stats",
     "stats_between",
+    "stats_of",
 ]
 
 Status = Literal["added", "removed", "modified"]
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NOTHING: Final = (0, "")
+SHORTSTAT: Final = re.compile(r"([0-9]+) (files?|insertions?|deletions?)")
 PLAIN: Final = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "-M")
 
 
@@ -63,22 +65,12 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class LineCount:
-    """How many lines came and went in a file; binary files have no lines."""
-
-    raw_path: bytes
-    additions: int
-    deletions: int
-    binary: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Stats:
-    """How many lines came and went, in all and by file."""
+    """How many lines came and went, and in how many files; binary files have no lines."""
 
-    additions: int
-    deletions: int
-    files: tuple[LineCount, ...]
+    additions: int = 0
+    deletions: int = 0
+    changed_files: int = 0
 
     @property
     def total(self) -> int:
@@ -86,9 +78,9 @@ class Stats:
         return self.additions + self.deletions
 
 
-def changed_files(repo: Repo, commit: Commit) -> Changes:
+def changed_files(repo: Repo, commit: Commit, *, most: int = MOST_ENTRIES) -> Changes:
     """Return what a commit changed against its first parent; everything, if it has none."""
-    return changes_between(repo, parent_tree(repo, commit), commit.tree)
+    return changes_between(repo, parent_tree(repo, commit), commit.tree, most=most)
 
 
 def parent_tree(repo: Repo, commit: Commit) -> str | None:
@@ -96,41 +88,62 @@ def parent_tree(repo: Repo, commit: Commit) -> str | None:
     return read_commit(repo, commit.parents[0]).tree if commit.parents else None
 
 
-def changes_between(repo: Repo, old: str | None, new: str | None) -> Changes:
-    """Return which files differ between two trees, without looking for renames; no tree is an empty one."""
-    steps = list(islice(compared(repo, old, new), MOST_ENTRIES + 1))
-    found = [step for step in steps[:MOST_ENTRIES] if step is not None]
-    return Changes(tuple(sorted(found, key=lambda change: change.raw_path)), len(steps) > MOST_ENTRIES)
+def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int = MOST_ENTRIES) -> Changes:
+    """Return which files differ between two trees, without looking for renames; no tree is an empty one.
+
+    Of more than `most`, the first by path are returned, and no more of the trees is looked at.
+    """
+    found: list[Change] = []
+    for count, step in enumerate(compared(repo, old, new)):
+        if count == MOST_ENTRIES or (step is not None and len(found) == most):
+            return Changes(tuple(found), truncated=True)
+        if step is not None:
+            found.append(step)
+    return Changes(tuple(found))
 
 
 def compared(repo: Repo, old: str | None, new: str | None) -> Iterator[Change | None]:
-    """Go through two trees side by side, entering only directories that differ.
+    """Go through two trees side by side in the order of paths, entering only directories that differ.
 
     A directory is a step without a change: whoever counts the steps is safe from a tree that holds itself many
     times over.
     """
-    left_to_do = [(old, new, b"")]
+    left_to_do: list[Change | tuple[bytes, str | None, str | None]] = [(b"", old, new)]
     while left_to_do:
-        left_tree, right_tree, prefix = left_to_do.pop()
+        step = left_to_do.pop()
+        if isinstance(step, Change):
+            yield step
+            continue
+        prefix, left_tree, right_tree = step
         if left_tree == right_tree:
             continue
         yield None
-        before = nodes(repo, left_tree)
-        after = nodes(repo, right_tree)
-        for name in before.keys() | after.keys():
-            left, right = before.get(name, NOTHING), after.get(name, NOTHING)
-            if left == right:
-                continue
-            path = prefix + name
-            below = [at if mode == DIRECTORY else None for mode, at in (left, right)]
-            if any(below):
-                left_to_do.append((below[0], below[1], path + b"/"))
-            # A file in the place of a directory is one that comes or goes, beside all that was below.
-            before_mode, before_id = NOTHING if below[0] else left
-            after_mode, after_id = NOTHING if below[1] else right
-            if before_mode or after_mode:
-                status: Status = "added" if not before_mode else "modified" if after_mode else "removed"
-                yield Change(path, status, before_mode, after_mode, before_id, after_id)
+        left_to_do += differing(repo, prefix, left_tree, right_tree)
+
+
+def differing(
+    repo: Repo, prefix: bytes, left_tree: str | None, right_tree: str | None
+) -> list[Change | tuple[bytes, str | None, str | None]]:
+    """Return the files and directories that differ between two directories, the last path first."""
+    before = nodes(repo, left_tree)
+    after = nodes(repo, right_tree)
+    found: list[tuple[bytes, Change | tuple[bytes, str | None, str | None]]] = []
+    for name in before.keys() | after.keys():
+        left, right = before.get(name, NOTHING), after.get(name, NOTHING)
+        if left == right:
+            continue
+        path = prefix + name
+        below = [at if mode == DIRECTORY else None for mode, at in (left, right)]
+        if any(below):
+            # Everything in a directory comes where its name with a slash does.
+            found.append((path + b"/", (path + b"/", below[0], below[1])))
+        # A file in the place of a directory is one that comes or goes, beside all that was below.
+        before_mode, before_id = NOTHING if below[0] else left
+        after_mode, after_id = NOTHING if below[1] else right
+        if before_mode or after_mode:
+            status: Status = "added" if not before_mode else "modified" if after_mode else "removed"
+            found.append((path, Change(path, status, before_mode, after_mode, before_id, after_id)))
+    return [step for _, step in sorted(found, key=itemgetter(0), reverse=True)]
 
 
 def nodes(repo: Repo, tree: str | None) -> dict[bytes, tuple[int, str]]:
@@ -145,23 +158,32 @@ def stats(repo: Repo, commit: Commit) -> Stats:
 
 def stats_between(repo: Repo, old: str | None, new: str | None) -> Stats:
     """Return how many lines differ between two trees; the answer never changes, so it is kept."""
-    return counted(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
+    pair = (old or EMPTY_TREE, new or EMPTY_TREE)
+    return counted(repo.folder, frozenset([pair]))[pair]
 
 
-@lru_cache(maxsize=1024)
-def counted(folder: Path, old: str, new: str) -> Stats:
-    """Let git count the lines: it takes long for large files, and must not hold up this process."""
-    told = answer(folder, "diff-tree", "--numstat", "-z", "-r", "--no-renames", old, new)
-    files = tuple(parse_count(line) for line in told.split(b"\0")[:-1])
-    return Stats(sum(file.additions for file in files), sum(file.deletions for file in files), files)
+def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, Stats]:
+    """Return how many lines each of some commits changed against its first parent, by the commits' ids."""
+    pairs = {commit.id: (parent_tree(repo, commit) or EMPTY_TREE, commit.tree) for commit in commits}
+    known = counted(repo.folder, frozenset(pairs.values()))
+    return {commit: known[pair] for commit, pair in pairs.items()}
 
 
-def parse_count(line: bytes) -> LineCount:
-    """Read a line of `--numstat`."""
-    additions, deletions, path = line.split(b"\t", 2)
-    if additions == b"-":
-        return LineCount(path, 0, 0, True)
-    return LineCount(path, int(additions), int(deletions), False)
+@lru_cache(maxsize=256)
+def counted(folder: Path, pairs: frozenset[tuple[str, str]]) -> dict[tuple[str, str], Stats]:
+    """Let git count the lines, all pairs of trees in one process: it must not hold up this one."""
+    asked = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
+    how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
+    found = dict.fromkeys(pairs, Stats())
+    pair = ("", "")
+    for line in answer(folder, "diff-tree", *how, input=asked.encode()).decode().splitlines():
+        old, _, new = line.partition(" ")
+        if (old, new) in found:
+            pair = (old, new)
+        elif line.strip():
+            counts = {word[:3]: int(number) for number, word in SHORTSTAT.findall(line)}
+            found[pair] = Stats(counts.get("ins", 0), counts.get("del", 0), counts.get("fil", 0))
+    return found
 
 
 def diff_text(repo: Repo, old: str | None, new: str | None) -> Iterator[bytes]:

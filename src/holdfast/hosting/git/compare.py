@@ -6,6 +6,7 @@ from holdfast.hosting.git.changes import Changes, Stats, changes_between, stats_
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.history import ahead_behind, commits, merge_base, span
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.trees import MOST_ENTRIES
 
 __all__ = ["Comparison", "compare"]
 
@@ -29,7 +30,14 @@ class Comparison:
 
 
 def compare(
-    repo: Repo, base: str, head: str, *, from_merge_base: bool = True, skip: int = 0, limit: int | None = None
+    repo: Repo,
+    base: str,
+    head: str,
+    *,
+    from_merge_base: bool = True,
+    skip: int = 0,
+    limit: int | None = None,
+    most_files: int = MOST_ENTRIES,
 ) -> Comparison:
     """Compare two commits: `base...head` tells what changed since they parted, `base..head` all that differs."""
     parted = merge_base(repo, base, head)
@@ -37,5 +45,5 @@ def compare(
     made = commits(repo, span(repo, head, exclude=[base]), skip=skip, limit=limit)
     before = read_commit(repo, parted if parted is not None and from_merge_base else base).tree
     after = read_commit(repo, head).tree
-    changes = changes_between(repo, before, after)
+    changes = changes_between(repo, before, after, most=most_files)
     return Comparison(base, head, parted, made, ahead, behind, changes, stats_between(repo, before, after))

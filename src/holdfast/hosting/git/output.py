@@ -14,10 +14,10 @@ __all__ = ["answer", "chunks"]
 CHUNK: Final = 256 * 1024
 
 
-def answer(folder: Path, *arguments: str) -> bytes:
+def answer(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002  # as subprocess calls it
     """Ask git about objects that are known to be there; when it cannot answer, something is damaged."""
     try:
-        return run(folder, *arguments)
+        return run(folder, *arguments, input=input)
     except GitTimedOut:
         raise
     except GitFailed as error:

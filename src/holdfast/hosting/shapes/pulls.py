@@ -1,6 +1,6 @@
 """Pull requests, as clients know them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from holdfast.hosting.shapes.viewer import Viewer
 from holdfast.hosting.store import issues
 from holdfast.hosting.store import repositories as store
 
-__all__ = ["PRBranchInfo", "PullRequest", "one_pull", "pull_list", "pull_request"]
+__all__ = ["PRBranchInfo", "PullRequest", "PullState", "pull_list", "pull_request"]
 
 
 class PRBranchInfo(msgspec.Struct, frozen=True):
@@ -26,8 +26,20 @@ class PRBranchInfo(msgspec.Struct, frozen=True):
     repo: Repository | None
 
 
+class PullState(msgspec.Struct, frozen=True):
+    """What the branches of a pull request come to: where they are, where they parted, and what is between."""
+
+    head_sha: str
+    base_sha: str
+    merge_base: str
+    mergeable: bool = False
+    additions: int = 0
+    deletions: int = 0
+    changed_files: int = 0
+
+
 class PullRequest(msgspec.Struct, frozen=True):
-    """A pull request; nothing merges one here, so it never counts as mergeable."""
+    """A pull request; `mergeable` is whether its branches merge without conflicts: nothing merges one here."""
 
     id: int
     url: str
@@ -69,8 +81,11 @@ class PullRequest(msgspec.Struct, frozen=True):
     content_version: int
 
 
-def pull_request(viewer: Viewer, home: Repository, kept: issues.Issue, whole: Issue) -> PullRequest:
-    """Make the shape from that of the issue the pull request is."""
+def pull_request(
+    viewer: Viewer, home: Repository, kept: issues.Issue, whole: Issue, state: PullState | None = None
+) -> PullRequest:
+    """Make the shape from that of the issue the pull request is; without a state, as it was when it was opened."""
+    state = state or PullState(kept.head_sha, kept.base_sha, kept.base_sha)
     return PullRequest(
         id=kept.id,
         url=f"{viewer.api}/repos/{home.full_name}/pulls/{kept.number}",
@@ -89,21 +104,21 @@ def pull_request(viewer: Viewer, home: Repository, kept: issues.Issue, whole: Is
         is_locked=whole.is_locked,
         comments=whole.comments,
         review_comments=0,
-        additions=0,
-        deletions=0,
-        changed_files=0,
+        additions=state.additions,
+        deletions=state.deletions,
+        changed_files=state.changed_files,
         html_url=whole.html_url,
         diff_url=f"{whole.html_url}.diff",
         patch_url=f"{whole.html_url}.patch",
-        mergeable=False,
+        mergeable=state.mergeable,
         merged=kept.merged_at > 0,
         merged_at=None if whole.pull_request is None else whole.pull_request.merged_at,
         merge_commit_sha=None,
         merged_by=None,
         allow_maintainer_edit=False,
-        base=PRBranchInfo(kept.base_branch, kept.base_branch, kept.base_sha, home.id, home),
-        head=PRBranchInfo(kept.head_branch, kept.head_branch, kept.head_sha, home.id, home),
-        merge_base=kept.base_sha,
+        base=PRBranchInfo(kept.base_branch, kept.base_branch, state.base_sha, home.id, home),
+        head=PRBranchInfo(kept.head_branch, kept.head_branch, state.head_sha, home.id, home),
+        merge_base=state.merge_base,
         due_date=whole.due_date,
         created_at=whole.created_at,
         updated_at=whole.updated_at,
@@ -114,14 +129,13 @@ def pull_request(viewer: Viewer, home: Repository, kept: issues.Issue, whole: Is
 
 
 def pull_list(
-    viewer: Viewer, kept_in: store.Repository, may: Access, kept: Sequence[issues.Issue]
+    viewer: Viewer,
+    kept_in: store.Repository,
+    may: Access,
+    kept: Sequence[issues.Issue],
+    states: Mapping[int, PullState],
 ) -> list[PullRequest]:
-    """Make the shapes of a page of pull requests of one repository."""
+    """Make the shapes of a page of pull requests of one repository, whose states are given by their ids."""
     parts = visible_parts(viewer, kept, kept_in)
     home = repository(viewer, kept_in, may)
-    return [pull_request(viewer, home, one, issue(viewer, one, parts)) for one in kept]
-
-
-def one_pull(viewer: Viewer, kept_in: store.Repository, may: Access, kept: issues.Issue) -> PullRequest:
-    """Make the shape of one pull request."""
-    return pull_list(viewer, kept_in, may, [kept])[0]
+    return [pull_request(viewer, home, one, issue(viewer, one, parts), states.get(one.id)) for one in kept]

@@ -1,0 +1,56 @@
+"""Whether two commits can be merged without conflicts, found out by `git merge-tree` and never by merging."""
+
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.history import merge_base
+from holdfast.hosting.git.program import run
+from holdfast.hosting.git.repository import Repo
+
+__all__ = ["merges_cleanly"]
+
+SECONDS: Final = 5.0
+KEPT: Final = 4096
+
+
+def merges_cleanly(repo: Repo, base: str, head: str) -> bool:
+    """Tell whether `head` merges into `base` without conflicts; what cannot be found out in time does not."""
+    parted = merge_base(repo, base, head)
+    if parted is None:
+        return False
+    if parted in {base, head}:
+        return True
+    try:
+        return merged(repo.folder, base, head)
+    except GitTimedOut:
+        return False
+
+
+@lru_cache(maxsize=KEPT)
+def merged(folder: Path, base: str, head: str) -> bool:
+    """Let git merge two commits; the objects it makes go to a folder of their own, which is removed."""
+    with tempfile.TemporaryDirectory(prefix="merge-") as scratch:
+        variables = {
+            "GIT_OBJECT_DIRECTORY": scratch,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(folder / "objects"),
+        }
+        try:
+            run(
+                folder,
+                "merge-tree",
+                "--write-tree",
+                "--no-messages",
+                base,
+                head,
+                timeout=SECONDS,
+                variables=variables,
+            )
+        except GitTimedOut:
+            raise
+        except GitFailed:
+            # Conflicts end it with 1; a git older than 2.38 does not know the command in this form.
+            return False
+    return True
