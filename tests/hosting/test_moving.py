@@ -1,14 +1,14 @@
 """What is announced and never settled is found, and told as it really was."""
 
+import os
 from unittest import mock
 
 import msgspec
-import pygit2
 import pytest
 
 from holdfast.hosting import moving, repositories
 from holdfast.hosting.git import moves, ref_transaction, refs
-from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit, write_tag
+from holdfast.hosting.git.commits import Signature, build_tree, write_commit, write_tag
 from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
 from holdfast.hosting.host import Host
@@ -133,20 +133,6 @@ def test_a_push_that_moves_nothing_leaves_no_announcement(host: Host, repository
         pushing.move(Pushed(made))
     assert updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository"]
-
-
-def test_a_branch_that_was_forced_back_is_recorded_by_a_recovery(host: Host, repository: Repository) -> None:
-    """What it was moved to is older than what it was moved from."""
-    repo = git_of(host, repository)
-    first = refs.branch(repo, "main")
-    assert first is not None
-    tree = read_commit(repo, first.id).tree
-    second = str(repo.git.create_commit(None, *(pygit2.Signature("A", "a@b", 1),) * 2, "second", tree, [first.id]))
-    moves.update(repo, "refs/heads/main", first.id, second)
-    updates.announce(host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first.id)])
-    moves.update(repo, "refs/heads/main", second, first.id)
-    assert moving.recover(host) == 1
-    assert kinds(host) == ["repository", "push"]
 
 
 def test_the_options_of_a_push_are_kept_with_its_push_events(host: Host, repository: Repository) -> None:
@@ -283,3 +269,20 @@ def test_a_move_that_was_tried_again_is_recorded_once(host: Host, repository: Re
     assert moving.recover(host) == 1
     assert updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository", *["create", "push"] * 2]
+
+
+def test_a_branch_whose_name_is_not_utf8_is_recorded_and_recovered(host: Host, repository: Repository) -> None:
+    """The database keeps every byte of it, and people see what can be shown."""
+    repo = git_of(host, repository)
+    at = refs.branch(repo, "main")
+    assert at is not None
+    name = os.fsdecode(b"refs/heads/caf\xe9\xc3\xa9")
+    pushing = Pushing(host, repository, repository.owner)
+    with mock.patch.object(moving, "settle", side_effect=RuntimeError("the database is gone")):
+        assert pushing.move(Pushed((Move(name, moving.zero_id(repository), at.id),))) == []
+    assert [pending.move.ref for pending in updates.pending_updates(host.database)] == [name]
+    assert moving.recover(host) == 1
+    with host.database.read() as connection:
+        (details,) = connection.exec_driver_sql("SELECT details FROM events WHERE kind = 'push'").one()
+    assert msgspec.json.decode(details)["ref"] == "refs/heads/caf\N{REPLACEMENT CHARACTER}é"
+    assert moving.first_branch([Move(name, "0" * 40, at.id), Move("refs/heads/x", "0" * 40, at.id)]) == "x"

@@ -5,6 +5,7 @@ the announcement's end in one transaction; so whenever a process dies, `recover`
 """
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Final
 
 import msgspec
@@ -17,6 +18,7 @@ from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import moves as git_moves
 from holdfast.hosting.git.changes import Changes, changes_between
 from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.git.names import well_formed
 from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import listeners, protections, repositories, updates
@@ -244,9 +246,14 @@ def at_hand(announced: Announced) -> Brought | None:
 
 
 def first_branch(moves: Sequence[Move]) -> str | None:
-    """Return the first branch that was made."""
-    made = (move.ref for move in moves if move.ref.startswith(BRANCHES) and not move.deletes)
+    """Return the first branch that was made and has a name of text: others cannot be the default branch."""
+    made = (move.ref for move in moves if move.ref.startswith(BRANCHES) and not move.deletes and is_text(move.ref))
     return next((ref.removeprefix(BRANCHES) for ref in made), None)
+
+
+def is_text(ref: str) -> bool:
+    """Tell whether the name of a ref is UTF-8."""
+    return well_formed(ref) == ref
 
 
 def recover(host: Host) -> int:
@@ -289,12 +296,18 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
             known = {pending.id for pending in happened}
             lost = [pending.id for pending in left if pending.id not in known]
             if happened:
-                one_by_one = [Announced(pending.actor_id, [pending.id], [pending.move]) for pending in happened]
-                settle_all(host, repository, one_by_one)
+                settle_all(host, repository, by_actor(happened))
     except (NoSuchRepository, NoSuchFolder):
         happened, lost = [], numbers
     forget(host, lost)
     return len(happened)
+
+
+def by_actor(happened: Sequence[Pending]) -> list[Announced]:
+    """Put together what one person has announced in a row, in the order it was announced."""
+    rows = groupby(happened, key=lambda pending: pending.actor_id)
+    made = [(actor_id, list(some)) for actor_id, some in rows]
+    return [Announced(actor_id, [one.id for one in some], [one.move for one in some]) for actor_id, some in made]
 
 
 def has_moved(repo: Repo, move: Move) -> bool:

@@ -114,3 +114,25 @@ def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
         draft.write(durable=False)
     checked = subprocess.run(["git", "-C", str(folder), "fsck", "--strict"], check=False, capture_output=True)
     assert checked.returncode == 0, checked.stderr
+
+
+HFS_IGNORES = [
+    *("\u200c", "\u200d", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e"),
+    *("\u206a", "\u206b", "\u206c", "\u206d", "\u206e", "\u206f", "\ufeff"),
+]
+
+
+@pytest.mark.parametrize("ignored", HFS_IGNORES, ids=ascii)
+def test_no_code_point_that_hfs_ignores_hides_dot_git(ignored: str) -> None:
+    """Wherever it stands in the name, and however often; names that only look like it stay."""
+    for name in (
+        f"{ignored}.git",
+        f".{ignored}git",
+        f".gi{ignored}t",
+        f".git{ignored}",
+        f".{ignored}G{ignored}IT",
+    ):
+        assert not paths.may_hold_file(name)
+        assert not paths.may_hold_file(f"a/{name}/config")
+    assert paths.may_hold_file(f"a{ignored}.git")
+    assert paths.may_hold_file(f".gi{ignored}x")

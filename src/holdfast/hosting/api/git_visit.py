@@ -66,8 +66,8 @@ def visit_of(authenticator: Authenticator, call: Call, *, writing: bool) -> Visi
 def found(call: Call) -> Repository:
     """Find the repository by its name, or by one that it or its owner had before.
 
-    It is served under the old name: git sends its credentials again only where it was first asked for them, and not
-    every LFS client follows a redirect.
+    It is served under the old name: git sends its credentials again only where it was first asked for them, and
+    not every LFS client follows a redirect.
     """
     database = call.host.database
     owner, name = call.path["owner"], call.path["repo"]

@@ -17,7 +17,7 @@ from holdfast.hosting.git.trees import DIRECTORY, canonical
 __all__ = ["Folder", "Recent", "parse"]
 
 DIRECTORY_MODE: Final = b"40000"
-ROWS: Final = {width: re.compile(rb"(([0-7]{5,6}) ([^\0/]+)\0.{%d})" % width, re.DOTALL) for width in (20, 32)}
+ROWS: Final = {width: re.compile(rb"(([0-7]{1,16}) ([^\0/]+)\0.{%d})" % width, re.DOTALL) for width in (20, 32)}
 # About as many bytes as libgit2 keeps of the objects it reads.
 MOST_ROWS: Final = 200_000
 MOST_COMMITS: Final = 1000

@@ -41,7 +41,7 @@ DEEPEST: Final = 4096
 LONGEST_PATH: Final = 4096
 IN_MEMORY: Final = 8 * 1024 * 1024
 MODULES_LARGEST: Final = 1024 * 1024
-LINES: Final = {width: re.compile(rb"([0-7]{5,6}) ([^\0/]+)\0(.{%d})" % width, re.DOTALL) for width in (20, 32)}
+LINES: Final = {width: re.compile(rb"([0-7]{1,16}) ([^\0/]+)\0(.{%d})" % width, re.DOTALL) for width in (20, 32)}
 
 # A mode, a name or path, and an id.
 Node = tuple[int, bytes, str]

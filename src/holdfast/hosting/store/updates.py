@@ -4,6 +4,8 @@ A row that is not done says that a ref was about to move. Whoever finds one whos
 and either records what happened or removes the row. What is recorded needs no row any more.
 """
 
+import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -35,6 +37,7 @@ __all__ = [
 BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
 FOREVER = 2**53
+ESCAPED: Final = re.compile(r"\\x([0-9a-f]{2})")
 NOTHING_KNOWN: Final[Mapping[Any, object]] = MappingProxyType({})
 COLUMNS = ("repository_id", "actor_id", "ref", "old", "new", "under_lock", "created_at")
 # Every commit through the API runs these; building a statement takes longer than running it.
@@ -122,7 +125,7 @@ def add_moves(
             connection,
             repository_id=repository.id,
             actor_id=actor_id,
-            ref=move.ref,
+            ref=stored(move.ref),
             old=move.old,
             new=move.new,
             under_lock=under_lock,
@@ -142,7 +145,13 @@ def add_many(
 ) -> list[int]:
     """Write down many moves by few statements."""
     rows: list[dict[str, Bind]] = [
-        dict(zip(COLUMNS, (repository.id, actor_id, move.ref, move.old, move.new, under_lock, now), strict=True))
+        dict(
+            zip(
+                COLUMNS,
+                (repository.id, actor_id, stored(move.ref), move.old, move.new, under_lock, now),
+                strict=True,
+            )
+        )
         for actor_id, move in made
     ]
     if connection.dialect.name != "sqlite":
@@ -196,7 +205,7 @@ def events_of(move: Move) -> list[tuple[str, str]]:
 
 def details_of(move: Move, kind: str, event: str, options: Sequence[str]) -> dict[str, object]:
     """Return what an event says of a move."""
-    details: dict[str, object] = {"ref": move.ref, "before": move.old, "after": move.new, "ref_type": kind}
+    details: dict[str, object] = {"ref": shown(move.ref), "before": move.old, "after": move.new, "ref_type": kind}
     return {**details, "push_options": list(options)} if options and event == "push" else details
 
 
@@ -230,9 +239,24 @@ def pending_updates(database: Database, *, before: int = FOREVER, after: int = 0
         return [pending(row) for row in connection.execute(statement)]
 
 
+def shown(ref: str) -> str:
+    """Return a ref as people see it."""
+    return ref if ref.isascii() else os.fsencode(ref).decode(errors="replace")
+
+
+def stored(ref: str) -> str:
+    r"""Return a ref as a database keeps it: a byte that is no UTF-8 as `\xe9`, for no ref has a backslash."""
+    return ref if ref.isascii() else os.fsencode(ref).decode(errors="backslashreplace")
+
+
+def restored(ref: str) -> str:
+    """Return a ref that a database has kept."""
+    return ESCAPED.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), ref) if "\\" in ref else ref
+
+
 def pending(row: Row[Any]) -> Pending:
     """Make one of a row."""
-    move = Move(row.ref, row.old, row.new)
+    move = Move(restored(row.ref), row.old, row.new)
     return Pending(row.id, row.repository_id, row.actor_id, move, row.created_at, row.under_lock)
 
 

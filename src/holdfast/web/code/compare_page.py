@@ -9,6 +9,7 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.names import raw, well_formed
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
 from holdfast.web.code.diffs import DiffQuery, diff_shown
@@ -48,7 +49,7 @@ def offered(repo: Repo) -> list[str]:
 def page_compare_start(call: Call, place: Place, query: CompareQuery) -> Raw:
     """Ask what to compare, or go there."""
     if query.base and query.head:
-        names = f"{quote(query.base, safe='/')}...{quote(query.head, safe='/')}"
+        names = f"{quote(raw(query.base), safe='/')}...{quote(raw(query.head), safe='/')}"
         return go(f"{root_path(place)}/compare/{names}")
     repo = git_of(call, place)
     return asked(call, place, repo, base=query.base or place.repository.default_branch, head=query.head)
@@ -87,7 +88,7 @@ def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> R
     behind, ahead = history.ahead_behind(repo, old, new)
     before = parted or old
     found = history.commits(repo, history.span(repo, new, exclude=[old]), limit=COMMITS_SHOWN)
-    here = f"{root}/compare/{quote(base, safe='/')}...{quote(head, safe='/')}"
+    here = f"{root}/compare/{quote(raw(base), safe='/')}...{quote(raw(head), safe='/')}"
     diff = diff_shown(
         repo,
         root,
@@ -102,9 +103,9 @@ def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> R
         place,
         "code/compare.html",
         tab=COMMITS,
-        title=f"{base}...{head} · {place.repository.full_name}",
-        base=base,
-        head=head,
+        title=f"{well_formed(base)}...{well_formed(head)} · {place.repository.full_name}",
+        base=well_formed(base),
+        head=well_formed(head),
         names=offered(repo),
         missing="",
         result=diff,
@@ -113,7 +114,7 @@ def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> R
         behind=behind,
         more=max(0, ahead - len(found)),
         parted=parted,
-        turned=f"{root}/compare/{quote(head, safe='/')}...{quote(base, safe='/')}",
+        turned=f"{root}/compare/{quote(raw(head), safe='/')}...{quote(raw(base), safe='/')}",
         whole=here,
         diff=diff,
     )
