@@ -1,6 +1,8 @@
 """The thread pool for passwords."""
 
 import asyncio
+import os
+import sys
 import threading
 
 import pytest
@@ -47,5 +49,37 @@ def test_a_check_that_fails_frees_its_place() -> None:
         for _ in range(3):
             with pytest.raises(LookupError):
                 await pool.run("192.0.2.1", fail)
+
+    asyncio.run(play())
+
+
+def test_a_check_that_waited_too_long_is_not_made() -> None:
+    """On a busy machine old guesses are not worked off; whoever waits is told to come again."""
+
+    async def play() -> None:
+        pool, free = PasswordPool(1, wait_seconds=0.0), threading.Event()
+        made: list[str] = []
+        first = await filled(pool, "192.0.2.1", 1, free)
+        second = asyncio.ensure_future(pool.run("192.0.2.1", made.append, "late"))
+        await asyncio.sleep(0)
+        free.set()
+        results = await asyncio.gather(*first, second, return_exceptions=True)
+        assert isinstance(results[-1], HashingBusy)
+        assert made == []
+
+    asyncio.run(play())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own elsewhere")
+def test_checks_have_a_lower_priority_than_event_loops() -> None:
+    """Hashing takes all processors it can get."""
+
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    async def play() -> None:
+        before = niceness()
+        assert await PasswordPool().run("192.0.2.1", niceness) > before
+        assert niceness() == before
 
     asyncio.run(play())
