@@ -2,12 +2,17 @@
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
 
-from holdfast.web.markdown import Surroundings, markdown
+from holdfast.web import markdown as module
+from holdfast.web.markdown import NOWHERE, Surroundings, markdown
+from holdfast.web.render_process import RENDERER, RenderBusy, RenderFailed
 
 README = Surroundings(
     repository="/ada/notes",
@@ -197,3 +202,92 @@ def test_of_a_very_long_text_the_beginning_is_shown() -> None:
     made = markdown("word " * 100, most=50)
     assert made.count("word") == 10
     assert "too long to be shown" in made
+
+
+def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each place it stands at."""
+    made: list[str] = []
+    render = module.render
+
+    def noted(text: str, around: Surroundings) -> str:
+        made.append(text)
+        return render(text, around)
+
+    monkeypatch.setattr(module, "render", noted)
+    for _ in range(3):
+        assert markdown("once *only*") == "<p>once <em>only</em></p>\n"
+    assert made == ["once *only*"]
+    markdown("once *only*", Surroundings(deeper=1))
+    assert len(made) == 2
+
+
+def test_a_long_text_is_rendered_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it takes there, this one goes on; it looks the same."""
+    text = "- a **b**\n" * 500
+    expected = module.render(text, NOWHERE)
+    monkeypatch.setattr(module, "render", None)
+    assert markdown(text) == expected
+
+
+@pytest.mark.parametrize(("problem", "times"), [(RenderFailed, 1), (RenderBusy, 2)])
+def test_a_text_that_takes_too_long_is_shown_as_it_was_written(
+    monkeypatch: pytest.MonkeyPatch, problem: type[Exception], times: int
+) -> None:
+    """With a word about it, and escaped; it is not tried again at every view, unless the process was only busy."""
+    tries: list[str] = []
+
+    def fail(kind: str, *_rest: object) -> None:
+        tries.append(kind)
+        raise problem
+
+    monkeypatch.setattr(RENDERER, "run", fail)
+    for _ in range(2):
+        shown = markdown(f"<script>alert({problem.__name__!r})</script> *a* " + "b" * 3000)
+        assert "takes too long to render" in shown
+        assert "&lt;script&gt;" in shown
+        assert "<script>" not in shown
+        assert "<em>a</em>" not in shown
+    assert len(tries) == times
+
+
+class Counted(list[Token]):
+    """Tokens that count how often one of them is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(at)
+
+
+def test_a_task_list_takes_as_long_as_it_is() -> None:
+    """The plugin for these looks at all items for each of them: fifteen thousand took 8 seconds at every view."""
+    state = StateCore("- [ ] a\n" * 500, module.PARSER, {"around": NOWHERE})
+    state.tokens = tokens = Counted()
+    module.PARSER.core.process(state)
+    assert sum(token.attrs.get("class") == "task-list-item" for token in tokens) == 500
+    assert tokens.looks < 5 * len(tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("- [ ] a", '<ul class="contains-task-list">\n<li class="task-list-item"><box>'),
+        ("1. [x] a", '<ol class="contains-task-list">\n<li class="task-list-item"><box checked>'),
+        (
+            "- a\n  - [X] b",
+            '<ul>\n<li>a\n<ul class="contains-task-list">\n<li class="task-list-item"><box checked>',
+        ),
+        ("- [ ]a", "<ul>\n<li>[ ]a</li>"),
+        ("- [y] a", "<ul>\n<li>[y] a</li>"),
+        ("[ ] a", "<p>[ ] a</p>"),
+        ("- > [ ] a", "<ul>\n<li>\n<blockquote>\n<p>[ ] a</p>"),
+    ],
+)
+def test_boxes_stand_at_the_start_of_list_items(text: str, html: str) -> None:
+    """And nowhere else; only the list they are in is one of tasks."""
+    # The sanitiser writes the attributes in any order.
+    boxes = re.sub(
+        r"<input [^>]*>", lambda found: "<box checked>" if "checked" in found[0] else "<box>", markdown(text)
+    )
+    assert boxes.startswith(html)

@@ -16,13 +16,16 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from mdit_py_plugins.footnote import footnote_plugin
-from mdit_py_plugins.tasklists import tasklists_plugin
 
-__all__ = ["NOWHERE", "Surroundings", "markdown"]
+from holdfast.web.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
+
+__all__ = ["NOWHERE", "Surroundings", "markdown", "render"]
 
 LONGEST: Final = 120_000
+# No text of this length takes more than some tens of milliseconds, less than a process is worth.
+SMALL: Final = 2_000
 SCHEMES: Final = frozenset({"http", "https", "mailto"})
 # Paths on this site that stand for short references; what people write themselves is relative to their tree.
 HERE: Final = "holdfast"
@@ -61,6 +64,7 @@ REFERENCE: Final = re.compile(
     rf"|(?P<commit>[0-9a-f]{{40}})(?![\w-])"
     rf")"
 )
+TASK: Final = re.compile(r"\[([ xX])\][ \t\n\v\f\r]")
 ALIGNED: Final = re.compile(r"text-align:(left|right|center)")
 HEADING_TAG: Final = re.compile(r"<(/?)h([1-6])(?=[\s>/])", re.IGNORECASE)
 LINK_TAG: Final = re.compile(r"<a[\s>]", re.IGNORECASE)
@@ -91,14 +95,45 @@ NOWHERE: Final = Surroundings()
 
 
 def markdown(text: str, around: Surroundings = NOWHERE, *, most: int = LONGEST) -> Markup:
-    """Return a text as HTML; of a very long one the beginning, and a line that says so."""
+    """Return a text as HTML; of a very long one the beginning, and a line that says so.
+
+    A text is rendered once for its place, a long one in a process with a budget; beyond it the text stays plain.
+    """
     shown = text[:most]
-    made = PARSER.render(shown, {"around": around})
-    safe = cleaner(around).clean(made)
+    key = content_key("markdown", shown, around)
+    made: str | None = CACHE.get(key)
+    if made is None:
+        try:
+            made = render(shown, around) if len(shown) <= SMALL else rendered_apart(shown, around)
+        except RenderBusy:
+            # The next reader may have more luck, so that is not kept.
+            return plain(shown)
+        except RenderFailed:
+            made = str(plain(shown))
+        CACHE.put(key, made, len(made) + len(shown) // 8 + 500)
     if len(text) > len(shown):
-        safe += "<p><em>There is more, but it is too long to be shown here.</em></p>"
-    # The only place where HTML is declared safe: the line above came from the sanitiser.
-    return Markup(safe)  # noqa: S704
+        made += "<p><em>There is more, but it is too long to be shown here.</em></p>"
+    # The only place where HTML is declared safe: the lines above came from the sanitiser, or were escaped.
+    return Markup(made)  # noqa: S704
+
+
+def rendered_apart(text: str, around: Surroundings) -> str:
+    """Render a text in the process for that."""
+    made = RENDERER.run("markdown", text.encode("utf-8", "replace").decode(), around)
+    return str(made)
+
+
+def render(text: str, around: Surroundings) -> str:
+    """Return a text as HTML that came from the sanitiser, however long that takes."""
+    return cleaner(around).clean(PARSER.render(text, {"around": around}))
+
+
+def plain(text: str) -> Markup:
+    """Return a text as it was written, for one that cannot be rendered in time."""
+    return Markup(
+        "<p><em>This text takes too long to render, so it is shown as it was written.</em></p>"
+        '<pre tabindex="0">%s</pre>'
+    ) % escape(text)
 
 
 def resolved(address: str, around: Surroundings, *, is_image: bool) -> str | None:
@@ -277,10 +312,37 @@ def fit_in(state: StateCore) -> None:
             token.children = link_references(token.children or [], around)
 
 
+def mark_tasks(state: StateCore) -> None:
+    """Make boxes of `[ ]` and `[x]` at the start of list items.
+
+    The plugin for this looks for each item's list among all tokens before it, which takes quadratic time.
+    """
+    lists: list[Token] = []
+    tokens = state.tokens
+    for place, token in enumerate(tokens):
+        if token.type in {"bullet_list_open", "ordered_list_open"}:
+            lists.append(token)
+        elif token.type in {"bullet_list_close", "ordered_list_close"}:
+            lists.pop()
+        elif (
+            token.type == "inline"
+            and place >= 2
+            and tokens[place - 2].type == "list_item_open"
+            and token.children
+            and token.children[0].type == "text"
+            and (found := TASK.match(token.children[0].content))
+        ):
+            checked = "" if found[1] == " " else ' checked=""'
+            token.children[0].content = token.children[0].content[3:]
+            token.children.insert(0, Token("html_inline", "", 0, content=f'<input type="checkbox"{checked}>'))
+            tokens[place - 2].attrSet("class", "task-list-item")
+            lists[-1].attrSet("class", "contains-task-list")
+
+
 def parser() -> MarkdownIt:
     """Put the parser together."""
     made = MarkdownIt("commonmark", {"xhtmlOut": False}).enable(["table", "strikethrough"])
-    made.use(tasklists_plugin)
+    made.core.ruler.after("inline", "task_lists", mark_tasks)
     made.use(footnote_plugin, inline=False)
     made.core.ruler.push("fit_in", fit_in)
     return made

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from holdfast.web.code import highlight
 from holdfast.web.code.highlight import coloured, language, plain
+from holdfast.web.render_process import RENDERER, RenderFailed, RenderProcess
 
 TAG = re.compile(r'</?span(?: class="[a-z]{1,2}")?>')
 
@@ -45,8 +46,26 @@ def test_what_would_take_long_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large files, endless lines, and words that take too long to find."""
     assert coloured("3", "x.py", "def go(): pass\n" * 20_000)[0] == "def go(): pass"
     assert coloured("4", "x.py", f"x = '{'a' * 5000}'")[0].startswith("x = ")
-    monkeypatch.setattr(highlight, "SECONDS", -1.0)
+    slow = RenderProcess(cpu_seconds=0.000_001)
+    monkeypatch.setattr(highlight, "RENDERER", slow)
     assert coloured("5", "x.py", "def late(): pass\n") == ["def late(): pass"]
+    slow.close()
+
+
+def test_a_text_is_coloured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that took too long; it is not tried at every view."""
+    tries: list[str] = []
+
+    def fail(kind: str, *_rest: object) -> None:
+        tries.append(kind)
+        raise RenderFailed
+
+    first = coloured("6", "x.py", "def once(): pass\n")
+    monkeypatch.setattr(RENDERER, "run", fail)
+    assert coloured("6", "x.py", "def once(): pass\n") == first
+    for _ in range(2):
+        assert coloured("7", "x.py", "def late(): pass\n") == ["def late(): pass"]
+    assert len(tries) == 1
 
 
 def test_an_endless_line_is_cut() -> None:

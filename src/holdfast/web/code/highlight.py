@@ -1,7 +1,6 @@
 """Colours for source code: every line as HTML with classes, or plain where colours would take too long."""
 
 import re
-import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
@@ -12,16 +11,15 @@ from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import STANDARD_TYPES, Token
 from pygments.util import ClassNotFound
 
-__all__ = ["Text", "coloured", "language", "plain"]
+from holdfast.web.render_process import CACHE, RENDERER, RenderBusy, RenderFailed
+
+__all__ = ["Text", "colour", "coloured", "language", "plain"]
 
 # Beyond these the colours of one file would hold up a page; it is shown without them.
 LARGEST: Final = 256 * 1024
 LONGEST_LINE: Final = 4096
 # A line is cut where nobody reads it any more.
 CUT: Final = 10_000
-KEPT: Final = 48
-# Some languages can be written so that finding their words takes for ever.
-SECONDS: Final = 2.0
 # What stands for itself in a page, by the tokens' names; everything finer is coloured as what it is a kind of.
 CLASSES: Final = {
     Token.Comment: "c",
@@ -96,51 +94,39 @@ def plain(text: str) -> Text:
 
 
 def coloured(blob: str, name: str, text: str) -> Text:
-    """Return a text's lines with the colours of its language; `blob` is the id by which they are kept."""
+    """Return a text's lines with the colours of its language; `blob` is the id by which they are kept.
+
+    Finding the words of some languages can take for ever, also within one of them, so that is done in a process
+    with a budget; beyond it the text is plain.
+    """
     if len(text) > LARGEST or any(len(line) > LONGEST_LINE for line in lines_of(text)):
         return plain(text)
     kind = lexer_for(name)
     if kind is None:
         return plain(text)
-    return kept(Source(blob, kind, text))
+    key = ("highlight", blob, kind)
+    made: Text | None = CACHE.get(key)
+    if made is None:
+        try:
+            # Every part of a line was escaped there.
+            found = RENDERER.run("highlight", name, text.encode("utf-8", "replace").decode())
+            made = [Markup(line) for line in found]  # noqa: S704
+        except RenderBusy:
+            return plain(text)
+        except RenderFailed:
+            made = plain(text)
+        CACHE.put(key, made, sum(map(len, made)) + 100 * len(made) + 500)
+    return made
 
 
-class Source:
-    """A text to colour; the same blob in the same language is the same, whatever else."""
-
-    __slots__ = ("blob", "kind", "text")
-
-    def __init__(self, blob: str, kind: type[Lexer], text: str) -> None:
-        self.blob, self.kind, self.text = blob, kind, text
-
-    def __hash__(self) -> int:
-        return hash((self.blob, self.kind))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Source) and (self.blob, self.kind) == (other.blob, other.kind)
-
-
-@lru_cache(maxsize=KEPT)
-def kept(source: Source) -> Text:
-    """Colour a text once."""
-    lexer = source.kind(stripnl=False, ensurenl=False, stripall=False)
-    text = BREAK.sub("\n", source.text)
-    # The text must not be held with the answer.
-    source.text = ""
-    try:
-        made = list(rows(in_time(lexer.get_tokens(text))))
-    except TimeoutError:
-        return plain(text)
+def colour(name: str, text: str) -> list[str]:
+    """Return a text's lines as HTML with the colours of the language of a file of this name."""
+    kind = lexer_for(name)
+    if kind is None:
+        return [str(line) for line in plain(text)]
+    lexer = kind(stripnl=False, ensurenl=False, stripall=False)
+    made = [str(line) for line in rows(lexer.get_tokens(BREAK.sub("\n", text)))]
     return made[:-1] if made and made[-1] == "" else made
-
-
-def in_time(tokens: Iterable[tuple[object, str]]) -> Iterator[tuple[object, str]]:
-    """Pass tokens on as long as they come quickly enough."""
-    end = time.monotonic() + SECONDS
-    for token in tokens:
-        if time.monotonic() > end:
-            raise TimeoutError
-        yield token
 
 
 def rows(tokens: Iterable[tuple[object, str]]) -> Iterator[Markup]:

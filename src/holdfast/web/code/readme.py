@@ -3,15 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from markupsafe import Markup
 
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.names import shown
-from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import Entry
 from holdfast.web.code.spot import Spot
 from holdfast.web.markdown import Surroundings, markdown
@@ -22,7 +19,6 @@ LARGEST: Final = 512 * 1024
 # What a page has room for; the file itself is a click away.
 LONGEST_MARKDOWN: Final = 40_000
 LONGEST_TEXT: Final = 40_000
-KEPT: Final = 64
 MARKDOWN: Final = re.compile(r"\.(?:md|markdown|mdown|mkd)\Z", re.IGNORECASE)
 README: Final = re.compile(r"readme(?:\.(?:md|markdown|mdown|mkd|txt|rst|adoc|org))?\Z", re.IGNORECASE)
 
@@ -65,15 +61,9 @@ def rendered(spot: Spot, path: bytes, content: bytes) -> Markup:
 
 
 def rendered_blob(spot: Spot, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
-    """Show a file of Markdown; the same file at the same place looks the same, so it is kept."""
-    return kept(spot.repo.folder, blob, around(spot, path), most)
-
-
-@lru_cache(maxsize=KEPT)
-def kept(folder: Path, blob: str, place: Surroundings, most: int) -> Markup:
-    """Show a blob at its place."""
-    content = trees.read_blob(open_repository(folder), blob)
-    return markdown(content.decode("utf-8-sig", "replace"), place, most=most)
+    """Show a file of Markdown."""
+    content = trees.read_blob(spot.repo, blob)
+    return markdown(content.decode("utf-8-sig", "replace"), around(spot, path), most=most)
 
 
 def readme_of(spot: Spot, entries: Iterable[Entry]) -> Readme | None:
