@@ -1,15 +1,33 @@
 """What a receiver is told besides the event, and the proof of who sends it."""
 
+import base64
 import hashlib
 import hmac
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.hosting.data import prepare
+from holdfast.hosting.events.delivering import delivering
 from holdfast.hosting.events.outgoing import Outgoing
 from holdfast.hosting.events.signing import grouped, signed, signed_request
+from holdfast.hosting.host import Host
+from holdfast.settings import Settings
+from tests.conftest import ROOT, wait_for
+from tests.hosting.events.outboxes import Outbox
+from tests.hosting.events.receivers import Receiver, Seen
+
+SECRET = "s3cret with ä"
 
 
 def request(payload: str = '{"a": "ä&b"}', *, content_type: str = "json", secret: str = "s") -> Outgoing:
@@ -80,3 +98,100 @@ def test_without_a_secret_the_signatures_are_empty() -> None:
 def test_sub_events_go_by_the_name_of_their_group(kind: str, name: str) -> None:
     """Everything else by its own."""
     assert grouped(kind) == name
+
+
+PYTHON = """
+import base64, json, sys
+cases = json.load(sys.stdin)
+print(json.dumps([is_genuine(secret, base64.b64decode(body), signature) for secret, body, signature in cases]))
+"""
+JAVASCRIPT = """
+const cases = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+const found = cases.map(([secret, body, given]) => isGenuine(secret, Buffer.from(body, "base64"), given));
+console.log(JSON.stringify(found));
+"""
+GO = """package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+)
+
+func main() {
+	var cases [][3]string
+	if err := json.NewDecoder(os.Stdin).Decode(&cases); err != nil {
+		panic(err)
+	}
+	var found []bool
+	for _, one := range cases {
+		body, _ := base64.StdEncoding.DecodeString(one[1])
+		found = append(found, isGenuine(one[0], body, one[2]))
+	}
+	json.NewEncoder(os.Stdout).Encode(found)
+}
+"""
+PHP = """
+$cases = json_decode(file_get_contents('php://stdin'));
+echo json_encode(array_map(fn ($one) => is_genuine($one[0], base64_decode($one[1]), $one[2]), $cases));
+"""
+
+
+def program(language: str, folder: Path) -> list[str]:
+    """Make a program of what the guide shows in a language, and return the command that runs it."""
+    guide = (ROOT / "docs" / "guides" / "webhooks.md").read_text()
+    (shown,) = re.findall(rf"^```{language}\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    if language == "go":
+        (folder / "verify.go").write_text(shown)
+        (folder / "main.go").write_text(GO)
+        made = folder / "verify"
+        command = ["go", "build", "-o", str(made), "verify.go", "main.go"]
+        subprocess.run(command, cwd=folder, check=True, env={**os.environ, "GO111MODULE": "off"})
+        return [str(made)]
+    runner, harness, name = {
+        "python": ([sys.executable], PYTHON, "verify.py"),
+        "js": (["node"], JAVASCRIPT, "verify.cjs"),
+        "php": (["php"], PHP, "verify.php"),
+    }[language]
+    (folder / name).write_text(shown + harness)
+    return [*runner, str(folder / name)]
+
+
+@pytest.fixture
+def delivered(tmp_path: Path, receiver: Receiver) -> list[Seen]:
+    """Deliver an event to a hook with a secret, and to one without."""
+    settings = Settings(data=tmp_path / "data", webhook_allowed_hosts="loopback")
+    with closing(Host.open(settings)) as host:
+        prepare(host.database, settings)
+        outbox = Outbox(host)
+        for sealed in (host.sealer.seal(SECRET), ""):
+            hook = outbox.hook(receiver.url(), secret=sealed)
+            outbox.happen([hook], kind="repository")
+        with delivering(host):
+            wait_for(lambda: len(receiver.seen) == 2)
+    return sorted(receiver.seen, key=lambda one: one.headers["x-gitea-signature"], reverse=True)
+
+
+@pytest.mark.parametrize("language", ["python", "js", pytest.param("go", marks=pytest.mark.long), "php"])
+def test_what_the_guide_shows_verifies_a_real_delivery(
+    delivered: list[Seen], tmp_path: Path, language: str
+) -> None:
+    """And nothing that anybody else could have sent; skipped only where the language is not installed."""
+    runtime = {"python": sys.executable, "js": "node"}.get(language, language)
+    if shutil.which(runtime) is None:
+        pytest.skip(f"{runtime} is not installed")
+    real, unsigned = delivered
+    signature = real.headers["x-hub-signature-256"]
+    of_nobody = "sha256=" + hmac.new(b"", unsigned.body, hashlib.sha256).hexdigest()
+    wrong = ("", "sha256=", signature[:-1], signature.removeprefix("sha256="), signature.upper(), "é" * 71)
+    cases = [
+        (SECRET, real.body, signature),
+        (SECRET, real.body + b" ", signature),
+        (f"{SECRET}!", real.body, signature),
+        *((SECRET, real.body, one) for one in wrong),
+        ("", unsigned.body, unsigned.headers["x-hub-signature-256"]),
+        ("", unsigned.body, of_nobody),
+    ]
+    given = json.dumps([(secret, base64.b64encode(body).decode(), said) for secret, body, said in cases])
+    answer = subprocess.run(program(language, tmp_path), input=given.encode(), check=True, capture_output=True)
+    assert json.loads(answer.stdout) == [True] + [False] * (len(cases) - 1)
