@@ -214,6 +214,10 @@ def test_what_is_kept_is_what_a_reader_sees_right_after(host: Host, ada: Account
     kinds = set()
     for do in steps(host, home, ada):
         count = len(recorded(host.database))
+        with host.database.write() as connection:
+            # A time that is written too late would otherwise be the same second.
+            for table in ("repositories", "issues"):
+                connection.exec_driver_sql(f"UPDATE {table} SET updated_at = 1")
         do()
         new = recorded(host.database)[count:]
         assert new
@@ -241,6 +245,36 @@ def test_a_commit_tells_its_push_and_what_it_closes_in_order(host: Host, ada: Ac
     assert counts == [2, 1, 1]
     assert (closed["issue"]["state"], closed["commit_id"]) == ("closed", made)
     assert (unblocked["blocker"]["state"], unblocked["issue"]["blocked_by_count"]) == ("closed", 0)
+
+
+def test_a_commit_of_any_form_tells_the_files_that_git_sees(host: Host, ada: Account, home: Repository) -> None:
+    """Made, changed, left as they are, made programs, moved, removed, alone and together."""
+    who = Signature("Ada", "ada@example.org", 1_700_000_000)
+
+    def put(operation: Any, path: str, content: bytes | None = b"x", **more: Any) -> FileChange:
+        return FileChange(
+            operation=operation, path=path, content=None if content is None else Content(content), **more
+        )
+
+    def blob(content: bytes) -> str:
+        return Content(content).blob_id
+
+    for changes, expected in (
+        ([put("create", "d/ä")], [["d/ä"], [], []]),
+        ([put("upload", "d/ä", b"y")], [[], [], ["d/ä"]]),
+        ([put("upload", "d/ä", b"y")], [[], [], []]),
+        ([put("upload", "d/ä", b"y", mode=0o100755)], [[], [], ["d/ä"]]),
+        ([put("update", "e", b"y", from_path="d/ä", sha=blob(b"y"))], [["e"], ["d/ä"], []]),
+        ([put("rename", "f", None, from_path="e", sha=blob(b"y"))], [["f"], ["e"], []]),
+        ([put("create", "g"), put("update", "a", b"z", sha=blob(b"a"))], [["g"], [], ["a"]]),
+        ([put("delete", "f", None, sha=blob(b"y"))], [[], ["f"], []]),
+    ):
+        request = CommitRequest(repository=home, actor=ada, changes=changes, author=who, committer=who)
+        committing.commit_files(host, request)
+        event = recorded(host.database)[-1]
+        told = json.loads(event.payload)
+        assert told == late(host, event)
+        assert [told["head_commit"][name] for name in ("added", "removed", "modified")] == expected
 
 
 def test_a_deleted_blocker_blocks_no_more(host: Host, ada: Account, home: Repository) -> None:
