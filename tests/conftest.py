@@ -26,6 +26,7 @@ from holdfast import logs
 from holdfast.hosting.data import connect, open_database, prepare
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.app import build
@@ -189,12 +190,18 @@ def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def prepared_postgres(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def prepared_postgres_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the data folder of the PostgreSQL database that is copied."""
+    return tmp_path_factory.mktemp("prepared")
+
+
+@pytest.fixture(scope="session")
+def prepared_postgres(postgres_server: str, prepared_postgres_folder: Path) -> str:
     """Prepare one PostgreSQL database, to be copied instead of being made again for every test."""
     name = f"prepared_{uuid.uuid4().hex}"
     on_server(postgres_server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     settings = Settings(
-        data=tmp_path_factory.mktemp("prepared"),
+        data=prepared_postgres_folder,
         database_url=database_on(postgres_server, name),
         admin_password=Secret(ADMIN_PASSWORD),
     )
@@ -206,10 +213,14 @@ def prepared_postgres(postgres_server: str, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def database(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Database]:
     """Open a migrated database with its administrator."""
+    settings.data.mkdir(mode=0o700)
     if settings.database_url is None:
         folder = request.getfixturevalue("prepared_folder")
-        settings.data.mkdir(mode=0o700)
         shutil.copy(folder / "holdfast.sqlite3", settings.data)
+    else:
+        folder = request.getfixturevalue("prepared_postgres_folder")
+    for name in (INSTANCE_FILE, KEY_FILE):
+        shutil.copy(folder / name, settings.data)
     with open_database(settings) as opened:
         yield opened
 

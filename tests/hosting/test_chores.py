@@ -1,26 +1,29 @@
 """What the service does by itself while it runs."""
 
 import math
+import time
 from pathlib import Path
 
 import anyio
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from holdfast.hosting.chores import (
     Chore,
     chores_of,
     doing_chores,
+    find_unmeasured,
     look_after_pushed,
     note_sessions,
     note_token_use,
 )
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import accounts, repositories, sessions, tokens
+from holdfast.hosting.store import accounts, repositories, sessions, tables, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.tables import leases
 from holdfast.settings import Settings
 from tests.hosting.client import Git, address
+from tests.hosting.places import make_repository, with_branches
 from tests.hosting.world import PASSWORD, World
 
 
@@ -163,4 +166,25 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: World, t
     look_after_pushed(host)
     assert host.pushed == set()
     assert repositories.repository_by_id(host.database, kept.id).size > 0
+    host.close()
+
+
+def test_a_repository_whose_process_was_killed_is_measured_by_another(world: World) -> None:
+    """And by nobody while the process that took the push may still do it."""
+    ada = world.account("ada")
+    kept = with_branches(world, make_repository(world.database, ada))
+    host = Host.open(world.service.settings)
+    now = int(time.time())
+    with world.database.write() as connection:
+        repositories.note_push(connection, kept)
+    find_unmeasured(host)
+    assert host.pushed == set()
+    with world.database.write() as connection:
+        connection.execute(update(tables.repositories).values(pushed_at=now - 100))
+    find_unmeasured(host)
+    assert host.pushed == {kept.id}
+    look_after_pushed(host)
+    assert repositories.repository_by_id(world.database, kept.id).size == host.folders.size(kept.id)
+    find_unmeasured(host)
+    assert host.pushed == set()
     host.close()

@@ -95,7 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fail(str(error), exit_for(error), debug=debug)
     except typer.TyperException as error:
         return fail(error.format_message(), Exit.USAGE, debug=debug)
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort as error:
+        # A question is left by Ctrl-C, or by the end of the input.
+        if isinstance(error.__context__, EOFError):
+            return fail("the input ended before the question was answered", Exit.USAGE, debug=debug)
+        return Exit.INTERRUPTED
+    except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not complain again when it closes the pipe.

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -67,8 +68,7 @@ def serve(
     from holdfast.hosting.data import open_database, prepare
     from holdfast.hosting.host import Host
 
-    folder = None if data is None else str(data)
-    settings = gather(context, config, data=folder, host=host, port=port, demo=demo).settings
+    settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
     count = how_many(settings.workers)
     with (
@@ -82,7 +82,8 @@ def serve(
         with closing(Host.open(settings)) as opened:
             moving.recover(opened)
         if first is None:
-            hint = f"as {settings.admin_name}; forgotten? holdfast admin user password {settings.admin_name}"
+            change = f"holdfast admin user password {settings.admin_name} --data {shlex.quote(str(settings.data))}"
+            hint = f"as {settings.admin_name}; forgotten? {change}"
         elif first.password is None:
             hint = f"as {first.admin}, with the password from the settings"
         else:

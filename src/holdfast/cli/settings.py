@@ -11,10 +11,15 @@ from rich.table import Table
 from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.settings import Loaded, describe, load
 
-__all__ = ["ConfigOption", "gather", "show"]
+__all__ = ["ConfigOption", "DataOption", "gather", "show"]
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="A TOML file of settings, instead of HOLDFAST_CONFIG.")
+]
+
+
+DataOption = Annotated[
+    Path | None, typer.Option("--data", help="The folder that holds everything, instead of HOLDFAST_DATA.")
 ]
 
 
@@ -30,10 +35,11 @@ class Shown:
     variable: str
 
 
-def gather(context: typer.Context, config: Path | None, **overrides: object) -> Loaded:
+def gather(context: typer.Context, config: Path | None, data: Path | None = None, **overrides: object) -> Loaded:
     """Load the settings as this command line, the environment and the file give them."""
     shared = context.obj if isinstance(context.obj, dict) else {}
-    return load(os.environ, config=config, overrides={**shared, **overrides})
+    folder = None if data is None else str(data)
+    return load(os.environ, config=config, overrides={**shared, "data": folder, **overrides})
 
 
 def show(context: typer.Context, *, config: ConfigOption = None, json: JsonOption = False) -> None:

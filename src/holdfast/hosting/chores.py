@@ -23,16 +23,27 @@ from holdfast.hosting.errors import GitError
 from holdfast.hosting.faults import DRIVER_ERRORS, is_outage
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import sessions
+from holdfast.hosting.store import repositories, sessions
 from holdfast.hosting.store.leases import release_lease, take_lease
-from holdfast.hosting.store.tables import repositories, tokens
+from holdfast.hosting.store.tables import tokens
 
-__all__ = ["Chore", "chores_of", "doing_chores", "look_after_pushed", "note_sessions", "note_token_use"]
+__all__ = [
+    "Chore",
+    "chores_of",
+    "doing_chores",
+    "find_unmeasured",
+    "look_after_pushed",
+    "note_sessions",
+    "note_token_use",
+]
 
 LONGEST_WAIT: Final = 60.0
 LEASE_SECONDS: Final = 60.0
 # How many times as long as it took to look after a repository it is left alone.
 REST: Final = 100
+# How long the process of a push has for it before others look after it, and how many they take over at once.
+UNMEASURED_SECONDS: Final = 30
+MOST_UNMEASURED: Final = 1000
 log = structlog.get_logger(__name__)
 USED = update(tokens).where(tokens.c.id == bindparam("token")).values(last_used_at=bindparam("moment"))
 
@@ -81,7 +92,7 @@ def look_after_pushed(host: Host) -> None:
     host.resting = {number: until for number, until in host.resting.items() if until > now}
     for number in host.pushed - host.resting.keys():
         host.pushed.discard(number)
-        started = time.monotonic()
+        started, moment = time.monotonic(), int(time.time())
         try:
             refresh_commit_graph(host.folders.existing(number))
             size = host.folders.size(number)
@@ -92,10 +103,16 @@ def look_after_pushed(host: Host) -> None:
         host.resting[number] = ended + REST * (ended - started)
         try:
             with host.database.write() as connection:
-                connection.execute(update(repositories).where(repositories.c.id == number).values(size=size))
+                repositories.note_size(connection, number, size, measured_at=moment)
         except DRIVER_ERRORS:
             host.pushed.add(number)
             raise
+
+
+def find_unmeasured(host: Host) -> None:
+    """Look after repositories as well whose process ended before it could: one that was killed left no word."""
+    before = int(time.time()) - UNMEASURED_SECONDS
+    host.pushed.update(repositories.unmeasured(host.database, before=before, most=MOST_UNMEASURED))
 
 
 def chores_of(host: Host) -> tuple[Chore, ...]:
@@ -104,6 +121,7 @@ def chores_of(host: Host) -> tuple[Chore, ...]:
         Chore("note token use", 5, note_token_use),
         Chore("note sessions", 60, note_sessions),
         Chore("look after pushed", 5, look_after_pushed),
+        Chore("find unmeasured", 60, find_unmeasured, alone=True),
         Chore("recover", 60, moving.recover, alone=True),
         Chore("clean", 3600, upkeep.clean, alone=True),
         Chore("forget deliveries", 3600, upkeep.forget_deliveries, alone=True),

@@ -3,15 +3,36 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
-from holdfast.hosting.errors import DatabaseError
+import structlog
+
+from holdfast.hosting import instance
+from holdfast.hosting.errors import DatabaseError, NoData
 from holdfast.hosting.store import accounts, migrate
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.sealing import KEY_FILE, make_key_file
+from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
-__all__ = ["FirstStart", "connect", "open_database", "prepare", "ready_database"]
+__all__ = [
+    "DATABASE",
+    "FirstStart",
+    "connect",
+    "lax_paths",
+    "open_database",
+    "prepare",
+    "ready_database",
+    "require_data",
+    "tighten",
+]
+
+DATABASE: Final = "holdfast.sqlite3"
+# What nobody else on the machine may look into: all that hold people's data or secrets.
+PRIVATE_FOLDERS: Final = ("", "repositories", "lfs", "cache", "tmp", "lost-and-found")
+PRIVATE_FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", KEY_FILE, INSTANCE_FILE, "bucket-owner")
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +77,40 @@ def ready_database(settings: Settings) -> Iterator[Database]:
         yield database
 
 
+def require_data(settings: Settings) -> None:
+    """Refuse where no service was ever started: what looks after data must not make an empty database."""
+    hint = "set HOLDFAST_DATA or --data to the folder of the service; `holdfast serve` sets up a new one"
+    if not settings.data.is_dir() or (settings.database_url is None and not (settings.data / DATABASE).is_file()):
+        raise NoData(f"there is no Holdfast data in {settings.data}; {hint}")
+    with open_database(settings) as database:
+        if migrate.revision(database) is None:
+            raise NoData(f"{database.name} is empty: there is no Holdfast data in it; {hint}")
+
+
+def lax_paths(data: Path) -> list[Path]:
+    """List what others on the machine could read of a data folder."""
+    paths = [data / name for name in (*PRIVATE_FOLDERS, *PRIVATE_FILES)]
+    return [path for path in paths if path.exists() and not path.is_symlink() and path.stat().st_mode & 0o077]
+
+
+def tighten(data: Path) -> None:
+    """Close a data folder to others on the machine."""
+    for path in lax_paths(data):
+        try:
+            path.chmod(path.stat().st_mode & 0o700)
+        except OSError as error:
+            log.warning("others can read part of the data folder", path=str(path), reason=error.strerror)
+        else:
+            log.warning("others could read part of the data folder, and no longer can", path=str(path))
+
+
 def prepare(database: Database, settings: Settings) -> FirstStart | None:
-    """Migrate, make the key for secrets, and the administrator when nobody can log in yet."""
-    migrate.upgrade(database)
-    if settings.secret_key is None:
-        make_key_file(settings.data / KEY_FILE)
+    """Migrate, see that the data folder is the database's, and make the administrator when nobody can log in yet.
+
+    What others on the machine could read of the data folder is closed to them, and the log says so.
+    """
+    tighten(settings.data)
+    instance.establish(database, settings)
     if accounts.count_users(database):
         return None
     given = settings.admin_password

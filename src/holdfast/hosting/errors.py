@@ -8,6 +8,8 @@ HostingError
 │   ├── StorageFull          it has no space left
 │   ├── StorageReadOnly      it cannot be written to
 │   └── StorageUnavailable   it cannot be read, or the data folder is not there
+├── NoData                   there is no data to look after
+├── WrongDataFolder          the data folder and the database do not belong together
 ├── SealError                a secret at rest cannot be sealed or opened
 │   ├── KeyMissing           there is no key
 │   ├── KeyUnusable          the key cannot be made, read or used
@@ -134,6 +136,7 @@ __all__ = [
     "Missing",
     "NameRefused",
     "NameTaken",
+    "NoData",
     "NoSuchComment",
     "NoSuchDelivery",
     "NoSuchDependency",
@@ -185,6 +188,7 @@ __all__ = [
     "TooManyAtOnce",
     "TooManyGuesses",
     "UrlRefused",
+    "WrongDataFolder",
 ]
 
 
@@ -218,6 +222,14 @@ class StorageReadOnly(StorageError):
 
 class StorageUnavailable(StorageError):
     """The disk cannot be read, or the data folder is not there."""
+
+
+class NoData(HostingError):
+    """There is no data to look after in the folder or the database; the message names them."""
+
+
+class WrongDataFolder(HostingError):
+    """The data folder and the database do not belong together; the message says what to do."""
 
 
 class SealError(HostingError):

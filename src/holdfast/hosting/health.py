@@ -6,14 +6,18 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from holdfast.hosting import instance
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.host import Host
 from holdfast.hosting.metrics import Gauge
 from holdfast.hosting.store import migrate, outbox
 
 __all__ = ["gauges", "problems"]
+
+log = structlog.get_logger(__name__)
 
 
 @lru_cache(maxsize=1)
@@ -33,9 +37,27 @@ def problems(host: Host) -> dict[str, str]:
         if revision != expected():
             found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected()}"
     problem = folder_problem(host.settings.data)
+    if not problem and not found:
+        problem = instance_problem(host)
     if problem:
         found["data"] = problem
     return found
+
+
+def instance_problem(host: Host) -> str:
+    """Say that the data folder is not the database's; an empty text when it is."""
+    try:
+        return "does not belong to the database; the log says more" if logged_mismatch(host) else ""
+    except (SQLAlchemyError, DatabaseError):
+        return ""  # told as a problem of the database the next time
+
+
+def logged_mismatch(host: Host) -> bool:
+    """Tell whether the data folder is not the database's, and log why; the reason names paths."""
+    reason = instance.mismatch(host.database, host.settings)
+    if reason:
+        log.error("the data folder does not belong to the database", reason=reason)
+    return bool(reason)
 
 
 def gauges(host: Host) -> tuple[Gauge, ...]:

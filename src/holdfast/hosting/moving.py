@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from holdfast.hosting import closing, protection
-from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused
+from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused, StorageError
 from holdfast.hosting.events.payloads.pushes import Brought, read_push
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import moves as git_moves
@@ -279,6 +279,11 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
     """Settle what was announced for one repository, and forget what did not happen."""
     numbers = [pending.id for pending in found]
     try:
+        repositories.repository_by_id(host.database, repository_id)
+    except NoSuchRepository:
+        forget(host, numbers)
+        return 0
+    try:
         folder = host.folders.existing(repository_id)
         if is_moving_refs(folder):
             numbers = [pending.id for pending in found if pending.under_lock]
@@ -297,8 +302,12 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
             lost = [pending.id for pending in left if pending.id not in known]
             if happened:
                 settle_all(host, repository, by_actor(happened))
-    except (NoSuchRepository, NoSuchFolder):
+    except NoSuchRepository:  # deleted at this very moment
         happened, lost = [], numbers
+    except (NoSuchFolder, StorageError) as error:
+        # What has moved in a folder that is missing is not known: it stays announced until the folder is back.
+        log.error("ref moves cannot be settled: no folder", repository=repository_id, reason=type(error).__name__)  # noqa: TRY400  # no bug
+        return 0
     forget(host, lost)
     return len(happened)
 

@@ -13,7 +13,7 @@ from holdfast.hosting import large_objects
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import lfs, outbox
+from holdfast.hosting.store import lfs, outbox, repositories
 from holdfast.hosting.store.failures import expired
 from holdfast.hosting.store.tables import login_failures, sessions
 
@@ -89,7 +89,7 @@ def needs_collecting(folder: Path) -> bool:
 
 def collect(
     host: Host,
-    repositories: Iterable[int],
+    numbers: Iterable[int],
     *,
     grace: int = gc.GRACE,
     passed: Callable[[int], object] = lambda number: number,
@@ -98,9 +98,11 @@ def collect(
     packed: list[int] = []
     busy: list[int] = []
     failed: list[int] = []
-    for number in repositories:
+    for number in numbers:
         try:
             done = gc.collect(host.folders.existing(number), grace=grace)
+            if done:
+                measure(host, number)
         except (GitError, OSError) as error:
             if not host.folders.exists(number):
                 continue  # deleted meanwhile
@@ -110,6 +112,14 @@ def collect(
             (packed if done else busy).append(number)
         passed(number)
     return Collected(tuple(packed), tuple(busy), tuple(failed))
+
+
+def measure(host: Host, number: int) -> None:
+    """Write down how many bytes a repository takes now that it is packed."""
+    moment = int(time.time())
+    size = host.folders.size(number)
+    with host.database.write() as connection:
+        repositories.note_size(connection, number, size, measured_at=moment)
 
 
 def collect_needed(host: Host) -> Collected:

@@ -2,13 +2,27 @@
 
 import json
 import shutil
+from pathlib import Path
 
+import pytest
+
+from holdfast.hosting.data import open_database
+from holdfast.hosting.store.migrate import upgrade
+from holdfast.hosting.store.sealing import INSTANCE_FILE
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
 
 
+def make_old(data: Settings) -> None:
+    """Put a database of an earlier version where there was one."""
+    (data.data / "holdfast.sqlite3").unlink()
+    with open_database(data) as database:
+        upgrade(database, "0008")
+
+
 def test_migrate_says_what_it_did(run: Run, data: Settings) -> None:
     """The second time there is nothing to do."""
+    make_old(data)
     assert "migrated to revision" in run("admin", "migrate").out
     assert "already at revision" in run("admin", "migrate").out
 
@@ -31,17 +45,59 @@ def test_the_doctor_tells_heals_and_says_so_by_its_exit_status(run: Run, ada: Se
     assert "1 to do." in ran.out
 
 
-def test_the_doctor_makes_nothing_where_nothing_is(run: Run, data: Settings) -> None:
-    """A misspelt folder is not filled with an empty database."""
-    ran = run("admin", "doctor")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "doctor",
+        "gc",
+        "migrate",
+        "instance",
+        "backup {}/backup.tar",
+        "user list",
+        "user create ada --random-password",
+        "user password ada --random-password",
+        "token list ada",
+        "org list",
+        "repo list",
+        "repo delete a/b",
+    ],
+)
+def test_nothing_is_made_where_nothing_is(run: Run, tmp_path: Path, words: str) -> None:
+    """A misspelt folder is not filled with an empty database; the line names it, and how to name another."""
+    data = tmp_path / "nothing"
+    ran = run("admin", *words.format(tmp_path).split(), "--data", str(data))
     assert (ran.status, ran.err.count("\n")) == (1, 1)
-    assert not data.data.exists()
+    assert f"there is no Holdfast data in {data}; set HOLDFAST_DATA or --data" in ran.err
+    assert not data.exists()
+    data.mkdir()
+    assert run("admin", *words.format(tmp_path).split(), "--data", str(data)).status == 1
+    assert list(data.iterdir()) == []
+    assert not (tmp_path / "backup.tar").exists()
+
+
+def test_a_folder_is_named_on_the_command_line(run: Run, ada: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which counts more than the environment."""
+    monkeypatch.setenv("HOLDFAST_DATA", str(ada.data.with_name("nothing")))
+    assert "ada" in run("admin", "user", "list", "--data", str(ada.data)).out
+
+
+def test_the_wrong_folder_is_refused_until_it_is_adopted(run: Run, ada: Settings) -> None:
+    """Commands that change something are; the doctor tells."""
+    run("admin", "repo", "create", "ada/one")
+    assert run("admin", "instance").status == 0
+    (ada.data / INSTANCE_FILE).unlink()
+    assert run("admin", "repo", "create", "ada/two").status == 1
+    assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["instance"]
+    told = json.loads(run("admin", "instance", "--json").out)
+    assert told["folder"] is None
+    assert "--adopt" in told["problem"]
+    assert run("admin", "instance", "--adopt").out.endswith("They belong together.\n")
+    assert run("admin", "doctor").out == "All is well.\n"
 
 
 def test_the_doctor_does_not_migrate_by_itself(run: Run, data: Settings) -> None:
     """It only looks, unless it is told to heal."""
-    data.data.mkdir(mode=0o700)
-    (data.data / "holdfast.sqlite3").touch(0o600)
+    make_old(data)
     assert [item["id"] for item in json.loads(run("admin", "doctor", "--json").out)] == ["migrations"]
     assert run("admin", "doctor", "--fix").status == 0
     assert run("admin", "doctor").out == "All is well.\n"

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from holdfast.hosting.data import open_database
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.tokens import holder_of
@@ -78,8 +80,22 @@ def test_an_e_mail_address_belongs_to_one_user(run: Run, ada: Settings) -> None:
 
 def test_a_broken_database_is_unreadable_input(run: Run, data: Settings) -> None:
     """Exit status 3, and the file is left alone."""
-    data.data.mkdir()
     (data.data / "holdfast.sqlite3").write_bytes(b"no database" * 1000)
     ran = run("admin", "user", "list")
     assert ran.status == 3
     assert "not a Holdfast database" in ran.err
+
+
+@pytest.mark.parametrize("words", ["password ada", "create bob", "password ada --password-stdin"])
+def test_an_input_that_ends_gives_no_password(spawn: Run, ada: Settings, words: str) -> None:
+    """It is wrong usage, said in a line without a traceback, and nothing changes."""
+    with open_database(ada) as database:
+        before = [(user.name, user.id) for user in accounts.all_users(database)]
+    ran = spawn("admin", "user", *words.split(), data=b"")
+    assert ran.status == 2
+    assert ran.err.splitlines()[-1].strip().startswith("error: ")
+    assert "nothing was changed" in ran.err
+    assert "Traceback" not in ran.err
+    assert "GetPassWarning" not in ran.err
+    with open_database(ada) as database:
+        assert [(user.name, user.id) for user in accounts.all_users(database)] == before

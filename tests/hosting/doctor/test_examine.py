@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from holdfast.hosting.doctor.examine import examine, repair
 from holdfast.hosting.git import refs
+from holdfast.hosting.git.folders import make_private
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.host import Host
 
@@ -63,7 +64,7 @@ def grow(host: Host) -> None:
 def old_object(host: Host) -> None:
     """Leave a large file no repository has."""
     path = host.settings.data / "lfs" / OID[:2] / OID[2:4] / OID
-    path.parent.mkdir(parents=True)
+    make_private(path.parent)
     path.write_bytes(b"large")
     os.utime(path, (1, 1))
 

@@ -1,6 +1,7 @@
 """Making a backup of a service that runs: nothing acknowledged is lost, nothing is torn."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import tarfile
@@ -16,13 +17,14 @@ from sqlalchemy import insert, text
 from holdfast.hosting import upkeep
 from holdfast.hosting.data import open_database
 from holdfast.hosting.doctor.examine import examine
-from holdfast.hosting.errors import DatabaseError, SnapshotRefused
+from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.host import Host
 from holdfast.hosting.snapshot.make import estimate, make
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.repositories import find_repository
+from holdfast.hosting.store.sealing import INSTANCE_FILE
 from holdfast.hosting.store.tables import issues, repositories
 from holdfast.settings import Settings
 from tests.conftest import Service, wait_for
@@ -191,11 +193,11 @@ def test_a_backup_is_not_written_just_anywhere(host: Host, tmp_path: Path, targe
 
 def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
     """A folder that is not there, and a database without tables."""
-    with pytest.raises(SnapshotRefused, match="is not there"):
+    with pytest.raises(NoData, match="no Holdfast data in"):
         make(Settings(data=tmp_path / "none"), tmp_path / "backup.tar")
     with open_database(Settings(data=tmp_path / "data")) as database, database.read():
         pass
-    with pytest.raises(DatabaseError, match="nothing to back up"):
+    with pytest.raises(NoData, match="is empty"):
         make(Settings(data=tmp_path / "data"), tmp_path / "backup.tar")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
@@ -228,3 +230,29 @@ def test_what_can_be_made_again_is_left_out(host: Host, tmp_path: Path) -> None:
     make(host.settings, tmp_path / "whole.tar")
     with tarfile.open(tmp_path / "whole.tar") as written:
         assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]
+
+
+def test_a_backup_without_a_repository_that_was_not_deleted_is_refused(host: Host, tmp_path: Path) -> None:
+    """Its folder is missing; restoring such a backup would delete it for good."""
+    shutil.rmtree(host.folders.path(1))
+    with pytest.raises(SnapshotError, match="id 1"):
+        make(host.settings, tmp_path / "backup.tar")
+    assert not (tmp_path / "backup.tar").exists()
+
+
+def test_the_folder_of_another_database_is_not_backed_up(host: Host, tmp_path: Path) -> None:
+    """It would be a backup of neither."""
+    (host.settings.data / INSTANCE_FILE).unlink()
+    with pytest.raises(WrongDataFolder):
+        make(host.settings, tmp_path / "backup.tar")
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_nobody_else_can_read_a_backup(host: Host, tmp_path: Path) -> None:
+    """Whatever the umask: it holds every secret there is."""
+    before = os.umask(0)
+    try:
+        make(host.settings, tmp_path / "backup.tar")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "backup.tar").stat().st_mode & 0o777 == 0o600

@@ -10,17 +10,19 @@ import msgspec
 import pytest
 from sqlalchemy import MetaData, select, text
 
-from holdfast.hosting import repositories
-from holdfast.hosting.data import open_database
+from holdfast.hosting import instance, repositories
+from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.doctor.examine import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.host import Host
 from holdfast.hosting.snapshot.archive import Writer
+from holdfast.hosting.snapshot.folders import Sink, copy_repository
 from holdfast.hosting.snapshot.make import make
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.repositories import repository_by_id
 from holdfast.hosting.store.sealing import KEY_FILE
 from holdfast.hosting.store.tables import deliveries
 from holdfast.secret import Secret
@@ -59,7 +61,7 @@ def test_everything_is_there_again(host: Host, backup: Path, other: Settings) ->
     before, after = normal(host.settings), contents(restored.database)
     # The size is measured anew, and the rest is the same to the last column.
     assert {name: len(rows) for name, rows in before.items()} == {name: len(rows) for name, rows in after.items()}
-    for name in before.keys() - {"repositories"}:
+    for name in before.keys() - {"repositories", "instance"}:
         assert before[name] == after[name], name
     assert list(examine(restored, deep=True)) == []
     for number in host.folders.all_ids():
@@ -235,9 +237,18 @@ def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         restore(Settings(data=tmp_path / "other"), target)
 
 
-def test_repositories_that_were_deleted_meanwhile_are_not_restored(host: Host, tmp_path: Path) -> None:
+def test_repositories_that_were_deleted_meanwhile_are_not_restored(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither their rows nor what had been copied of them."""
-    shutil.rmtree(host.folders.path(1))
+
+    def deleted_first(sink: Sink, folder: Path, number: int) -> bool:
+        if number == 1:
+            kept = repository_by_id(host.database, 1)
+            repositories.remove(host, kept, kept.owner)
+        return copy_repository(sink, folder, number)
+
+    monkeypatch.setattr("holdfast.hosting.snapshot.make.copy_repository", deleted_first)
     target = tmp_path / "backup.tar"
     assert make(host.settings, target).deleted == (1,)
     other = Settings(data=tmp_path / "other")
@@ -259,6 +270,21 @@ def test_a_repository_pushed_to_after_the_snapshot_is_consistent(host: Host, bac
     restored = Host.open(other)
     assert list(examine(restored)) == []
     restored.close()
+
+
+def test_a_restored_copy_has_an_identity_of_its_own(host: Host, backup: Path, other: Settings) -> None:
+    """Its database and folder belong together and it can be started; neither fits what it is a copy of."""
+    restore(other, backup)
+    with open_database(other) as database:
+        assert instance.mismatch(database, other) == ""
+        prepare(database, other)
+        made = instance.read_row(database)
+    was = instance.read_row(host.database)
+    assert made is not None
+    assert was is not None
+    assert made.instance_id != was.instance_id
+    assert made.key_fingerprint == was.key_fingerprint
+    assert made == instance.read_file(other.data)
 
 
 def test_the_key_is_restored_with_what_it_sealed(host: Host, backup: Path, other: Settings) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from holdfast.cli.admin.shared import RepositoryArgument, host, print_table, repository_at
 from holdfast.cli.output import JsonOption, console, print_json
-from holdfast.cli.settings import ConfigOption
+from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["Listed", "create", "group", "list_all", "remove", "rename", "transfer"]
 
@@ -31,11 +31,13 @@ class Listed:
 
 
 @group.command("list")
-def list_all(context: typer.Context, *, config: ConfigOption = None, json: JsonOption = False) -> None:
+def list_all(
+    context: typer.Context, *, data: DataOption = None, config: ConfigOption = None, json: JsonOption = False
+) -> None:
     """List all repositories, and where each lies in the data folder."""
     from holdfast.hosting.store.repositories import list_repositories
 
-    with host(context, config) as opened:
+    with host(context, config, data) as opened:
         kept, _ = list_repositories(opened.database, [], skip=0, limit=EVERY)
         found = [
             Listed(
@@ -74,6 +76,7 @@ def create(
     description: Annotated[str, typer.Option("--description", help="A line about it.")] = "",
     private: Annotated[bool, typer.Option("--private", help="Show it only to those it is shared with.")] = False,
     default_branch: Annotated[str, typer.Option("--default-branch", help="The branch clones start on.")] = "main",
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Make an empty repository."""
@@ -84,7 +87,7 @@ def create(
     wanted = repositories.NewRepository(
         name=name, description=description, is_private=private, default_branch=default_branch
     )
-    with host(context, config) as opened:
+    with host(context, config, data) as opened:
         owner = find_account(opened.database, owner_name)
         made = repositories.create(opened, owner, owner, wanted)
     console().print(f"{made.full_name} is there.")
@@ -96,13 +99,14 @@ def rename(
     repository: RepositoryArgument,
     name: Annotated[str, typer.Argument(help="The new name, without the owner.")],
     *,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Give a repository another name; the old one leads to it until a new repository takes it."""
     from holdfast.hosting.store.repositories import rename_repository, repository_by_id
     from holdfast.hosting.store.repository_events import note_rename
 
-    with host(context, config) as opened:
+    with host(context, config, data) as opened:
         kept = repository_at(opened, repository)
         with opened.database.write() as connection:
             rename_repository(connection, kept, name)
@@ -117,6 +121,7 @@ def transfer(
     repository: RepositoryArgument,
     owner: Annotated[str, typer.Argument(help="The user or organization that gets it.")],
     *,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Give a repository to another owner."""
@@ -124,7 +129,7 @@ def transfer(
     from holdfast.hosting.store.repositories import repository_by_id, transfer_repository
     from holdfast.hosting.store.repository_events import note_transfer
 
-    with host(context, config) as opened:
+    with host(context, config, data) as opened:
         kept = repository_at(opened, repository)
         gets = find_account(opened.database, owner)
         with opened.database.write() as connection:
@@ -135,11 +140,13 @@ def transfer(
 
 
 @group.command("delete")
-def remove(context: typer.Context, repository: RepositoryArgument, *, config: ConfigOption = None) -> None:
+def remove(
+    context: typer.Context, repository: RepositoryArgument, *, data: DataOption = None, config: ConfigOption = None
+) -> None:
     """Delete a repository with its issues; only a backup brings it back."""
     from holdfast.hosting import repositories
 
-    with host(context, config) as opened:
+    with host(context, config, data) as opened:
         kept = repository_at(opened, repository)
         repositories.remove(opened, kept, kept.owner)
     console().print(f"{kept.full_name} is gone.")

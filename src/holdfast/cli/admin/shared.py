@@ -11,7 +11,6 @@ from rich.text import Text
 
 from holdfast.cli.output import console, printable
 from holdfast.cli.settings import gather
-from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.hosting.host import Host
@@ -36,27 +35,35 @@ RepositoryArgument = Annotated[str, typer.Argument(help="The repository as owner
 
 
 @contextmanager
-def database(context: typer.Context, config: Path | None) -> "Iterator[Database]":
-    """Open the database the settings name, migrated."""
-    from holdfast.hosting.data import ready_database
-
-    with ready_database(gather(context, config).settings) as opened:
-        yield opened
+def database(context: typer.Context, config: Path | None, data: Path | None) -> "Iterator[Database]":
+    """Open the database the settings name, migrated; there must be one, and the data folder must be its own."""
+    with host(context, config, data) as opened:
+        yield opened.database
 
 
 @contextmanager
-def host(context: typer.Context, config: Path | None, *, migrated: bool = True) -> "Iterator[Host]":
-    """Open the database and the repositories the settings name; one that is looked at as it is must be there."""
+def host(
+    context: typer.Context,
+    config: Path | None,
+    data: Path | None,
+    *,
+    migrated: bool = True,
+    checked: bool = True,
+) -> "Iterator[Host]":
+    """Open the database and the repositories the settings name, which must be there and belong together."""
+    from holdfast.hosting import instance
+    from holdfast.hosting.data import require_data
     from holdfast.hosting.host import Host
     from holdfast.hosting.store import migrate
 
-    settings = gather(context, config).settings
-    if not migrated and settings.database_url is None and not (settings.data / "holdfast.sqlite3").exists():
-        raise HoldfastError(f"there is no database in {settings.data}")
+    settings = gather(context, config, data).settings
+    require_data(settings)
     opened = Host.open(settings)
     try:
         if migrated:
             migrate.upgrade(opened.database)
+        if checked:
+            instance.check(opened.database, settings)
         yield opened
     finally:
         opened.close()

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json
-from holdfast.cli.settings import ConfigOption, gather
+from holdfast.cli.settings import ConfigOption, DataOption, gather
 
 __all__ = ["backup", "restore"]
 
@@ -16,13 +16,14 @@ def backup(
     context: typer.Context,
     target: Annotated[Path, typer.Argument(help="The new file, ending with .tar, .tar.gz or .tgz.")],
     *,
+    data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Back up the whole service to one file while it runs: database, repositories and files, not the settings."""
     from holdfast.hosting.snapshot.make import estimate, make
 
-    settings = gather(context, config).settings
+    settings = gather(context, config, data).settings
     total = estimate(settings) if sys.stderr.isatty() else None
     with byte_progress("backing up", total) as told:
         manifest = make(settings, target, told or (lambda done: done))
@@ -50,7 +51,7 @@ def restore(
     """Restore a backup to an empty data folder, and to an empty PostgreSQL database when the settings name one."""
     from holdfast.hosting.snapshot.restore import restore as put_back
 
-    settings = gather(context, config, data=None if data is None else str(data)).settings
+    settings = gather(context, config, data).settings
     # It is read twice: once to see that it is whole, before anything is touched.
     total = source.stat().st_size if source.is_file() and sys.stderr.isatty() else None
     with byte_progress("restoring", total) as told:

@@ -8,7 +8,7 @@ import typer
 
 from holdfast.cli.admin.shared import NameArgument, database, print_table
 from holdfast.cli.output import JsonOption, console, print_json
-from holdfast.cli.settings import ConfigOption
+from holdfast.cli.settings import ConfigOption, DataOption
 
 __all__ = ["create", "group", "list_tokens", "remove"]
 
@@ -28,13 +28,18 @@ DaysOption = Annotated[
 
 @group.command("list")
 def list_tokens(
-    context: typer.Context, user: NameArgument, *, config: ConfigOption = None, json: JsonOption = False
+    context: typer.Context,
+    user: NameArgument,
+    *,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
 ) -> None:
     """List the tokens of a user; their values are nowhere."""
     from holdfast.hosting.store.accounts import find_user
     from holdfast.hosting.store.tokens import tokens_of
 
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         found, _ = tokens_of(opened, find_user(opened, user), skip=0, limit=EVERY)
     if json:
         print_json(found)
@@ -59,6 +64,7 @@ def create(
     *,
     scope: ScopeOption = None,
     days: DaysOption = None,
+    data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -72,7 +78,7 @@ def create(
         scopes = check_scopes(scope or ["all"])
     except ValueError as error:
         raise Refused(str(error)) from None
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         expires_at = int(time.time()) + days * 86_400 if days else 0
         token, value = create_token(opened, find_user(opened, user), name, scopes, expires_at=expires_at)
     if json:
@@ -88,13 +94,14 @@ def remove(
     user: NameArgument,
     token: Annotated[str, typer.Argument(help="The token's name, or its id.")],
     *,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Remove a token; whoever holds it is out from now on."""
     from holdfast.hosting.store.accounts import find_user
     from holdfast.hosting.store.tokens import delete_token, find_token
 
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         found = find_token(opened, find_user(opened, user), token)
         delete_token(opened, found)
     console().print(f"the token {found.id} of {user} is gone.")

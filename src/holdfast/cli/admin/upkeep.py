@@ -9,9 +9,9 @@ from rich.text import Text
 from holdfast.cli.admin.shared import host
 from holdfast.cli.exits import Exit
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
-from holdfast.cli.settings import ConfigOption, gather
+from holdfast.cli.settings import ConfigOption, DataOption, gather
 
-__all__ = ["Told", "doctor", "gc", "migrate"]
+__all__ = ["Told", "doctor", "gc", "instance", "migrate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,48 @@ class Told:
     fixed: bool
 
 
-def migrate(context: typer.Context, *, config: ConfigOption = None) -> None:
+def migrate(context: typer.Context, *, data: DataOption = None, config: ConfigOption = None) -> None:
     """Bring the database to the shape this version expects. `holdfast serve` does so by itself."""
-    from holdfast.hosting.data import open_database
+    from holdfast.hosting.data import open_database, require_data
     from holdfast.hosting.store import migrate as migrations
 
-    with open_database(gather(context, config).settings) as database:
+    settings = gather(context, config, data).settings
+    require_data(settings)
+    with open_database(settings) as database:
         changed = migrations.upgrade(database)
         state = "migrated to" if changed else "already at"
         console().print(f"{database.name}: {state} revision {migrations.latest()}")
+
+
+def instance(
+    context: typer.Context,
+    *,
+    adopt: Annotated[
+        bool,
+        typer.Option("--adopt", help="Let the data folder, its key and the database belong together from now on."),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Show the identity of the database and of the data folder, and whether they belong together."""
+    from holdfast.hosting import instance as identities
+
+    with host(context, config, data, checked=False) as opened:
+        database, settings = opened.database, opened.settings
+        if adopt:
+            identities.adopt(database, settings)
+        in_database, in_folder = identities.read_row(database), identities.read_file(settings.data)
+        problem = identities.mismatch(database, settings)
+        name = database.name
+    if json:
+        print_json({"database": in_database, "folder": in_folder, "problem": problem})
+    else:
+        for place, found in ((name, in_database), (str(settings.data), in_folder)):
+            told = "none" if found is None else f"{found.instance_id}, key {found.key_fingerprint or 'not known'}"
+            console().print(f"{place}: {told}", soft_wrap=True, markup=False, highlight=False)
+        console().print(problem or "They belong together.", soft_wrap=True, markup=False, highlight=False)
+    return Exit.NO if problem else Exit.FINE
 
 
 def doctor(
@@ -43,6 +76,7 @@ def doctor(
         bool, typer.Option("--fix", help="Repair what can be repaired safely; nothing is deleted.")
     ] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Read every object of every repository too.")] = False,
+    data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -50,7 +84,10 @@ def doctor(
     from holdfast.hosting.doctor.examine import examine, repair
 
     told = []
-    with host(context, config, migrated=False) as opened, count_progress("repositories") as count:
+    with (
+        host(context, config, data, migrated=False, checked=False) as opened,
+        count_progress("repositories") as count,
+    ):
         for finding in examine(opened, deep=deep, passed=count):
             kind = finding.kind
             told.append(Told(kind.value, finding.where, finding.what, kind.advice, fix and repair(finding)))
@@ -83,13 +120,14 @@ def gc(
     context: typer.Context,
     *,
     needed: Annotated[bool, typer.Option("--needed", help="Pack only the repositories that need it.")] = False,
+    data: DataOption = None,
     config: ConfigOption = None,
     json: JsonOption = False,
 ) -> int:
     """Pack all repositories and clear away what has run out; the service may run, and does so by itself too."""
     from holdfast.hosting import upkeep
 
-    with host(context, config) as opened, count_progress("repositories") as count:
+    with host(context, config, data) as opened, count_progress("repositories") as count:
         if needed:
             collected = upkeep.collect_needed(opened)
         else:

@@ -1,13 +1,15 @@
 """`holdfast admin user`: the people who can log in."""
 
 import sys
+from getpass import GetPassWarning
 from typing import Annotated
+from warnings import catch_warnings, simplefilter
 
 import typer
 
 from holdfast.cli.admin.shared import NameArgument, database, host, print_table
 from holdfast.cli.output import JsonOption, console, print_json
-from holdfast.cli.settings import ConfigOption
+from holdfast.cli.settings import ConfigOption, DataOption
 from holdfast.secret import Secret
 
 __all__ = ["change_password", "create", "group", "list_users", "remove", "rename"]
@@ -27,16 +29,32 @@ def ask_password(*, stdin: bool, random: bool) -> Secret:
     if random:
         return new_password()
     if stdin:
-        return Secret(sys.stdin.readline().rstrip("\n"))
-    return Secret(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+        line = sys.stdin.readline()
+        if not line:
+            raise typer.TyperException("standard input ended before a password was read; nothing was changed")
+        return Secret(line.rstrip("\n"))
+    try:
+        with catch_warnings():
+            # Without a terminal nothing is echoed: the password comes from a pipe.
+            simplefilter("ignore", GetPassWarning)
+            return Secret(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    except typer.Abort as error:
+        if not isinstance(error.__context__, EOFError):
+            raise
+        raise typer.TyperException(
+            "the input ended before a password was given; nothing was changed; "
+            "use --password-stdin or --random-password where there is no terminal"
+        ) from None
 
 
 @group.command("list")
-def list_users(context: typer.Context, *, config: ConfigOption = None, json: JsonOption = False) -> None:
+def list_users(
+    context: typer.Context, *, data: DataOption = None, config: ConfigOption = None, json: JsonOption = False
+) -> None:
     """List everybody who can log in."""
     from holdfast.hosting.store.accounts import all_users
 
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         everybody = all_users(opened)
     if json:
         print_json(everybody)
@@ -57,13 +75,14 @@ def create(
     admin: Annotated[bool, typer.Option("--admin", help="Make the user an administrator.")] = False,
     password_stdin: StdinOption = False,
     random_password: RandomOption = False,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Add a user; the password is asked for, read from standard input, or invented."""
     from holdfast.hosting.store.administration import register
 
     password = ask_password(stdin=password_stdin, random=random_password)
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         user = register(opened, name, password, email=email, full_name=full_name, is_admin=admin)
     console().print(f"{user.name} can log in now.")
     if random_password:
@@ -77,13 +96,14 @@ def change_password(
     *,
     password_stdin: StdinOption = False,
     random_password: RandomOption = False,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Give a user a new password, log them out everywhere and revoke their tokens."""
     from holdfast.hosting.store.accounts import set_password
 
     password = ask_password(stdin=password_stdin, random=random_password)
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         user = set_password(opened, name, password, revoke_tokens=True)
     console().print(f"{user.name} has a new password and is logged out everywhere; their tokens are revoked.")
     if random_password:
@@ -96,12 +116,13 @@ def rename(
     name: NameArgument,
     new_name: Annotated[str, typer.Argument(help="The new name.")],
     *,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Give a user another name; the old one leads to it until somebody takes it."""
     from holdfast.hosting.store.accounts import find_user, rename_account
 
-    with database(context, config) as opened:
+    with database(context, config, data) as opened:
         user = rename_account(opened, find_user(opened, name), new_name)
     console().print(f"{name} is {user.name} now.")
 
@@ -114,6 +135,7 @@ def remove(
     purge: Annotated[
         bool, typer.Option("--purge", help="Delete their repositories and end their memberships too.")
     ] = False,
+    data: DataOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Remove a user; what they wrote stays, without its author."""
@@ -121,7 +143,7 @@ def remove(
     from holdfast.hosting.store.accounts import find_user
     from holdfast.hosting.store.administration import delete_user
 
-    with host(context, config) as opened:
+    with host(context, config, data) as opened:
         user = find_user(opened.database, name)
         first = before_deleting(opened, Doomed(owner_id=user.id))
         gone = delete_user(opened.database, user, actor=user, purge=purge, first=first)

@@ -2,7 +2,7 @@
 
 import structlog
 
-from holdfast.hosting import faults
+from holdfast.hosting import faults, instance
 from holdfast.hosting.api.off_loop import run_off_loop
 from holdfast.hosting.api.refusal import Refusal, refusal_for
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
@@ -34,7 +34,7 @@ async def explain(host: Host, error: Exception, repository: Repository | None = 
 
 def look_again(host: Host, repository: Repository | None) -> Refusal | None:
     """Find out whether what a request was about is gone: its repository, or the whole data folder."""
-    if not host.settings.data.is_dir():
+    if not host.settings.data.is_dir() or instance.mismatch(host.database, host.settings):
         raise StorageUnavailable(faults.NO_FOLDER)
     if repository is None:
         return None

@@ -9,7 +9,8 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from holdfast.hosting import large_objects
+from holdfast.hosting import instance, large_objects
+from holdfast.hosting.data import lax_paths
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
 from holdfast.hosting.errors import GitError, LfsError
@@ -17,10 +18,9 @@ from holdfast.hosting.git import gc, refs
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.store.sealing import KEY_FILE
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
-__all__ = ["Kept", "large_files", "permissions", "repository", "rows_and_folders"]
+__all__ = ["Kept", "identity", "large_files", "permissions", "repository", "rows_and_folders"]
 
 LOST: Final = "lost-and-found"
 # A repository that is being made has its folder a moment before others see its row.
@@ -40,19 +40,26 @@ class Kept:
     is_empty: bool
     branch_count: int
     size: int
+    is_measured: bool
+    """Whether the size was measured after the last push; a service that was killed had no time for it."""
 
 
 def permissions(host: Host) -> Iterator[Finding]:
     """Check that nobody else on the machine can read the data folder, the database or the key."""
-    data = host.settings.data
-    for path in (data, data / "holdfast.sqlite3", data / KEY_FILE):
-        if path.exists() and path.stat().st_mode & 0o077:
+    for path in lax_paths(host.settings.data):
 
-            def close(path: Path = path) -> None:
-                path.chmod(path.stat().st_mode & ~0o077)
+        def close(path: Path = path) -> None:
+            path.chmod(path.stat().st_mode & ~0o077)
 
-            mode = path.stat().st_mode & 0o777
-            yield Finding(Kind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
+        mode = path.stat().st_mode & 0o777
+        yield Finding(Kind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
+
+
+def identity(host: Host) -> Iterator[Finding]:
+    """Check that the data folder and its key are the database's."""
+    problem = instance.mismatch(host.database, host.settings)
+    if problem:
+        yield Finding(Kind.INSTANCE, str(host.settings.data), problem)
 
 
 def rows_and_folders(host: Host, *, now: float | None = None) -> tuple[list[Kept], list[Finding]]:
@@ -68,6 +75,7 @@ def rows_and_folders(host: Host, *, now: float | None = None) -> tuple[list[Kept
         repositories.c.is_empty,
         repositories.c.branch_count,
         repositories.c.size,
+        (repositories.c.measured_at > repositories.c.pushed_at) | (repositories.c.pushed_at == 0),
     )
     statement = select(*columns).join_from(repositories, users, users.c.id == repositories.c.owner_id)
     with host.database.read() as connection:
@@ -148,10 +156,15 @@ def row_against_git(host: Host, kept: Kept, repo: Repo) -> Iterator[Finding]:
     if count != kept.branch_count:
         told = f"says {kept.branch_count} branches, has {count}"
         yield Finding(Kind.BRANCH_COUNT, where, told, lambda: set_repository(host, kept.id, branch_count=count))
+    moment = int(time.time())
     size = host.folders.size(kept.id)
     if abs(size - kept.size) > max(SIZE_SLACK, size // 5):
+        if not kept.is_measured:
+            # Nothing is wrong: nobody has measured it yet, and now somebody has.
+            set_repository(host, kept.id, size=size, measured_at=moment)
+            return
         told = f"says {kept.size} bytes, takes {size}"
-        yield Finding(Kind.SIZE, where, told, lambda: set_repository(host, kept.id, size=size))
+        yield Finding(Kind.SIZE, where, told, lambda: set_repository(host, kept.id, size=size, measured_at=moment))
 
 
 def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:

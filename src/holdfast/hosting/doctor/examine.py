@@ -26,6 +26,7 @@ def examine(
         return
     yield from rows.integrity(host, deep=deep)
     yield from disk.permissions(host)
+    yield from disk.identity(host)
     # First, because settling these may change what the others look at.
     yield from rows.pending(host, now=now)
     yield from rows.counters(host)

@@ -22,6 +22,7 @@ class Kind(Enum):
     MIGRATIONS = "migrations", "run `holdfast admin migrate`"
     DATABASE_DAMAGED = "database-damaged", "restore a backup; the file is not to be trusted"
     ROW_WITHOUT_PARENT = "row-without-parent", "restore a backup, or remove the row by hand"
+    INSTANCE = "instance", "name the folder that belongs to the database, or run `holdfast admin instance --adopt`"
     PERMISSIONS = "permissions", "run with --fix, or take the rights of others away with chmod"
     FOLDER_MISSING = "folder-missing", "restore the repository from a backup, or delete it"
     FOLDER_WITHOUT_ROW = "folder-without-row", "run with --fix to move it to lost-and-found"

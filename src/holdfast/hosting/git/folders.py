@@ -19,7 +19,7 @@ from typing import Final, Literal
 from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git.program import run
 
-__all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_below"]
+__all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_below", "make_private"]
 
 ObjectFormat = Literal["sha1", "sha256"]
 # What repositories can have here. Objects and refs are written so, whatever the library can read.
@@ -133,6 +133,14 @@ class Folders:
         return folder
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder and those above it that are not there; nobody else can read any of them."""
+    # The mode given to `mkdir` is not that of the folders above which it makes as well.
+    for path in reversed((folder, *folder.parents)):
+        if not path.exists():
+            path.mkdir(mode=0o700, exist_ok=True)
+
+
 def make_below(folder: Path, data: Path) -> None:
     """Make a folder and those between it and the data folder, which nobody else can read.
 
@@ -140,8 +148,7 @@ def make_below(folder: Path, data: Path) -> None:
     """
     if not data.is_dir():
         raise StorageUnavailable(f"the data folder {data} is not there")
-    for part in (*reversed(folder.relative_to(data).parents[:-1]), folder.relative_to(data)):
-        (data / part).mkdir(mode=0o700, exist_ok=True)
+    make_private(folder)
 
 
 def sizes(folder: Path) -> Iterator[int]:

@@ -3,14 +3,16 @@
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from sqlalchemy import select
 
-from holdfast.hosting.data import open_database
+from holdfast.hosting import instance
+from holdfast.hosting.data import DATABASE, open_database, require_data
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
 from holdfast.hosting.events import only_one
 from holdfast.hosting.git.folders import Folders
@@ -20,12 +22,13 @@ from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import Manifest, Told, Writer
 from holdfast.hosting.snapshot.folders import copy_repository
 from holdfast.hosting.store import migrate
+from holdfast.hosting.store.sealing import INSTANCE_FILE
+from holdfast.hosting.store.tables import repositories
 from holdfast.settings import Settings
 
 __all__ = ["estimate", "make"]
 
 SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
-DATABASE: Final = "holdfast.sqlite3"
 # At the top of the data folder: what a backup has in another form, what can be made again, what only running
 # processes need, and what tells this service from a copy of it.
 LEFT_OUT: Final = frozenset(
@@ -37,6 +40,7 @@ LEFT_OUT: Final = frozenset(
         LOCK,
         only_one.LOCK,
         BUCKET_OWNER,
+        INSTANCE_FILE,
         DATABASE,
         f"{DATABASE}-wal",
         f"{DATABASE}-shm",
@@ -63,8 +67,7 @@ def make(settings: Settings, target: Path, told: Told = lambda done: done) -> Ma
     Everything that was acknowledged before is in it. Of what happens meanwhile, some is.
     """
     check_target(target, settings.data)
-    if not settings.data.is_dir():
-        raise SnapshotRefused(f"the data folder {settings.data} is not there")
+    require_data(settings)
     try:
         with keeping(settings.data), tempfile.TemporaryDirectory(prefix=".holdfast-", dir=target.parent) as spool:
             return write(settings, target, Path(spool), told)
@@ -78,6 +81,8 @@ def write(settings: Settings, target: Path, spool: Path, told: Told) -> Manifest
         revision = migrate.revision(database)
         if revision is None:
             raise DatabaseError(f"{database.name} is empty; there is nothing to back up")
+        if revision == migrate.latest():
+            instance.check(database, settings)
         with database.snapshot() as connection:
             tables = rows.dump(connection, spool)
             sequences = rows.read_sequences(connection)
@@ -90,9 +95,25 @@ def write(settings: Settings, target: Path, spool: Path, told: Told) -> Manifest
                 writer.add(f"tables/{name}.jsonl", file, path.stat().st_size)
         numbers = repository_ids(spool / "repositories.jsonl")
         deleted = [number for number in numbers if not copy_repository(writer, folders.path(number), number)]
+        check_deleted(settings, deleted)
         for path in files_of(settings.data):
             add_file(writer, settings.data, path, spool)
         return writer.finish(tables=tables, repositories=len(numbers) - len(deleted), deleted=tuple(deleted))
+
+
+def check_deleted(settings: Settings, numbers: Sequence[int]) -> None:
+    """Refuse a backup without repositories that were not deleted but whose folders are missing."""
+    if not numbers:
+        return
+    with open_database(settings) as database, database.read() as connection:
+        found = connection.execute(select(repositories.c.id).where(repositories.c.id.in_(numbers))).scalars()
+        missing = sorted(found)
+    if missing:
+        shown = ", ".join(map(str, missing[:5])) + (" ..." if len(missing) > 5 else "")
+        raise SnapshotError(
+            f"the folders of {len(missing)} repositories are missing from {settings.data} (id {shown}); "
+            "`holdfast admin doctor` names them; restore or delete them first"
+        )
 
 
 def repository_ids(path: Path) -> list[int]:

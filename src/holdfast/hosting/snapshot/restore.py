@@ -13,16 +13,17 @@ from typing import Final
 import msgspec
 from sqlalchemy import bindparam, text
 
-from holdfast.hosting import moving
+from holdfast.hosting import instance, moving
+from holdfast.hosting.data import DATABASE, tighten
 from holdfast.hosting.doctor import disk
 from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
-from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.git.folders import Folders, make_private
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.host import Host
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import PLACES, Manifest, Member, Told, members, verify
 from holdfast.hosting.snapshot.folders import check_head, is_member
-from holdfast.hosting.snapshot.make import DATABASE, LEFT_OUT
+from holdfast.hosting.snapshot.make import LEFT_OUT
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -76,6 +77,7 @@ def check_empty(settings: Settings, manifest: Manifest) -> None:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SnapshotRefused(f"{data} cannot be used: {error.strerror}") from error
+    tighten(data)
     free = shutil.disk_usage(data).free
     if free < manifest.size:
         raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has room for {free}")
@@ -125,7 +127,7 @@ class Template:
             write(member, folder / name)
             return
         for inner in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
-            (folder / inner).mkdir(mode=0o700, parents=True)
+            make_private(folder / inner)
         (folder / "config").write_bytes(self._config)
         branch = check_head(member.content.read(CHUNK), number)
         (folder / "HEAD").write_bytes(b"ref: refs/heads/" + os.fsencode(branch) + b"\n")
@@ -133,7 +135,7 @@ class Template:
 
 def write(member: Member, path: Path) -> None:
     """Write a member to a new file; the same name twice is a mistake nobody makes by chance."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except FileExistsError:
@@ -158,6 +160,7 @@ def fill(settings: Settings, stage: Path, manifest: Manifest) -> None:
                     text("DELETE FROM repositories WHERE id = :id").bindparams(bindparam("id")), gone
                 )
         migrate.upgrade(host.database)
+        instance.renew(host.database, settings)
         shutil.rmtree(tables)
         settle(host)
     except BaseException:

@@ -11,7 +11,7 @@ from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
 from holdfast.hosting.faults import is_outage
 from holdfast.hosting.store.database import Database
 
-__all__ = ["knows", "latest", "revision", "upgrade"]
+__all__ = ["knows", "latest", "lock", "revision", "upgrade"]
 
 # Held while migrating, so that two processes starting together on one PostgreSQL do not both migrate.
 POSTGRES_LOCK = 0x686F6C64

@@ -380,6 +380,23 @@ def note_push(connection: Link, repository: Repository) -> None:
     PUSHED.run(connection, repository=repository.id, moment=int(time.time()))
 
 
+def note_size(connection: Connection, number: int, size: int, *, measured_at: int) -> None:
+    """Write down how many bytes a repository takes, and when measuring that began."""
+    values = {"size": size, "measured_at": measured_at}
+    connection.execute(update(repositories).where(repositories.c.id == number).values(**values))
+
+
+def unmeasured(database: Database, *, before: int, most: int) -> list[int]:
+    """Return repositories that were pushed to before a moment, and not measured since."""
+    waiting = select(repositories.c.id).where(
+        repositories.c.pushed_at >= repositories.c.measured_at,
+        repositories.c.pushed_at > 0,
+        repositories.c.pushed_at < before,
+    )
+    with database.read() as connection:
+        return list(connection.execute(waiting.order_by(repositories.c.id).limit(most)).scalars())
+
+
 def rename_repository(connection: Connection, repository: Repository, name: str) -> None:
     """Give a repository another name; the old one leads to it until a new repository takes it."""
     check_repository_name(name)

@@ -20,10 +20,13 @@ from holdfast.hosting.errors import KeyMissing, KeyUnusable, SealBroken
 from holdfast.secret import Secret
 from holdfast.settings import SHORTEST_KEY
 
-__all__ = ["KEY_FILE", "Sealer", "make_key_file"]
+__all__ = ["INSTANCE_FILE", "KEY_FILE", "Sealer", "make_key_file"]
 
 KEY_FILE: Final = "secret.key"
 PURPOSE: Final = b"holdfast: secrets at rest"
+FINGERPRINT: Final = b"holdfast: key fingerprint"
+# The data folder has it once a service was started on it, and then it has had its key.
+INSTANCE_FILE: Final = "instance.json"
 
 
 def make_key_file(path: Path) -> bool:
@@ -68,7 +71,7 @@ class Sealer:
         """Seal a text; nothing stays nothing."""
         if not text:
             return ""
-        if self._given is None:
+        if self._given is None and not self._path.with_name(INSTANCE_FILE).exists():
             make_key_file(self._path)
         return self._loaded().encrypt(text.encode()).decode("ascii")
 
@@ -84,21 +87,31 @@ class Sealer:
                 "bring that key back, or set the secret anew"
             ) from None
 
+    def fingerprints(self) -> list[str]:
+        """Return a fingerprint of each key, the one that seals first; no key can be found from it."""
+        return [
+            HKDF(SHA256(), 16, salt=None, info=FINGERPRINT).derive(key.encode()).hex() for key in self._lines()
+        ]
+
     def _loaded(self) -> MultiFernet:
         """Read the keys, once."""
         if self._keys is None:
-            lines = [] if self._given is None else self._given.reveal().split(",")
-            try:
-                lines += self._path.read_text(encoding="utf-8").splitlines()
-            except FileNotFoundError:
-                pass
-            except (OSError, UnicodeDecodeError) as error:
-                raise KeyUnusable(f"the key {self._path} cannot be read") from error
-            keys = [line.strip() for line in lines if line.strip()]
-            if not keys:
-                raise KeyMissing(f"there is no key in {self._path}; restore it from a backup")
-            self._keys = MultiFernet([self._derived(key) for key in keys])
+            self._keys = MultiFernet([self._derived(key) for key in self._lines()])
         return self._keys
+
+    def _lines(self) -> list[str]:
+        """Read the texts of all keys; there must be one."""
+        lines = [] if self._given is None else self._given.reveal().split(",")
+        try:
+            lines += self._path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            pass
+        except (OSError, UnicodeDecodeError) as error:
+            raise KeyUnusable(f"the key {self._path} cannot be read") from error
+        keys = [line.strip() for line in lines if line.strip()]
+        if not keys:
+            raise KeyMissing(f"there is no key in {self._path}; restore it from a backup")
+        return keys
 
     def _derived(self, key: str) -> Fernet:
         """Make a key of the right size from a line of text."""

@@ -261,6 +261,8 @@ repositories = Table(
     number("created_at"),
     number("updated_at"),
     number("pushed_at"),
+    # When its size was measured; one that was pushed to since has another size by now.
+    number("measured_at"),
     UniqueConstraint("owner_id", "folded_name"),
     Index(None, "updated_at"),
     sqlite_autoincrement=True,
@@ -564,4 +566,13 @@ leases = Table(
     Column("name", String, primary_key=True),
     words("holder"),
     number("until"),
+)
+
+# Which installation the database belongs to, in one row; the data folder holds the same in a file.
+instance = Table(
+    "instance",
+    metadata,
+    Column("instance_id", String, primary_key=True),
+    # Of the key that seals secrets; empty while it is not known.
+    words("key_fingerprint", ""),
 )

@@ -1,0 +1,257 @@
+"""The identity of an installation: an id and a key fingerprint, in the database and in the data folder.
+
+A database holds the rows of repositories and a data folder their contents; neither is of use without the other. A
+start with a folder that belongs to another database, or to none, is refused before anything is served or changed.
+"""
+
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+from sqlalchemy import Connection, delete, insert, or_, select
+
+from holdfast.hosting.errors import KeyMissing, SealError, WrongDataFolder
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.store import migrate
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE, Sealer, make_key_file
+from holdfast.hosting.store.tables import hooks, instance, repositories, users
+from holdfast.settings import Settings
+
+__all__ = [
+    "INSTANCE_FILE",
+    "Identity",
+    "adopt",
+    "check",
+    "establish",
+    "mismatch",
+    "read_file",
+    "read_row",
+    "renew",
+]
+
+LOOKED_AT = 100
+ADOPT = "`holdfast admin instance --adopt`"
+ANOTHER = "set HOLDFAST_DATA or --data to the folder this database was used with, or restore a backup"
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """What the database and the data folder of one installation have in common."""
+
+    instance_id: str
+    key_fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a database and a folder hold, as far as it tells whether they belong together."""
+
+    has_users: bool
+    has_rows: bool
+    """Whether the database has repositories."""
+    has_matching: bool
+    """Whether the folder of one of them is there."""
+    has_folders: bool
+    """Whether the folder holds any repository."""
+
+
+def read_file(data: Path) -> Identity | None:
+    """Return what the file in a data folder says; None when there is no such file."""
+    path = data / INSTANCE_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise WrongDataFolder(f"{path} cannot be read; restore it from a backup, or remove it") from error
+
+
+def write_file(data: Path, identity: Identity) -> None:
+    """Write the file, readable by nobody else, wholly or not at all."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{INSTANCE_FILE}-", dir=data)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(identity) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(data / INSTANCE_FILE)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_row(database: Database) -> Identity | None:
+    """Return what the database says; None for one that no service of this version was started on."""
+    with database.read() as connection:
+        row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
+    return None if row is None else Identity(*row)
+
+
+def write_row(connection: Connection, identity: Identity) -> None:
+    """Replace the only row."""
+    connection.execute(delete(instance))
+    connection.execute(insert(instance), msgspec.structs.asdict(identity))
+
+
+def establish(database: Database, settings: Settings) -> None:
+    """Migrate a database, and give it and its data folder one identity when they have none; else compare theirs.
+
+    Of several processes that start together, one does it and the others find what it did.
+    """
+    refuse_blank(database, settings)
+    migrate.upgrade(database)
+    with database.write() as connection:
+        migrate.lock(connection)
+        row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
+        known = None if row is None else Identity(*row)
+        kept = read_file(settings.data)
+        contents = look(connection, settings.data)
+        if known is None:
+            refuse_strange(database, settings, contents)
+            known = Identity(secrets.token_hex(16) if kept is None else kept.instance_id)
+        elif kept is not None or not database.is_sqlite or contents.has_rows:
+            # Else the database lies in the folder itself, and nothing could be missing.
+            refuse_different(database, settings, known, kept)
+        if not known.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
+            make_key_file(settings.data / KEY_FILE)
+        fingerprint = check_key(settings, known)
+        now = Identity(known.instance_id, fingerprint)
+        # The file first: without it the row would say that this is the wrong folder.
+        if kept != now:
+            write_file(settings.data, now)
+        if row is None or known != now:
+            write_row(connection, now)
+
+
+def check(database: Database, settings: Settings) -> None:
+    """Refuse a data folder that does not belong to the database, without changing either."""
+    problem = mismatch(database, settings)
+    if problem:
+        raise WrongDataFolder(problem)
+
+
+def mismatch(database: Database, settings: Settings) -> str:
+    """Say why the database and the data folder do not belong together; an empty text when they do.
+
+    Where no service of this version was started yet, nothing is known and nothing is wrong.
+    """
+    try:
+        known = read_row(database)
+        if known is None:
+            return ""
+        refuse_different(database, settings, known, read_file(settings.data))
+        if known.key_fingerprint:
+            check_key(settings, known)
+    except WrongDataFolder as error:
+        return str(error)
+    return ""
+
+
+def adopt(database: Database, settings: Settings) -> Identity:
+    """Make a data folder and a database belong together, whatever they said before, and return their identity."""
+    with database.write() as connection:
+        row = connection.execute(select(instance.c.instance_id)).first()
+        if settings.secret_key is None:
+            make_key_file(settings.data / KEY_FILE)
+        made = Identity(
+            secrets.token_hex(16) if row is None else row.instance_id, sealer(settings).fingerprints()[0]
+        )
+        write_file(settings.data, made)
+        write_row(connection, made)
+    return made
+
+
+def renew(database: Database, settings: Settings) -> None:
+    """Give a restored copy an id of its own, so that its folder is not taken for the one it is a copy of.
+
+    The key stays the one that sealed the secrets in the database.
+    """
+    with database.write() as connection:
+        row = connection.execute(select(instance.c.key_fingerprint)).first()
+        made = Identity(secrets.token_hex(16), "" if row is None else row.key_fingerprint)
+        write_file(settings.data, made)
+        write_row(connection, made)
+
+
+def refuse_blank(database: Database, settings: Settings) -> None:
+    """Refuse to start with an empty database on a folder in use: new repositories would replace old ones."""
+    if migrate.revision(database) is None and (
+        read_file(settings.data) is not None
+        or any(True for _ in Folders(settings.data / "repositories").all_ids())
+    ):
+        raise WrongDataFolder(
+            f"{database.name} is empty, but the data folder {settings.data} belongs to an installation; "
+            "name its database, restore a backup, or choose an empty folder"
+        )
+
+
+def look(connection: Connection, data: Path) -> Contents:
+    """Look at what a database and a folder hold."""
+    folders = Folders(data / "repositories")
+    numbers = list(connection.execute(select(repositories.c.id).limit(LOOKED_AT)).scalars())
+    return Contents(
+        has_users=connection.execute(select(users.c.id).limit(1)).first() is not None,
+        has_rows=bool(numbers),
+        has_matching=any(folders.exists(number) for number in numbers),
+        has_folders=bool(list(islice(folders.all_ids(), 1))),
+    )
+
+
+def refuse_strange(database: Database, settings: Settings, contents: Contents) -> None:
+    """Refuse a folder that cannot be that of a database from before there were identities."""
+    if contents.has_rows and not contents.has_matching:
+        raise WrongDataFolder(
+            f"{database.name} has repositories, but none of them is in the data folder {settings.data}; {ANOTHER}"
+        )
+    if contents.has_folders and not contents.has_users:
+        raise WrongDataFolder(
+            f"the data folder {settings.data} has repositories, but {database.name} knows none; {ANOTHER}"
+        )
+
+
+def refuse_different(database: Database, settings: Settings, known: Identity, kept: Identity | None) -> None:
+    """Refuse a folder with another identity than the database, or with none."""
+    if kept is None:
+        raise WrongDataFolder(
+            f"the data folder {settings.data} is not the one of {database.name}: it has no {INSTANCE_FILE}; "
+            f"{ANOTHER}; if it is the right one after all, run {ADOPT}"
+        )
+    if kept.instance_id != known.instance_id:
+        raise WrongDataFolder(
+            f"the data folder {settings.data} belongs to another database than {database.name}; "
+            f"{ANOTHER}; if it is the right one after all, run {ADOPT}"
+        )
+
+
+def check_key(settings: Settings, known: Identity) -> str:
+    """Return the fingerprint of the key that seals; refuse keys among which the one in use is not."""
+    try:
+        found = sealer(settings).fingerprints()
+    except SealError as error:
+        if isinstance(error, KeyMissing):
+            raise WrongDataFolder(
+                f"{error}; if it is lost, set secret_key to a new one and run {ADOPT}"
+            ) from error
+        raise WrongDataFolder(str(error)) from error
+    if known.key_fingerprint and known.key_fingerprint not in found:
+        raise WrongDataFolder(
+            "the secrets in the database were sealed with another key than the one in "
+            f"{settings.data / KEY_FILE} or secret_key; bring that key back, or, if it is lost, "
+            f"run {ADOPT} and set the secrets of the webhooks anew"
+        )
+    return found[0]
+
+
+def sealer(settings: Settings) -> Sealer:
+    """Return what reads the keys."""
+    return Sealer(settings.data / KEY_FILE, settings.secret_key)
+
+
+def has_sealed(connection: Connection) -> bool:
+    """Tell whether the database has a secret that a key was needed for."""
+    sealed = select(hooks.c.id).where(or_(hooks.c.secret != "", hooks.c.authorization != "")).limit(1)
+    return connection.execute(sealed).first() is not None
