@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from holdfast.backup import archive
 from holdfast.web.shelf import look
 from tests.backup.streams import HEADER, record
 from tests.backup.streams import empty_frame as frame
@@ -30,3 +31,14 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert before.info is not None
     assert after.info is not None
     assert (before.info.counts["chatItem"], after.info.counts["chatItem"]) == (0, 1)
+
+
+def test_an_archive_is_no_problem(tmp_path: Path) -> None:
+    """It lies beside the backups it was made from; what SQLite keeps beside it is not listed."""
+    (tmp_path / "a.backup").write_bytes(record(HEADER))
+    archive.open(tmp_path / "b.archive", create=True).close()
+    (tmp_path / "b.archive-wal").write_bytes(b"x")
+    assert [(book.name, book.is_archive, book.problem) for book in look(tmp_path)] == [
+        ("a.backup", False, ""),
+        ("b.archive", True, ""),
+    ]

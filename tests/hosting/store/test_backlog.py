@@ -61,6 +61,17 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
     assert [(one.owner, one.of_organization) for one in found if one.id == well] == [("admin", False)]
 
 
+def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Database) -> None:
+    """With how many there were, and what the last one met."""
+    failing, behind = (hooks.add_hook(database, Home("service"), COLUMNS, is_system=True).id for _ in range(2))
+    told(database, failing, "failed", error="first")
+    told(database, failing, "failed", error="last")
+    told(database, behind, "waiting", created_at=10)
+    found, total = stuck_hooks(database, skip=0, limit=10)
+    assert [(one.id, one.waiting, one.failed) for one in found] == [(behind, 1, 0), (failing, 0, 2)]
+    assert (found[1].error, total) == ("last", 2)
+
+
 def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
     """Whatever became of it, and without what was sent."""
     first, second, third = (hooks.add_hook(database, Home("service"), COLUMNS).id for _ in range(3))

@@ -14,17 +14,41 @@ def test_health_says_what_is_well_and_what_is_not(guild: Guild, monkeypatch: pyt
     with counting_queries(guild.world.database, monkeypatch) as asked:
         text = admin.get("/-/admin").text
     assert len(asked) <= 15
-    assert "Not well" not in text
+    assert "Unhealthy" not in text
+    assert text.count("Healthy") == 5
     assert "SQLite 3" in text or "PostgreSQL" in text
     assert str(guild.world.service.settings.data) in text
     monkeypatch.setattr("holdfast.hosting.health.expected", lambda: "9999")
-    assert "but this version expects 9999" in admin.get("/-/admin").text
+    text = admin.get("/-/admin").text
+    assert "but this version expects 9999" in text
+    assert "Unhealthy: Tables of the database." in text
+
+
+def test_failures_of_webhooks_are_not_healthy_and_the_link_leads_to_them(guild: Guild) -> None:
+    """From the health page to the hook, and from there to its deliveries that failed."""
+    admin = guild.visit("admin")
+    path = "/repos/guild/ship/hooks"
+    number = made(guild.api, path, active=True)["id"]
+    tried(guild.api, path, number)
+    with guild.world.database.write() as connection:
+        connection.execute(deliveries.update().values(state="failed", tries=8, error="no connection"))
+    text = admin.get("/-/admin").text
+    assert text.count("Healthy") == 4
+    assert "Unhealthy: Webhooks." in text
+    assert "1 delivery failed lately" in text
+    assert 'href="/-/admin/deliveries">Show the failures' in text
+    text = admin.get("/-/admin/deliveries").text
+    assert "no connection" in text
+    assert "1 failed" in text
+    address = f"/guild/ship/settings/hooks/{number}/deliveries?status=failed"
+    assert f'href="{address}"' in text
+    assert guild.visit("ada").get(address).status_code == 200
 
 
 def test_the_queue_shows_what_waits_and_why(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:
     """With links to the pages of hooks an administrator may look after; of somebody's own there are none."""
     admin = guild.visit("admin")
-    assert "Everything has been sent" in admin.get("/-/admin/deliveries").text
+    assert "Everything has been sent, nothing failed lately" in admin.get("/-/admin/deliveries").text
     for path in ("/repos/guild/ship/hooks", "/orgs/guild/hooks"):
         number = made(guild.api, path, active=True, name=EVIL)["id"]
         tried(guild.api, path, number)

@@ -26,6 +26,17 @@ waits = (
     .group_by(deliveries.c.hook_id)
     .subquery()
 )
+failures = (
+    select(
+        deliveries.c.hook_id,
+        func.count().label("failed"),
+        func.max(deliveries.c.id).label("newest"),
+    )
+    .where(deliveries.c.state == "failed")
+    .group_by(deliveries.c.hook_id)
+    .subquery()
+)
+last_failure = deliveries.alias("last_failure")
 keeper, owner = users.alias("keeper"), users.alias("owner")
 STUCK = (
     select(
@@ -36,25 +47,36 @@ STUCK = (
         func.coalesce(waits.c.waiting, 0).label("waiting"),
         func.coalesce(waits.c.oldest, 0).label("oldest"),
         func.coalesce(deliveries.c.tries, 0).label("tries"),
-        func.coalesce(deliveries.c.error, "").label("error"),
+        func.coalesce(deliveries.c.error, last_failure.c.error, "").label("error"),
         func.coalesce(deliveries.c.due_at, 0).label("due_at"),
         func.coalesce(owner.c.is_organization, False).label("of_organization"),  # an SQL value
+        func.coalesce(failures.c.failed, 0).label("failed"),
     )
     .select_from(
         hooks.outerjoin(waits, waits.c.hook_id == hooks.c.id)
         .outerjoin(deliveries, deliveries.c.id == waits.c.first)
+        .outerjoin(failures, failures.c.hook_id == hooks.c.id)
+        .outerjoin(last_failure, last_failure.c.id == failures.c.newest)
         .outerjoin(repositories, repositories.c.id == hooks.c.repository_id)
         .outerjoin(keeper, keeper.c.id == repositories.c.owner_id)
         .outerjoin(owner, owner.c.id == hooks.c.owner_id)
     )
-    .where(or_(waits.c.waiting > 0, hooks.c.paused_at > 0))
-    .order_by((hooks.c.paused_at > 0).desc(), func.coalesce(waits.c.oldest, 0), hooks.c.id)
+    .where(or_(waits.c.waiting > 0, failures.c.failed > 0, hooks.c.paused_at > 0))
+    .order_by(
+        (hooks.c.paused_at > 0).desc(),
+        (func.coalesce(waits.c.waiting, 0) > 0).desc(),
+        func.coalesce(waits.c.oldest, 0),
+        hooks.c.id,
+    )
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A hook that is paused or behind; `tries`, `error` and `due_at` are those of what is to be sent first."""
+    """A hook that is paused, behind or failed; `tries` and `due_at` are those of what is to be sent first.
+
+    So is `error`, or else it is that of the last delivery that failed.
+    """
 
     id: int
     scope: str
@@ -72,10 +94,12 @@ class Stuck:
     error: str
     due_at: int
     of_organization: bool
+    failed: int
+    """Deliveries that were given up, in the time deliveries are kept."""
 
 
 def stuck_hooks(database: Database, *, skip: int, limit: int) -> tuple[list[Stuck], int]:
-    """Return one page of the hooks that are paused or have something waiting, paused ones first, and how many."""
+    """Return one page of the hooks that are paused, behind or had failures, paused ones first, and how many."""
     with database.read() as connection:
         rows = connection.execute(STUCK.offset(skip).limit(limit)).all()
         counted = select(func.count()).select_from(STUCK.order_by(None).subquery())

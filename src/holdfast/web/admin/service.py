@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 import msgspec
+from jinja2.filters import do_filesizeformat as filesizeformat
 from sqlalchemy import func, select, text
 
 from holdfast import __version__
@@ -26,6 +27,8 @@ from holdfast.web.settings.frames import ACCOUNT, ADMIN, in_admin
 
 __all__ = ["list_organizations_page", "show_deliveries", "show_health", "show_settings_page"]
 
+# More deliveries than this do not wait unless something is wrong.
+MANY_WAITING: Final = 1000
 EVERYBODY: Final = ("public", "limited", "private")
 CHECKS: Final = (("database", "Database"), ("migrations", "Tables of the database"), ("data", "Data folder"))
 
@@ -42,6 +45,37 @@ class Counts:
     waiting: int
     failed: int
     """In the time deliveries are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something the health page looks at, and why it is not healthy."""
+
+    name: str
+    problem: str
+    detail: str = ""
+    link: str = ""
+    link_text: str = ""
+
+
+def watched(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
+    """Judge the room on the disk and the deliveries of webhooks."""
+    waiting, failed = counted.waiting, counted.failed
+    problems = [
+        *([f"{waiting:,} deliveries wait to be sent"] if waiting > MANY_WAITING else []),
+        *([f"{failed:,} {'deliveries' if failed > 1 else 'delivery'} failed lately"] if failed else []),
+    ]
+    room = f"{filesizeformat(free)} free of {filesizeformat(total)}"
+    return (
+        Check("Room on the disk", "less than a twentieth is free" if free < total // 20 else "", room),
+        Check(
+            "Webhooks",
+            ", ".join(problems),
+            f"{waiting:,} waiting, {failed:,} failed lately",
+            f"{ADMIN}/deliveries",
+            "Show the failures" if failed else "Show deliveries",
+        ),
+    )
 
 
 class FindQuery(msgspec.Struct, frozen=True):
@@ -90,13 +124,17 @@ def show_health(call: Call) -> Raw:
     problems = health.problems(host)
     database, size = database_facts(host)
     disk = shutil.disk_usage(host.settings.data)
+    counted = counts(host)
     return in_admin(
         call,
         "admin/health.html",
         at="Health",
         title="Health",
-        checks=[(words, problems.get(name, "")) for name, words in CHECKS],
-        counts=counts(host),
+        checks=[
+            *(Check(words, problems.get(name, "")) for name, words in CHECKS),
+            *watched(counted, free=disk.free, total=disk.total),
+        ],
+        counts=counted,
         versions=[
             ("Holdfast", __version__),
             ("Python", platform.python_version()),
@@ -106,9 +144,7 @@ def show_health(call: Call) -> Raw:
             ("System", f"{platform.system()} {platform.release()} on {platform.machine()}"),
         ],
         database_size=size,
-        disk=disk,
         data=host.settings.data,
-        little=disk.free < disk.total // 20,
     )
 
 
