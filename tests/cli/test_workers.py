@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,9 +17,6 @@ import pytest
 from holdfast.cli.workers import how_many
 from tests.cli.test_serve import address, served
 from tests.conftest import wait_for
-
-# Processes that start, die and end take their time; `make test-long` runs these.
-pytestmark = pytest.mark.long
 
 
 @pytest.fixture
@@ -75,6 +73,7 @@ def slow_request(url: str) -> Callable[[], bytes]:
     return rest
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, three: None) -> None:
     """No request fails but those the killed one had, and no zombie stays."""
     with served(tmp_path / "data") as (process, banner):
@@ -88,7 +87,13 @@ def test_a_worker_that_is_killed_is_replaced_and_requests_go_on(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("workers", "number"), [(1, signal.SIGTERM), (1, signal.SIGINT), (3, signal.SIGTERM), (3, signal.SIGQUIT)]
+    ("workers", "number"),
+    [
+        (3, signal.SIGTERM),
+        pytest.param(1, signal.SIGTERM, marks=pytest.mark.long),
+        pytest.param(1, signal.SIGINT, marks=pytest.mark.long),
+        pytest.param(3, signal.SIGQUIT, marks=pytest.mark.long),
+    ],
 )
 def test_a_request_in_flight_is_answered_before_the_end(
     tmp_path: Path, three: None, monkeypatch: pytest.MonkeyPatch, workers: int, number: signal.Signals
@@ -104,7 +109,7 @@ def test_a_request_in_flight_is_answered_before_the_end(
         process.send_signal(number)
         wait_for(lambda: not answers(url))
         assert rest().startswith(b"HTTP/1.1 303")
-        _out, err = process.communicate(timeout=20)
+        _out, err = process.communicate(timeout=60)
         assert process.returncode == (130 if number == signal.SIGINT else 0)
         assert "Traceback" not in err
         assert gone(workers_were)
@@ -122,6 +127,7 @@ def large_repository(url: str, data: Path) -> str:
     return done.stdout.decode().strip()
 
 
+@pytest.mark.long
 def test_a_clone_in_flight_is_finished_before_the_end(tmp_path: Path, three: None) -> None:
     """The client that has read a part of a large pack gets all of it."""
     with served(tmp_path / "data") as (process, banner):
@@ -148,6 +154,7 @@ def test_a_clone_in_flight_is_finished_before_the_end(tmp_path: Path, three: Non
     subprocess.run(index, input=pack, check=True, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_second_signal_ends_at_once(
     tmp_path: Path, three: None, monkeypatch: pytest.MonkeyPatch, workers: int
@@ -170,6 +177,7 @@ def test_a_second_signal_ends_at_once(
             assert rest() == b""
 
 
+@pytest.mark.long
 def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) -> None:
     """At SIGHUP all are new in the end, and at no moment nobody answers."""
     with served(tmp_path / "data") as (process, banner):
@@ -184,6 +192,7 @@ def test_workers_are_restarted_one_after_the_other(tmp_path: Path, three: None) 
         assert answers(url)
 
 
+@pytest.mark.long
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) -> None:
     """A kill of the parent leaves nobody on the port."""
     with served(tmp_path / "data") as (process, banner):
@@ -194,6 +203,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path, three: None) ->
         wait_for(lambda: gone(workers))
 
 
+@pytest.mark.long
 def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
     """Whichever is asked for the metrics, it tells of all requests, also those of workers that are gone."""
     with served(tmp_path / "data") as (process, banner):
@@ -209,6 +219,7 @@ def test_all_workers_are_counted_together(tmp_path: Path, three: None) -> None:
             assert line in httpx.get(f"{url}/metrics").text
 
 
+@pytest.mark.long
 def test_a_service_cleans_up_after_one_that_was_killed(tmp_path: Path, three: None) -> None:
     """What workers counted in goes with the service, or with the next one."""
     data = tmp_path / "data"
@@ -270,6 +281,79 @@ def test_workers_that_die_at_once_are_started_again_ever_more_slowly(tmp_path: P
         out, _ = process.communicate(timeout=20)
         assert len(log.read_text()) < 20
     assert out == f"ended by {int(signal.SIGTERM)}\n"
+
+
+# Says which process it is, and then works until it is told to end, or its parent is gone.
+WORKING = (
+    "signal.signal(signal.SIGTERM, lambda *_: os._exit(0)); "
+    "open({log!r}, 'a').write(f'{{os.getpid()}}\\n'); on_started(); os.read(parent_gone, 1)"
+)
+
+
+def started(log: Path) -> list[int]:
+    """List the workers that have been started so far."""
+    return [int(line) for line in log.read_text().split()] if log.exists() else []
+
+
+def test_a_worker_that_ends_is_replaced(tmp_path: Path) -> None:
+    """And the other one is left alone."""
+    log = tmp_path / "starts"
+    with supervise(WORKING.format(log=str(log))) as process:
+        wait_for(lambda: len(started(log)) == 2, 60)
+        victim, other = started(log)
+        os.kill(victim, signal.SIGKILL)
+        wait_for(lambda: len(started(log)) == 3, 60)
+        wait_for(lambda: children(process.pid) == {other, started(log)[2]}, 60)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+    assert out == f"ended by {int(signal.SIGTERM)}\n"
+    assert gone(set(started(log)))
+
+
+def test_every_worker_is_replaced_when_that_is_asked_for(tmp_path: Path) -> None:
+    """One after the other: there are never fewer than before."""
+    log = tmp_path / "starts"
+    with supervise(WORKING.format(log=str(log))) as process:
+        wait_for(lambda: len(started(log)) == 2, 60)
+        before = set(started(log))
+        process.send_signal(signal.SIGHUP)
+
+        def replaced() -> bool:
+            now = children(process.pid)
+            assert len(now) >= 2
+            return not now & before and len(now) == 2
+
+        wait_for(replaced, 60)
+        assert len(started(log)) == 4
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert gone(set(started(log)))
+
+
+def test_a_second_signal_ends_workers_that_do_not_end(tmp_path: Path) -> None:
+    """The first one waits for them."""
+    log = tmp_path / "starts"
+    body = WORKING.format(log=str(log)).replace("lambda *_: os._exit(0)", "signal.SIG_IGN")
+    with supervise(body) as process:
+        wait_for(lambda: len(started(log)) == 2, 60)
+        process.send_signal(signal.SIGTERM)
+        pause = threading.Event()
+        while process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            pause.wait(0.05)
+        # The last signal may come when it minds none any more.
+        assert process.returncode in {0, -signal.SIGTERM}
+    assert gone(set(started(log)))
+
+
+def test_workers_learn_that_their_parent_is_gone(tmp_path: Path) -> None:
+    """The pipe they are given closes with it."""
+    log = tmp_path / "starts"
+    with supervise(WORKING.format(log=str(log))) as process:
+        wait_for(lambda: len(started(log)) == 2, 60)
+        process.kill()
+        process.wait()
+        wait_for(lambda: gone(set(started(log))), 60)
 
 
 def test_how_many_workers_run() -> None:
