@@ -22,7 +22,7 @@ QUEUE_LENGTH: Final = 64
 # Whoever has waited for longer is told to come again: a machine that is busy must not work off old guesses.
 WAIT_SECONDS: Final = 5.0
 # Hashing takes several processors; event loops go first.
-NICENESS: Final = 10
+NICENESS: Final = 5
 
 
 class PasswordPool:
