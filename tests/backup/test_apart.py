@@ -23,13 +23,15 @@ def test_a_file_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_no_part_of_a_folder_is_written_over(tmp_path: Path) -> None:
-    """Its messages are in one of three files."""
+    """Its messages are in one of three files, and nothing else is put beside them."""
     snapshot = folder_of(small(), tmp_path)
     with backup.open(snapshot, KEYS) as source:
         for name in ("main", "metadata", "files"):
             with pytest.raises(UnwritableBackup):
                 keep_apart(source, snapshot / name)
-        keep_apart(source, snapshot / "copy")
+        with pytest.raises(UnwritableBackup, match="inside the backup it is made from"):
+            keep_apart(source, snapshot / "copy")
+        keep_apart(source, snapshot.parent / "copy")
 
 
 def test_what_has_no_name_is_apart_from_everything(tmp_path: Path) -> None:

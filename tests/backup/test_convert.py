@@ -10,7 +10,7 @@ from holdfast import backup
 from holdfast.backup import Backup, BackupError, KeyMaterial
 from holdfast.backup.container.folder import find_snapshots
 from holdfast.backup.convert import Conversion, To, convert, form_of
-from holdfast.backup.errors import DamagedBackup, KeyIncomplete, UnreadableBackup
+from holdfast.backup.errors import DamagedBackup, KeyIncomplete, TargetRefused, UnreadableBackup
 from holdfast.backup.schema.backup_pb2 import AdHocCall, Frame
 from tests.backup.streams import (
     HEADER,
@@ -177,13 +177,19 @@ def test_encrypting_needs_keys_and_a_folder_needs_a_place(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_may_be_converted_onto_itself(tmp_path: Path) -> None:
-    """It is replaced once the new one is whole."""
-    file = tmp_path / "x"
+def test_a_file_is_not_converted_onto_itself(tmp_path: Path) -> None:
+    """It may be the only one there is; another file is replaced when that is said."""
+    file, other = tmp_path / "x", tmp_path / "y"
     file.write_bytes(stream_of(small()))
+    other.write_bytes(b"precious")
     with backup.open(file) as source:
-        convert(source, file, To.JSONL)
-    assert file.read_bytes() == lines_of(small())
+        with pytest.raises(TargetRefused, match="is the backup itself"):
+            convert(source, file, To.JSONL, replace=True)
+        with pytest.raises(TargetRefused, match="exists already"):
+            convert(source, other, To.JSONL)
+        assert (file.read_bytes(), other.read_bytes()) == (stream_of(small()), b"precious")
+        convert(source, other, To.JSONL, replace=True)
+    assert other.read_bytes() == lines_of(small())
 
 
 def test_a_backup_is_converted_in_flat_memory(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ def export(home: Path, *files: tuple[bytes, FilePointer], chat: str = "Choir", s
     return home
 
 
-def written(source: Path, target: Path) -> list[Extracted]:
+def written(source: Path, target: Path, *, replace: bool = False) -> list[Extracted]:
     """Write out the attachments of a backup."""
     with backup.open(source, KEYS) as found:
-        return list(extract(found, target))
+        return list(extract(found, target, replace=replace))
 
 
 def names_in(target: Path) -> list[str]:
@@ -162,7 +162,7 @@ def test_a_sample_folder_is_written_out_whole(tmp_path: Path) -> None:
 
 
 def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
-    """And gives the same answer; what was changed meanwhile is put right."""
+    """And gives the same answer; what was changed meanwhile is reported, and put right if it may be replaced."""
     snapshot = folder_of(sample(100), tmp_path)
     first = written(snapshot, tmp_path / "out")
     files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
@@ -172,7 +172,9 @@ def test_a_second_run_writes_nothing_again(tmp_path: Path) -> None:
     content = files[0].read_bytes()
     files[0].write_bytes(bytes(len(content)))
     files[1].unlink()
-    assert written(snapshot, tmp_path / "out") == first
+    assert [bool(one.problem) for one in written(snapshot, tmp_path / "out")].count(True) == 1
+    assert files[0].read_bytes() == bytes(len(content))
+    assert written(snapshot, tmp_path / "out", replace=True) == first
     assert files[0].read_bytes() == content
     assert files[1].is_file()
 

@@ -108,7 +108,7 @@ def test_an_ordering_rule_stops_the_writer_and_leaves_nothing(form: str, tmp_pat
     """Whatever was at that place before is still there."""
     target = tmp_path / "x"
     target.write_bytes(b"precious")
-    with pytest.raises(OrderBroken) as caught, FILES[form](target, HEADER) as writer:
+    with pytest.raises(OrderBroken) as caught, FILES[form](target, HEADER, replace=True) as writer:
         writer.write(Frame(account=AccountData()))
         writer.write(Frame(recipient=Recipient(id=0)))
     assert (caught.value.rule, caught.value.frame) == ("recipient.id.zero", 2)

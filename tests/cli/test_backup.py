@@ -202,7 +202,7 @@ def test_convert_spells_names_as_asked(run: Run, tmp_path: Path) -> None:
         target = tmp_path / f"{names}.jsonl"
         assert run("backup", "convert", str(tmp_path / "a"), str(target), "--names", names).status == 0
         assert word in target.read_text()
-        assert run("backup", "convert", str(target), str(tmp_path / "back.binproto")).status == 0
+        assert run("backup", "convert", str(target), str(tmp_path / "back.binproto"), "--force").status == 0
         assert (tmp_path / "back.binproto").read_bytes() == stream_of(sample(450))
 
 
@@ -306,7 +306,7 @@ def test_sample_writes_the_form_its_name_says(run: Run, tmp_path: Path, name: st
     assert (ran.status, ran.out, ran.err) == (0, "", "")
     with backup.open(target) as found:
         assert (found.header, *(frame.raw for frame in found)) == sample(30)
-    assert run("backup", "sample", str(target), "--messages", "30", "--seed", "-7").status == 0
+    assert run("backup", "sample", str(target), "--messages", "30", "--seed", "-7", "--force").status == 0
     with backup.open(target) as found:
         assert found.header != sample(30)[0]
 

@@ -154,7 +154,16 @@ def test_crop_writes_part_of_a_backup(run: Run, home: Path) -> None:
     assert "1 of " in ran.out
     check(target.read_bytes())
     ran = run(
-        "backup", "crop", str(home / "b.binproto"), str(target), "--since", "2023", "--until", "2023", "--json"
+        "backup",
+        "crop",
+        str(home / "b.binproto"),
+        str(target),
+        "--since",
+        "2023",
+        "--until",
+        "2023",
+        "--json",
+        "--force",
     )
     done = json.loads(ran.out)
     assert 0 < done["messages"] < 60
@@ -186,9 +195,13 @@ def test_crop_goes_from_pipe_to_pipe(spawn: Run, home: Path) -> None:
     assert difference(ran.out.encode(), data).same
 
 
-def test_a_backup_may_be_written_over(run: Run, home: Path) -> None:
-    """It is read to its end first, and replaced at once."""
-    a = home / "a.binproto"
-    assert run("backup", "merge", str(a), str(home / "b.binproto"), "-o", str(a)).status == 0
-    assert difference(a.read_bytes(), (home / "b.binproto").read_bytes()).same
-    assert run("backup", "crop", str(a), str(a), "--chat", "Note to Self").status == 0
+def test_a_backup_is_not_written_over(run: Run, home: Path) -> None:
+    """It may be the only one; what is made from it may replace an older one of its kind."""
+    a, c = home / "a.binproto", home / "c.binproto"
+    before = a.read_bytes()
+    assert run("backup", "merge", str(a), str(home / "b.binproto"), "-o", str(a), "--force").status == Exit.NO
+    assert run("backup", "crop", str(a), str(a), "--chat", "Note to Self", "--force").status == Exit.NO
+    assert a.read_bytes() == before
+    c.write_bytes(b"older")
+    assert run("backup", "merge", str(a), str(home / "b.binproto"), "-o", str(c), "--force").status == 0
+    assert difference(c.read_bytes(), (home / "b.binproto").read_bytes()).same

@@ -32,7 +32,7 @@ def test_encrypted_backups_and_folders_need_their_key(run: Run, tmp_path: Path) 
     for source in (tmp_path / "sealed", snapshot):
         ran = run(
             *("backup", "redact", str(source), str(tmp_path / "copy"), "--seed", "4"),
-            *("--key-file", str(tmp_path / "keys"), "--json"),
+            *("--key-file", str(tmp_path / "keys"), "--json", "--force"),
         )
         assert (ran.status, ran.err) == (0, "")
         assert json.loads(ran.out) == {
@@ -87,6 +87,6 @@ def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(small()))
     ran = run("backup", "redact", str(source), str(source))
-    assert (ran.status, ran.out) == (Exit.UNREADABLE, "")
+    assert (ran.status, ran.out) == (Exit.NO, "")
     assert ran.err.startswith("error: ")
     assert source.read_bytes() == stream_of(small())

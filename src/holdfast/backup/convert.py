@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from holdfast.backup import writer
+from holdfast.backup.apart import keep_apart
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.attachments import Attachment, content_path, encrypt_attachment
 from holdfast.backup.container.folder import STORE
 from holdfast.backup.container.media import Media
 from holdfast.backup.container.metadata import ForwardSecrecy
+from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.errors import AttachmentError, UnreadableBackup
 from holdfast.backup.media import kept
@@ -60,21 +62,25 @@ def convert(
     keys: KeyMaterial | None = None,
     names: Names = "spec",
     forward_secrecy: ForwardSecrecy | None = None,
+    replace: bool = False,
 ) -> Conversion:
     """Write a backup in another form. Frames are not judged: what is wrong with them is still there afterwards.
 
     `keys` are those to encrypt with, `names` is the spelling of JSON names. A folder also gets the attachments,
     where the source has them, an encrypted container `forward_secrecy`, if its keys have the token that is in it.
+    With `replace` a file that is there already is replaced; the source never is.
     """
+    if isinstance(target, Path):
+        keep_apart(source, target)
     store = KeyMaterial() if keys is None else keys
     copied: list[str] = []
     problems: list[str] = []
     openers: dict[To, Callable[[], AbstractContextManager[BackupWriter]]] = {
-        To.STREAM: lambda: writer.write_stream(target, source.header, unchecked=True),
-        To.JSONL: lambda: writer.write_lines(target, source.header, names=names, unchecked=True),
-        To.JSON: lambda: writer.write_array(target, source.header, names=names, unchecked=True),
+        To.STREAM: lambda: writer.write_stream(target, source.header, unchecked=True, replace=replace),
+        To.JSONL: lambda: writer.write_lines(target, source.header, names=names, unchecked=True, replace=replace),
+        To.JSON: lambda: writer.write_array(target, source.header, names=names, unchecked=True, replace=replace),
         To.CONTAINER: lambda: writer.write_container(
-            target, source.header, store, forward_secrecy=forward_secrecy, unchecked=True
+            target, source.header, store, forward_secrecy=forward_secrecy, unchecked=True, replace=replace
         ),
         To.FOLDER: lambda: writer.write_snapshot(folder_of(target), source.header, store, copied, unchecked=True),
     }
@@ -110,6 +116,6 @@ def copy_medium(media: Media, attachment: Attachment, path: Path) -> None:
     """Encrypt one attachment under its own key."""
     if path.is_file():
         return
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     with media.open(attachment) as plain, write_whole(path) as target:
         encrypt_attachment(plain, target, attachment.local_key)

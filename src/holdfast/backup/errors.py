@@ -10,6 +10,7 @@ BackupError
 ├── UnfitJson                 a JSON object does not describe a record of the format
 ├── OversizedBackup           it opens to more than is allowed
 ├── UnwritableBackup          the target cannot be written
+│   └── TargetRefused         the target exists already, or is the backup it is made from
 ├── OrderBroken               a frame was written against the ordering rules
 ├── LogRefused                the change log of a repair is none, or not of this backup
 ├── DifferentAccounts         backups of two accounts cannot be made one
@@ -64,6 +65,7 @@ __all__ = [
     "OrderBroken",
     "OversizedBackup",
     "QueryRefused",
+    "TargetRefused",
     "UnfitJson",
     "UnknownChat",
     "UnreadableBackup",
@@ -165,6 +167,10 @@ class OversizedBackup(BackupError):
 
 class UnwritableBackup(BackupError):
     """The target cannot be written: no such folder, no room, no permission."""
+
+
+class TargetRefused(UnwritableBackup):
+    """The target exists already and may not be replaced, or is the backup it would be made from."""
 
 
 class OrderBroken(BackupError):

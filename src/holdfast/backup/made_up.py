@@ -45,12 +45,18 @@ class SampleMedia:
 
 
 def write_sample(
-    records: Iterator[bytes], target: Path | BinaryIO, to: To, *, seed: int, keys: KeyMaterial | None = None
+    records: Iterator[bytes],
+    target: Path | BinaryIO,
+    to: To,
+    *,
+    seed: int,
+    keys: KeyMaterial | None = None,
+    replace: bool = False,
 ) -> Conversion | None:
     """Write the records of `sample_records` in a form; a folder also gets the attachments of `seed`."""
     header = next(records)
     if to is To.STREAM:
-        with write_stream(target, header, unchecked=True) as writer:
+        with write_stream(target, header, unchecked=True, replace=replace) as writer:
             for record in records:
                 writer.write(record)
         return None
@@ -61,4 +67,4 @@ def write_sample(
         plain.seek(0)
         with opening.open(plain) as backup:
             backup.media = SampleMedia(sample_media(seed))
-            return convert(backup, target, to, keys=keys)
+            return convert(backup, target, to, keys=keys, replace=replace)

@@ -12,15 +12,18 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
+from holdfast.backup.apart import keep_apart
 from holdfast.backup.container.attachments import Attachment, LocalKey
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.media import Media
+from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.dates import moment
 from holdfast.backup.errors import (
     AttachmentError,
     AttachmentMissing,
     KeyRefused,
+    TargetRefused,
     UnreadableBackup,
     UnwritableBackup,
 )
@@ -231,12 +234,14 @@ def chat_names(backup: Backup) -> dict[int, str]:
     return chats
 
 
-def extract(backup: Backup, folder: Path) -> Iterator[Extracted]:
+def extract(backup: Backup, folder: Path, *, replace: bool = False) -> Iterator[Extracted]:
     """Write the attachments of a local folder or export out as ordinary files, each content once.
 
     Each goes into a folder named after its chat, under its own name and the time it was sent. One that is missing
-    or damaged is reported and does not stop the others. What is already there is not written again.
+    or damaged is reported and does not stop the others. What is already there is not written again; another file
+    of the same name is reported too, unless it may be replaced.
     """
+    keep_apart(backup, folder)
     media = backup.media
     if media is None:
         raise UnreadableBackup(f"{backup.name} is a {backup.form.value}, which has no attachments beside it")
@@ -249,10 +254,10 @@ def extract(backup: Backup, folder: Path) -> Iterator[Extracted]:
                 path = place(folder, chats.get(pointer.chat, "Other"), pointer, start, taken)
                 if not holds(path, attachment):
                     make_folder(path.parent)
-                    with write_whole(path) as target:
+                    with write_whole(path, replace=replace) as target:
                         target.write(start)
                         shutil.copyfileobj(source, target, CHUNK)
-        except AttachmentError as error:
+        except (AttachmentError, TargetRefused) as error:
             yield Extracted(pointer.frame, attachment.name, None, 0, str(error))
         else:
             taken.add(folded(path))
@@ -287,9 +292,9 @@ def holds(path: Path, attachment: Attachment) -> bool:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, where there is none yet."""
+    """Make a folder that only its owner can look into, where there is none yet."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path)
     except OSError as error:
         raise UnwritableBackup(f"{path} cannot be made: {error.strerror}") from error
 

@@ -394,7 +394,9 @@ def open(  # noqa: A001  # backup.open() is what people look for
     )
     with ExitStack() as stack:
         if not isinstance(source, str | PathLike):
-            name = str(getattr(source, "name", "the input"))
+            # A file without a name, such as a temporary one, has a number in its place.
+            given = getattr(source, "name", None)
+            name = given if isinstance(given, str) else "the input"
             with reading(name):
                 return opener.file(source, name, stack, None)
         path = Path(source)

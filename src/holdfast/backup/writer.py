@@ -15,9 +15,10 @@ from holdfast.backup.container import ForwardSecrecy, GzipWriter, KeyMaterial, L
 from holdfast.backup.container.chunks import Sink
 from holdfast.backup.container.folder import MAIN, MANIFEST, METADATA, UNFINISHED
 from holdfast.backup.container.manifest import write_manifest
+from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import sync_folder, write_whole
 from holdfast.backup.dates import moment
-from holdfast.backup.errors import KeyIncomplete, UnwritableBackup
+from holdfast.backup.errors import KeyIncomplete, TargetRefused, UnwritableBackup
 from holdfast.backup.order import Order
 from holdfast.backup.schema import BackupInfo
 from holdfast.backup.schema import Frame as FrameMessage
@@ -138,10 +139,10 @@ class ArrayTarget:
 
 
 @contextmanager
-def sink_at(target: Path | BinaryIO) -> Iterator[BinaryIO]:
+def sink_at(target: Path | BinaryIO, *, replace: bool = False) -> Iterator[BinaryIO]:
     """Open a path to be written whole or not at all; an open file is taken as it is."""
     if isinstance(target, Path):
-        with write_whole(target) as file:
+        with write_whole(target, replace=replace) as file:
             yield file
     else:
         yield target
@@ -150,28 +151,38 @@ def sink_at(target: Path | BinaryIO) -> Iterator[BinaryIO]:
 
 @contextmanager
 def write_stream(
-    target: Path | BinaryIO, header: bytes | BackupInfo, *, unchecked: bool = False
+    target: Path | BinaryIO, header: bytes | BackupInfo, *, unchecked: bool = False, replace: bool = False
 ) -> Iterator[BackupWriter]:
-    """Write a plain frame stream."""
-    with sink_at(target) as sink:
+    """Write a plain frame stream; a file that is there already is kept, unless it may be replaced."""
+    with sink_at(target, replace=replace) as sink:
         yield BackupWriter(StreamTarget(sink), header, unchecked=unchecked)
 
 
 @contextmanager
 def write_lines(
-    target: Path | BinaryIO, header: bytes | BackupInfo, *, names: Names = "spec", unchecked: bool = False
+    target: Path | BinaryIO,
+    header: bytes | BackupInfo,
+    *,
+    names: Names = "spec",
+    unchecked: bool = False,
+    replace: bool = False,
 ) -> Iterator[BackupWriter]:
     """Write JSON Lines."""
-    with sink_at(target) as sink:
+    with sink_at(target, replace=replace) as sink:
         yield BackupWriter(LinesTarget(sink, names), header, unchecked=unchecked)
 
 
 @contextmanager
 def write_array(
-    target: Path | BinaryIO, header: bytes | BackupInfo, *, names: Names = "spec", unchecked: bool = False
+    target: Path | BinaryIO,
+    header: bytes | BackupInfo,
+    *,
+    names: Names = "spec",
+    unchecked: bool = False,
+    replace: bool = False,
 ) -> Iterator[BackupWriter]:
     """Write an array of records in JSON."""
-    with sink_at(target) as sink:
+    with sink_at(target, replace=replace) as sink:
         array = ArrayTarget(sink, names)
         yield BackupWriter(array, header, unchecked=unchecked)
         array.finish()
@@ -185,6 +196,7 @@ def write_container(
     *,
     forward_secrecy: ForwardSecrecy | None = None,
     unchecked: bool = False,
+    replace: bool = False,
     level: int = 6,
 ) -> Iterator[BackupWriter]:
     """Write an encrypted container, padded as clients do.
@@ -197,7 +209,7 @@ def write_container(
     secret = keys.message_keys(modern=modern)
     metadata = (forward_secrecy or made_up_metadata()) if modern else None
     with (
-        sink_at(target) as sink,
+        sink_at(target, replace=replace) as sink,
         encrypt(sink, secret, forward_secrecy=metadata) as sealer,
         GzipWriter(sealer, level=level) as plain,
     ):
@@ -228,16 +240,18 @@ def write_snapshot(
     with ExitStack() as stack:
         try:
             if final.exists():
-                raise UnwritableBackup(f"{final} exists already")
-            part.mkdir(mode=0o700, parents=True, exist_ok=True)
+                raise TargetRefused(f"{final} exists already; move it away, or name another folder")
+            make_private_folder(part)
             stack.callback(clear, part)
             metadata = LocalMetadata.seal(backup_id, root.local_metadata_key())
-            with write_whole(part / METADATA) as target:
+            with write_whole(part / METADATA, replace=True) as target:
                 target.write(metadata.to_bytes())
             local = KeyMaterial(backup_key=root, backup_id=backup_id)
-            with write_container(part / MAIN, header, local, unchecked=unchecked, level=level) as writer:
+            with write_container(
+                part / MAIN, header, local, unchecked=unchecked, replace=True, level=level
+            ) as writer:
                 yield writer
-            with write_whole(part / MANIFEST) as target:
+            with write_whole(part / MANIFEST, replace=True) as target:
                 write_manifest(target, media_names)
             part.rename(final)
             sync_folder(folder)

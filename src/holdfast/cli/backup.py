@@ -22,6 +22,7 @@ from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.opened import SourceArgument, opened
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note
+from holdfast.cli.targets import ForceOption, check_target
 from holdfast.cli.validating import list_rules, validate_backup
 from holdfast.secret import Secret
 
@@ -89,6 +90,7 @@ def convert_backup(
         Path | None,
         typer.Option("--new-key-file", help="The keys to encrypt with; without it those of the source."),
     ] = None,
+    force: ForceOption = False,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
@@ -100,6 +102,7 @@ def convert_backup(
         raise typer.BadParameter(
             f"the name {target} does not say which form to write; use --to", param_hint="--to"
         )
+    check_target(target, [source, key_file, new_key_file], force=force, folder=form is To.FOLDER)
     edited: list[int] = []
 
     def work(keys: KeyMaterial | None) -> Conversion:
@@ -111,7 +114,10 @@ def convert_backup(
         to_where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
         chosen: Names = names
         return opened(
-            source, keys, lambda found: convert(found, to_where, form, keys=new, names=chosen), edited=edited
+            source,
+            keys,
+            lambda found: convert(found, to_where, form, keys=new, names=chosen, replace=force),
+            edited=edited,
         )
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
@@ -131,17 +137,19 @@ def extract_media(
     source: SourceArgument,
     target: Annotated[Path, typer.Argument(help="The folder to write the attachments to.")],
     *,
+    force: ForceOption = False,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write the attachments of a phone's folder or an export out as ordinary files, sorted by chat."""
+    check_target(target, [source, key_file], folder=True)
 
     def work(keys: KeyMaterial | None) -> list[Extracted]:
         def run(found: backup.Backup) -> list[Extracted]:
             with count_progress("attachments") as progress:
-                return [progress(item) for item in extract(found, target)]
+                return [progress(item) for item in extract(found, target, replace=force)]
 
         return opened(source, keys, run)
 
@@ -177,14 +185,23 @@ def make_sample(
     folder: Annotated[
         bool, typer.Option("--folder", help="Write a phone's folder with attachments, and print its new key.")
     ] = False,
+    force: ForceOption = False,
 ) -> None:
     """Make up a realistic history, valid under every rule, with every kind of record and message."""
     to = To.FOLDER if folder else To.CONTAINER if encrypt else form_of(target) or To.STREAM
+    check_target(target, [], force=force, folder=to is To.FOLDER)
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
     keys = new_keys() if to in {To.FOLDER, To.CONTAINER} else None
     with count_progress("frames") as progress:
         records = (progress(record) for record in sample_records(messages, seed, edition=edition))
-        write_sample(records, where, to, seed=seed, keys=None if keys is None else read_keys(keys.reveal()))
+        write_sample(
+            records,
+            where,
+            to,
+            seed=seed,
+            keys=None if keys is None else read_keys(keys.reveal()),
+            replace=force,
+        )
     if keys is not None:
         sys.stderr.write(keys.reveal() + "\n")
 

@@ -26,6 +26,7 @@ from holdfast.cli import differences
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, waiting
+from holdfast.cli.targets import ForceOption, check_target
 
 __all__ = ["add_to"]
 
@@ -179,6 +180,7 @@ def merge_backups(
         ),
     ] = False,
     new_key_file: NewKeyOption = None,
+    force: ForceOption = False,
     key_file: KeyFilesOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
@@ -191,11 +193,14 @@ def merge_backups(
     if len(sources) < 2:
         raise typer.BadParameter("merging takes two backups or more", param_hint="SOURCES")
     form = form_for(output, to)
+    given = [*sources, *(key_file or ()), new_key_file]
+    check_target(output, given, force=force, folder=form is To.FOLDER)
+    check_target(conflicts, [*given, output], force=force)
     first: list[Conflict] = []
     with ExitStack() as stack:
         found, used = stack.enter_context(opened(sources, Keys(key, key_file or (), account_id)))
         new = keys_for(new_key_file, used, account_id)
-        listed = None if conflicts is None else stack.enter_context(write_whole(conflicts))
+        listed = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
 
         def tell(conflict: Conflict) -> None:
             if len(first) < SHOWN:
@@ -212,6 +217,7 @@ def merge_backups(
                 names=names,
                 assume_same_account=same_account,
                 on_conflict=tell,
+                replace=force,
             )
     tell_problems(done.written)
     if json:
@@ -253,6 +259,7 @@ def crop_backup(
     to: ToOption = None,
     names: NamesOption = "spec",
     new_key_file: NewKeyOption = None,
+    force: ForceOption = False,
     key_file: KeyFilesOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
@@ -266,6 +273,7 @@ def crop_backup(
     if start and end and start.first_ms > end.last_ms:
         raise typer.BadParameter("it ends before it begins", param_hint="--until")
     form = form_for(target, to)
+    check_target(target, [source, *(key_file or ()), new_key_file], force=force, folder=form is To.FOLDER)
     with (
         opened([source], Keys(key, key_file or (), account_id)) as ((found,), used),
         waiting("cropping"),
@@ -280,6 +288,7 @@ def crop_backup(
             without_media=without_media,
             keys=keys_for(new_key_file, used, account_id),
             names=names,
+            replace=force,
         )
     tell_problems(done.written)
     if json:

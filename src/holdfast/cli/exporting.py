@@ -28,6 +28,7 @@ from holdfast.cli.archive.importing import bar as import_bar
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.opened import SourceArgument
 from holdfast.cli.output import JsonOption
+from holdfast.cli.targets import check_target
 
 __all__ = ["export_backup"]
 
@@ -52,6 +53,7 @@ def export_backup(
     """Write a backup as pages or data that other programs read; the next time only what has changed."""
     check_options(to, search=search, plain=plain)
     choice, times = choice_of(chat, since, until), zone_of(zone, to)
+    check_target(target, [source, key_file], folder=True)
     problems: list[str] = []
 
     def work(keys: KeyMaterial | None) -> Written:

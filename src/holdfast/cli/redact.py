@@ -10,6 +10,7 @@ from holdfast.backup import KeyMaterial, Redaction, redact
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.opened import SourceArgument, given, size_of
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note
+from holdfast.cli.targets import ForceOption, check_target
 
 __all__ = ["redact_backup"]
 
@@ -22,17 +23,19 @@ def redact_backup(
         int | None,
         typer.Option("--seed", help="The same seed makes the same copy again; without it each copy differs."),
     ] = None,
+    force: ForceOption = False,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
     json: JsonOption = False,
 ) -> None:
     """Copy a backup without what was written in it, to attach to a bug report: same records, sizes and faults."""
+    check_target(target, [source, key_file], force=force)
     where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
 
     def work(keys: KeyMaterial | None) -> Redaction:
         with byte_progress(source.name, size_of(source)) as progress:
-            return redact(given(source), where, keys, seed=seed, progress=progress)
+            return redact(given(source), where, keys, seed=seed, progress=progress, replace=force)
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if done.damaged:

@@ -14,6 +14,7 @@ from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.opened import SourceArgument
 from holdfast.cli.output import JsonOption, console, print_json
+from holdfast.cli.targets import ForceOption, check_target
 
 __all__ = ["repair_backup"]
 
@@ -50,6 +51,7 @@ def repair_backup(
     to: Annotated[
         To | None, typer.Option("--to", help="The form to write, where the name does not say it.")
     ] = None,
+    force: ForceOption = False,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
@@ -62,15 +64,18 @@ def repair_backup(
         raise typer.BadParameter("--undo goes with neither --plan nor --drop", param_hint="--undo")
     where = Path() if target is None else target
     form = to or form_of(where)
+    if not plan:
+        check_target(target, [source, key_file, undo], force=force, folder=form is To.FOLDER)
+        check_target(log, [source, key_file, target], force=force)
     wanted = Wanted(profile, edition, purpose, drop)
 
     def work(keys: KeyMaterial | None) -> Repair | int:
         file: Path | BinaryIO = sys.stdin.buffer if str(source) == "-" else source
         if undo is not None:
-            return undo_repair(file, undo, where, keys, to=form, keys=keys)
+            return undo_repair(file, undo, where, keys, to=form, keys=keys, replace=force)
         if plan:
             return plan_repair(file, keys, wanted=wanted)
-        return repair(file, where, keys, wanted=wanted, log=log, to=form, keys=keys)
+        return repair(file, where, keys, wanted=wanted, log=log, to=form, keys=keys, replace=force)
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if isinstance(done, int):

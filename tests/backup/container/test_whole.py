@@ -1,12 +1,14 @@
 """Files appear whole or not at all."""
 
+import errno
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.errors import UnwritableBackup
+from holdfast.backup.errors import TargetRefused, UnwritableBackup
 
 
 def test_a_finished_file_is_there_and_private(tmp_path: Path) -> None:
@@ -25,7 +27,7 @@ def test_a_failed_one_leaves_what_was_there(tmp_path: Path, failure: type[BaseEx
     """The old content stays, and the part is cleared away."""
     path = tmp_path / "backup"
     path.write_bytes(b"old")
-    with pytest.raises(failure), write_whole(path) as target:
+    with pytest.raises(failure), write_whole(path, replace=True) as target:
         target.write(b"half")
         raise failure
     assert path.read_bytes() == b"old"
@@ -37,7 +39,10 @@ def test_where_nothing_can_be_written_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(UnwritableBackup, match="No such file"), write_whole(tmp_path / "none" / "x"):
         pass
     (tmp_path / "folder").mkdir()
-    with pytest.raises(UnwritableBackup, match="cannot be written"), write_whole(tmp_path / "folder"):
+    with (
+        pytest.raises(UnwritableBackup, match="cannot be written"),
+        write_whole(tmp_path / "folder", replace=True),
+    ):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
@@ -47,3 +52,50 @@ def test_a_full_disk_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(UnwritableBackup, match="No space left"), write_whole(tmp_path / "x"):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_stays_unless_it_may_be_replaced(tmp_path: Path) -> None:
+    """Also where the name leads nowhere, and where it is taken while the file is being written."""
+    path = tmp_path / "backup"
+    path.write_bytes(b"old")
+    with pytest.raises(TargetRefused, match="exists already"), write_whole(path):
+        pytest.fail("it is refused before anything is done")
+    with write_whole(path, replace=True) as target:
+        target.write(b"new")
+    assert path.read_bytes() == b"new"
+    link = tmp_path / "link"
+    link.symlink_to("nowhere")
+    with pytest.raises(TargetRefused), write_whole(link):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "link"]
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_name_that_is_taken_meanwhile_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
+) -> None:
+    """On disks without hard links too."""
+
+    def none(*_words: object, **_options: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr(os, "link", none)
+    path = tmp_path / "backup"
+    with pytest.raises(TargetRefused), write_whole(path) as target:
+        target.write(b"new")
+        path.write_bytes(b"theirs")
+    assert path.read_bytes() == b"theirs"
+    path.unlink()
+    with write_whole(path) as target:
+        target.write(b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
+    """The temporary name beside it must fit as well."""
+    path = tmp_path / ("n" * 255)
+    with write_whole(path) as target:
+        target.write(b"content")
+    assert path.read_bytes() == b"content"

@@ -69,7 +69,7 @@ def test_there_is_none_of_a_repair_that_failed(tmp_path: Path) -> None:
     """And one that was there before stays."""
     path = tmp_path / "log"
     path.write_text("older")
-    with pytest.raises(LogRefused), write_log(path, LOG):
+    with pytest.raises(LogRefused), write_log(path, LOG, replace=True):
         raise LogRefused("the disk is full")
     assert path.read_text() == "older"
     assert len(list(tmp_path.iterdir())) == 1

@@ -142,7 +142,7 @@ def test_encrypted_backups_and_folders_are_repaired_in_their_form(tmp_path: Path
         assert done.passes
         undo_repair(target, log_beside(target), back, KEYS, to=To.CONTAINER, keys=KEYS)
         assert frames_of(back) == records[1:]
-        undo_repair(target, log_beside(target), tmp_path / "plain", KEYS)
+        undo_repair(target, log_beside(target), tmp_path / "plain", KEYS, replace=True)
         assert (tmp_path / "plain").read_bytes() == stream_of(broken())
 
 

@@ -69,11 +69,11 @@ def test_what_is_broken_is_mended_and_can_be_undone(name: str, tmp_path: Path) -
     for drop in (False, True):
         wanted = Wanted(drop=drop, **how)  # type: ignore[arg-type]  # the names are right
         planned = plan_repair(source, wanted=wanted)
-        done = repair(source, target, wanted=wanted)
+        done = repair(source, target, wanted=wanted, replace=True)
         assert done == planned
         assert done.passes == (errors(target, **how) == [])
         assert drop or not any(step.loses for step in done.steps)
-        assert undo_repair(target, log_beside(target), back) == 0 or done.steps
+        assert undo_repair(target, log_beside(target), back, replace=True) == 0 or done.steps
         assert back.read_bytes() == source.read_bytes()
         if drop or not any(fix.loses for fix in REPAIRS[name]):
             assert any(step.rule == name for step in done.steps)

@@ -55,7 +55,7 @@ def copy_media(
             if not same(target, attachment.plaintext_hash):
                 with media.open(attachment) as source:
                     make_folder(target.parent)
-                    with write_whole(target) as out:
+                    with write_whole(target, replace=True) as out:
                         shutil.copyfileobj(source, out, CHUNK)
         except AttachmentError as error:
             yield Copied(attachment.name, None, 0, False, str(error))

@@ -14,6 +14,7 @@ from holdfast.backup.archive.query import Filters
 from holdfast.backup.archive.reading import Reader
 from holdfast.backup.archive.searching import Hits, Order, search
 from holdfast.backup.archive.statistics import Statistics, statistics
+from holdfast.backup.container.private import create_private_file, restrict
 from holdfast.backup.errors import ArchiveError, NotAnArchive
 from holdfast.backup.opening import Backup
 from holdfast.redacted_repr import redacted
@@ -25,21 +26,24 @@ CACHE: Final = 32 << 10
 PATIENCE_S: Final = 5.0
 # Of the text of a message, in bytes.
 LONGEST_TEXT: Final = 128 << 10
+# At the end of the name of the folder with the media.
+MEDIA: Final = "-media"
 MAGIC: Final = b"SQLite format 3\x00"
 
 
 @redacted
 class Archive(Reader):
-    """An opened archive."""
+    """An opened archive; `restricted` lists what others could read until it was opened to be written to."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
         self.path = path
+        self.restricted: tuple[Path, ...] = ()
 
     @property
     def media_folder(self) -> Path:
         """The folder beside the archive that attachments are copied to."""
-        return self.path.with_name(f"{self.path.name}-media")
+        return self.path.with_name(f"{self.path.name}{MEDIA}")
 
     def kept_file(self, path: str) -> Path | None:
         """Find an attachment in that folder, if it is there."""
@@ -104,9 +108,17 @@ class Archive(Reader):
 
 
 def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
-    """Open an archive to read it; with `create` to write to it, and make it where there is none."""
+    """Open an archive to read it; with `create` to write to it, and make it where there is none.
+
+    A new one can be read by its owner alone, whatever the umask, and so can its media and the files SQLite puts
+    beside it. One that others could read is taken from them when it is opened to be written to.
+    """
     place = Path(path)
     check_file(place, create=create)
+    restricted: tuple[Path, ...] = ()
+    if create:
+        create_private_file(place)
+        restricted = tuple(restrict(parts_of(place)))
     connection = connected(place)
     try:
         connection.execute(f"PRAGMA cache_size = -{CACHE}")
@@ -123,7 +135,21 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
     except BaseException:
         connection.close()
         raise
-    return Archive(place, connection)
+    archive = Archive(place, connection)
+    archive.restricted = restricted
+    return archive
+
+
+def parts_of(place: Path) -> Iterator[Path]:
+    """Yield all that holds what an archive says: its file, those SQLite puts beside it, and its media."""
+    yield place
+    # SQLite gives these the mode of the archive, but an older one may have left them.
+    for ending in ("-wal", "-shm", "-journal"):
+        yield place.with_name(f"{place.name}{ending}")
+    media = place.with_name(f"{place.name}{MEDIA}")
+    if media.is_dir():
+        yield media
+        yield from (folder for folder in media.iterdir() if folder.is_dir() and not folder.is_symlink())
 
 
 def check_version(connection: sqlite3.Connection, place: Path, version: int, *, empty: bool) -> None:

@@ -13,6 +13,7 @@ from typing import BinaryIO, Final
 from google.protobuf.message import Message
 
 from holdfast.backup import opening
+from holdfast.backup.apart import keep_apart
 from holdfast.backup.compare.choosing import Window, find_chats
 from holdfast.backup.compare.roster import Roster, read_roster
 from holdfast.backup.container import KeyMaterial
@@ -70,13 +71,17 @@ def crop(
     without_media: bool = False,
     keys: KeyMaterial | None = None,
     names: Names = "spec",
+    replace: bool = False,
 ) -> Cropped:
     """Write part of a backup, in any form `convert` writes.
 
     Kept are the messages of `chats` (all, if none are named) but for `without_chats`, sent within `window`.
     Without media, attachments are still listed but marked as not available; a long message is text, and stays
-    whole. A quote of a message that is left out keeps what it says, and no longer points to it.
+    whole. A quote of a message that is left out keeps what it says, and no longer points to it. With `replace` a
+    file that is there already is replaced; the source never is.
     """
+    if isinstance(target, Path):
+        keep_apart(source, target)
     roster = read_roster(source)
     kept = find_chats(roster, chats) if chats else set(roster.chats)
     kept -= find_chats(roster, without_chats)
@@ -88,7 +93,7 @@ def crop(
         file.seek(0)
         with opening.open(file) as plain:
             plain.media = source.media
-            written = convert(plain, target, to, keys=keys, names=names)
+            written = convert(plain, target, to, keys=keys, names=names, replace=replace)
     return Cropped(
         chats=len(kept),
         chats_before=len(roster.chats),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from holdfast.backup import opening
+from holdfast.backup.apart import keep_apart
 from holdfast.backup.compare.canonical import parse
 from holdfast.backup.compare.index import NOBODY, Index
 from holdfast.backup.compare.items import items
@@ -80,13 +81,18 @@ def merge(
     names: Names = "spec",
     assume_same_account: bool = False,
     on_conflict: Report | None = None,
+    replace: bool = False,
 ) -> Merged:
     """Make one backup of several of one account, and write it in any form `convert` writes.
 
     Which is later is decided by the time each was made. Where two contradict each other the later one wins, and
     `on_conflict` is told. A folder also gets the attachments of all of them. Backups of different accounts raise
-    `DifferentAccounts`, unless `assume_same_account` says otherwise.
+    `DifferentAccounts`, unless `assume_same_account` says otherwise. With `replace` a file that is there already
+    is replaced; none of the sources ever is.
     """
+    if isinstance(target, Path):
+        for source in sources:
+            keep_apart(source, target)
     rosters = [read_roster(source) for source in sources]
     if not assume_same_account:
         check_accounts(sources, rosters)
@@ -108,7 +114,7 @@ def merge(
             roster = read_roster(current)
         stores = tuple(source.media for _roster, source in reversed(order) if source.media is not None)
         current.media = Stores(stores) if stores else None
-        written = convert(current, target, to, keys=keys, names=names)
+        written = convert(current, target, to, keys=keys, names=names, replace=replace)
     return Merged(
         roster.messages, count.only_older, count.only_newer, dict(count.differing), count.conflicts, written
     )

@@ -7,7 +7,6 @@ run, the next one knows which files are of exports, and finishes what this one b
 Both lists also hold notes: what whoever writes an export wants to know the next time.
 """
 
-import errno
 import fcntl
 import hashlib
 import json
@@ -22,6 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self, TextIO
 
+from holdfast.backup.container.private import make_private_folder
+from holdfast.backup.container.whole import NO_LINKS
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
 from holdfast.redacted_repr import redacted
 
@@ -39,8 +40,6 @@ WHOLE: Final = "whole"
 DIGEST: Final = hashlib.sha256
 # What no name of an export holds: what file systems read as a path, and what cannot be shown.
 FORBIDDEN: Final = frozenset('\\:*?"<>|\x7f') | {chr(code) for code in range(32)}
-# These say that a link cannot be made here, not that the disk fails.
-NO_LINKS: Final = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES, errno.ENOSYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Folder:
         self.written = self.unchanged = 0
         self.numbers = count()
         with told(path):
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(path)
             check_target(path)
             self.lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:

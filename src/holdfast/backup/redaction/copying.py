@@ -65,6 +65,7 @@ def redact(
     *,
     seed: int | None = None,
     progress: Callable[[int], None] | None = None,
+    replace: bool = False,
 ) -> Redaction:
     """Copy a backup in any form `open` takes, without what was written in it, as a plain frame stream.
 
@@ -72,7 +73,8 @@ def redact(
     hashes and addresses; people are still the same people wherever they are named. The same `seed` gives the same
     copy, and says nothing about the original; without one each copy differs. Damaged records are copied as damaged
     ones, and places where no record can be read as others of the same size. A file whose encryption or compression
-    is damaged is copied as far as it can be read.
+    is damaged is copied as far as it can be read. With `replace` a file that is there already is replaced; the
+    source never is.
     """
     met: list[Fault] = []
     gaps: list[Gap] = []
@@ -86,7 +88,7 @@ def redact(
         if isinstance(target, str | PathLike):
             target = Path(target)
             keep_apart(source, target)
-        sink = stack.enter_context(sink_at(target))
+        sink = stack.enter_context(sink_at(target, replace=replace))
         redactor = Redactor(seed)
         sink.write(encode_varint(len(source.header)) + redactor.header(source.header))
         problem = ""

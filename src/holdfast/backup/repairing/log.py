@@ -107,9 +107,9 @@ def log_beside(target: Path) -> Path:
 
 
 @contextmanager
-def write_log(path: Path, log: Log) -> Iterator[None]:
+def write_log(path: Path, log: Log, *, replace: bool = False) -> Iterator[None]:
     """Write a log that gets its name once the block is done: there is none of a repair that failed."""
-    with write_whole(path) as target:
+    with write_whole(path, replace=replace) as target:
         target.write(msgspec.json.format(msgspec.json.encode(log), indent=1))
         yield
 

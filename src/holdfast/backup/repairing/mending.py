@@ -1,12 +1,13 @@
 """Repairs a backup as planned, keeps a log of it, and undoes it."""
 
 import base64
+import dataclasses
 import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -14,11 +15,11 @@ from typing import BinaryIO
 import msgspec
 
 from holdfast.backup import opening
-from holdfast.backup.apart import keep_apart
+from holdfast.backup.apart import keep_apart, keep_apart_from
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.faults import Fault, reason_for
-from holdfast.backup.container.whole import write_whole
+from holdfast.backup.container.whole import check_replaceable, write_whole
 from holdfast.backup.convert import To, convert
 from holdfast.backup.errors import (
     BackupError,
@@ -29,12 +30,12 @@ from holdfast.backup.errors import (
 from holdfast.backup.opening import Backup
 from holdfast.backup.repairing.around import LOSES, REWRITTEN, around, each_once
 from holdfast.backup.repairing.log import Change, Log, Lost, Repaired, log_beside, read_log, write_log
-from holdfast.backup.repairing.originals import file_of, kept_beside, put_back, weigh
+from holdfast.backup.repairing.originals import file_of, kept_beside, original_at, put_back, weigh
 from holdfast.backup.repairing.patches import Patches, patched
 from holdfast.backup.repairing.plan import Plan, Step, Unmended, make_plan
 from holdfast.backup.repairing.restoring import belongs, measured, restored
 from holdfast.backup.repairing.salvage import cut_off, salvaged
-from holdfast.backup.repairing.shape import shape_of
+from holdfast.backup.repairing.shape import Shape, shape_of
 from holdfast.backup.rules.book import rule_named
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Edition, Profile, Purpose
@@ -100,12 +101,14 @@ def repair(
     log: str | PathLike[str] | None = None,
     to: To | None = To.STREAM,
     keys: KeyMaterial | None = None,
+    replace: bool = False,
 ) -> Repair:
     """Write a backup in which everything is mended that can be, and everything else is as it was, byte for byte.
 
     A change log is written to `log`, or beside the target; with it `undo_repair` makes the original again. Where
     the file around the stream is damaged, the file itself is kept beside the log. `to` is the form to write, with
-    None that of the original; `keys` are those to encrypt with.
+    None that of the original; `keys` are those to encrypt with. With `replace` files that are there already are
+    replaced; the source never is.
     """
     path = Path(target)
     log_path = log_beside(path) if log is None else Path(log)
@@ -113,6 +116,7 @@ def repair(
     with again_and_again(source, key) as readable:
         for written in (path, log_path, kept_path):
             keep_apart(readable.backup, written)
+            check_replaceable(written, replace=replace)
         if path == log_path:
             raise UnwritableBackup(f"{path} cannot be both the backup and its change log")
         drawn = draw(readable, wanted or Wanted())
@@ -143,16 +147,16 @@ def repair(
         shape = shape_of(readable.backup, readable.file, to, keys)
         damaged = any(fault.part in REWRITTEN for fault in readable.faults())
         if not damaged and all(gap.problem is None for gap in drawn.gaps):
-            with write_log(log_path, written_down):
-                convert(made, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy)
+            with write_log(log_path, written_down, replace=replace):
+                write(made, path, shape, replace=replace)
             return drawn.repair
-        with file_of(readable.backup, readable.file) as file, write_whole(kept_path) as kept:
+        with file_of(readable.backup, readable.file) as file, write_whole(kept_path, replace=replace) as kept:
             shutil.copyfileobj(file, kept, CHUNK)
             file.seek(0)
             written_down = msgspec.structs.replace(written_down, kept=weigh(file, kept_path))
-            with write_log(log_path, written_down):
-                convert(made, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy)
-        return replace(drawn.repair, kept=str(kept_path))
+            with write_log(log_path, written_down, replace=replace):
+                write(made, path, shape, replace=replace)
+        return dataclasses.replace(drawn.repair, kept=str(kept_path))
 
 
 def undo_repair(
@@ -163,6 +167,7 @@ def undo_repair(
     *,
     to: To | None = To.STREAM,
     keys: KeyMaterial | None = None,
+    replace: bool = False,
 ) -> int:
     """Write the original of a repaired backup again, with the help of its change log; return how many changes.
 
@@ -173,14 +178,21 @@ def undo_repair(
     path = Path(target)
     with again_and_again(source, key) as readable:
         keep_apart(readable.backup, path)
+        kept = [] if written.kept is None else [original_at(written.kept, Path(log).parent)]
+        keep_apart_from([Path(log), *kept], path)
         if written.kept is None:
             shape = shape_of(readable.backup, readable.file, to, keys)
             original = restored(readable.backup, written)
-            convert(original, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy)
+            write(original, path, shape, replace=replace)
             return len(written.changes) + len(written.lost)
         belongs(readable.backup, written)
-        put_back(written.kept, Path(log).parent, path)
+        put_back(written.kept, Path(log).parent, path, replace=replace)
     return len(written.changes) + len(written.lost) + 1
+
+
+def write(source: Backup, path: Path, shape: Shape, *, replace: bool) -> None:
+    """Write a backup in its shape."""
+    convert(source, path, shape.to, keys=shape.keys, forward_secrecy=shape.forward_secrecy, replace=replace)
 
 
 @redacted
@@ -275,7 +287,7 @@ def draw(source: Readable, wanted: Wanted) -> Drawn:
         left.append(Unmended(damage.frame or 0, CUT_OFF, "", rule_named(CUT_OFF).wrong, needs_drop=True))
     if isinstance(cut, DamagedContainer) and not wanted.drop:
         damage = damage or cut
-    plan = replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *left))
+    plan = dataclasses.replace(plan, steps=(*steps, *plan.steps), unmended=(*plan.unmended, *left))
     made = Repair(
         Profile(wanted.profile), editions[0], Purpose(wanted.purpose), tuple(sorted_steps(plan)), plan.unmended
     )

@@ -13,7 +13,7 @@ from holdfast.backup.errors import LogRefused, UnreadableBackup
 from holdfast.backup.opening import Backup
 from holdfast.backup.repairing.log import Kept
 
-__all__ = ["file_of", "kept_beside", "put_back", "weigh"]
+__all__ = ["file_of", "kept_beside", "original_at", "put_back", "weigh"]
 
 
 def kept_beside(log: Path) -> Path:
@@ -47,15 +47,20 @@ def weigh(file: BinaryIO, path: Path) -> Kept:
     return Kept(path.name, size, digest.hexdigest())
 
 
-def put_back(kept: Kept, folder: Path, target: Path) -> None:
+def original_at(kept: Kept, folder: Path) -> Path:
+    """Return where an original was kept: in the folder of its change log, whatever that says."""
+    return folder / Path(kept.name).name
+
+
+def put_back(kept: Kept, folder: Path, target: Path, *, replace: bool = False) -> None:
     """Write the original again, or nothing where it is not what it was."""
-    path = folder / Path(kept.name).name
+    path = original_at(kept, folder)
     try:
         with path.open("rb") as file:
             if weigh(file, path) != kept:
                 raise LogRefused(f"{path} was changed since the repair, and is no longer the original")
             file.seek(0)
-            with write_whole(target) as out:
+            with write_whole(target, replace=replace) as out:
                 shutil.copyfileobj(file, out, CHUNK)
     except OSError as error:
         raise LogRefused(

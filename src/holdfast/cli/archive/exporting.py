@@ -20,6 +20,7 @@ from holdfast.backup.export import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument
 from holdfast.cli.exits import Exit
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.targets import check_target
 
 __all__ = [
     "ChatOption",
@@ -169,6 +170,7 @@ def export_archive(
     """Write an archive as pages or data that other programs read; the next time only what has changed."""
     check_options(to, search=search, plain=plain)
     choice, times = choice_of(chat, since, until), zone_of(zone, to)
+    check_target(target, [archive_file], folder=True)
     with archive.open(archive_file) as opened:
         with bar(target.name) as progress:
             done = export(

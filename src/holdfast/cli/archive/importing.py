@@ -1,7 +1,7 @@
 """`holdfast archive import`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, BinaryIO
@@ -43,6 +43,7 @@ def import_backups(
     done: list[Imported] = []
     problems: list[str] = []
     with archive.open(archive_file, create=True) as opened:
+        note_restricted(opened.restricted)
         for path in backups:
 
             def work(keys: KeyMaterial | None, path: Path = path) -> Imported:
@@ -59,6 +60,13 @@ def import_backups(
     if len(problems) > SHOWN:
         print_note(f"note: and {len(problems) - SHOWN:,} more attachments")
     return Exit.NO if problems else Exit.FINE
+
+
+def note_restricted(paths: Sequence[Path]) -> None:
+    """Say that others could read an archive until now."""
+    if paths:
+        more = f" and {len(paths) - 1:,} more beside it" if len(paths) > 1 else ""
+        print_note(f"note: others could read {paths[0]}{more}; now only you can (mode 0600, folders 0700)")
 
 
 def take_in(

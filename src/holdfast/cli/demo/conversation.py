@@ -16,6 +16,6 @@ def add_conversation(settings: Settings) -> None:
     """Put a made-up conversation into the data folder."""
     folder = settings.data / "backups"
     folder.mkdir(mode=0o700, exist_ok=True)
-    with write_whole(folder / "demo.binproto") as target:
+    with write_whole(folder / "demo.binproto", replace=True) as target:
         for record in sample_records(MESSAGES):
             target.write(encode_varint(len(record)) + record)

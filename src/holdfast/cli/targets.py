@@ -1,0 +1,71 @@
+"""How commands treat the file or folder they are to write: never a source, and no other file without `--force`."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from holdfast.backup.apart import keep_apart_from
+from holdfast.backup.container.private import restrict
+from holdfast.backup.container.whole import check_replaceable
+from holdfast.backup.errors import TargetRefused
+from holdfast.cli.output import print_note
+
+__all__ = ["ForceOption", "check_target"]
+
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace a file that is there already; never one that is read from.")
+]
+STANDARD = "-"
+
+
+def check_target(
+    target: Path | None, sources: Iterable[Path | None], *, force: bool = False, folder: bool = False
+) -> None:
+    """Refuse a target that is read from, or, without `force`, a file that is there already.
+
+    `sources` is all that a command reads: backups, keys, logs. With `folder` the target is one that is added to.
+    It is asked first, because what follows may take long; what writes the file asks the file system once more.
+    """
+    if target is None:
+        return
+    known = [source for source in sources if source is not None]
+    if str(target) == STANDARD:
+        for source in known:
+            if str(source) != STANDARD and is_open_at(1, source):
+                raise TargetRefused(f"standard output goes to {source}, which is read from; redirect it elsewhere")
+        return
+    if any(str(source) == STANDARD for source in known) and is_open_at(0, target):
+        raise TargetRefused(f"{target} is what is read from standard input; give another name to write to")
+    keep_apart_from([source for source in known if str(source) != STANDARD], target)
+    if folder:
+        restrict_empty(target)
+    else:
+        check_replaceable(target, replace=force)
+
+
+def restrict_empty(folder: Path) -> None:
+    """Take a folder that somebody made for what is written now from all others, and say so.
+
+    One that holds something is left as it is: it may be meant to be read by others.
+    """
+    try:
+        if not folder.is_dir() or any(folder.iterdir()):
+            return
+    except OSError:
+        return
+    if restrict([folder]):
+        print_note(f"note: others could read the folder {folder}; now only you can (mode 0700)")
+
+
+def is_open_at(descriptor: int, path: Path) -> bool:
+    """Tell whether a standard stream is a certain file."""
+    try:
+        stream = os.fstat((sys.stdin, sys.stdout)[descriptor].fileno())
+        return stat.S_ISREG(stream.st_mode) and os.path.samestat(stream, path.stat())
+    except (OSError, ValueError, AttributeError):
+        return False
