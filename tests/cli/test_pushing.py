@@ -122,3 +122,29 @@ def test_patterns_fit_one_path_only() -> None:
     assert is_for("x.db", "/x.db filter=lfs")
     assert not is_for("x.db", "*.db -filter")
     assert not is_for("x", "* filter")
+
+
+def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_said(
+    world: World, push: Push, tmp_path: Path
+) -> None:
+    """Nothing is uploaded before; encrypted backups and private repositories need no leave."""
+    ada = world.open("/api/v1", "ada")
+    ada.post("/user/repos", json={"name": "open", "private": False})
+    plain = write(tmp_path / "plain.binproto", *copies())
+    imported(tmp_path / "chats.db", plain)
+    write_sample(sample_records(60, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    for name in ("plain.binproto", "chats.db"):
+        ran = push("push", str(tmp_path / name), "ada/open")
+        assert (ran.status, ran.out) == (1, "")
+        warning, refusal = ran.err.splitlines()
+        assert warning.startswith(f"warning: ada/open is public and {name} is not encrypted")
+        assert refusal.startswith("error: nothing was stored in ada/open")
+        assert "--allow-public" in refusal
+    assert ada.get("/repos/ada/open").json()["empty"]
+    assert push("push", str(tmp_path / "sealed"), "ada/open").status == 0
+    ran = push("push", str(plain), "ada/open", "--allow-public")
+    assert (ran.status, ran.err.splitlines()[0]) == (
+        0,
+        "warning: ada/open is public and plain.binproto is not encrypted: anybody could read every message in it",
+    )
+    assert "warning" not in push("push", str(plain), "ada/snaps").err

@@ -110,8 +110,8 @@ def test_no_source_of_a_merge_is_replaced(run: Run, source: Path) -> None:
         assert (ran.status, "is the backup itself" in ran.err) == (Exit.NO, True), words
     conflicts = source.with_name("conflicts")
     conflicts.write_bytes(PRECIOUS)
-    words = ("backup", "merge", str(source), str(twin), "-o", str(out), "--conflicts", str(conflicts))
-    assert run(*words).status == Exit.NO
+    ran = run("backup", "merge", str(source), str(twin), "-o", str(out), "--conflicts", str(conflicts))
+    assert ran.status == Exit.NO
     assert (conflicts.read_bytes(), out.exists()) == (PRECIOUS, False)
 
 
@@ -257,15 +257,13 @@ def test_whatever_is_written_is_for_its_owner_alone(run: Run, tmp_path: Path) ->
     assert run("backup", "extract", str(phone), str(home / "more" / "media"), *with_keys).status == 0
     assert run("archive", "import", str(home / "chats.db"), str(phone), "--media", *with_keys).status == 0
     for form in ("html", "markdown", "json", "csv", "parquet"):
-        words = ("--to", form) if form != "html" else ()
-        assert run("archive", "export", str(home / "chats.db"), str(home / "out" / form), *words).status == 0
+        assert run("archive", "export", str(home / "chats.db"), str(home / "out" / form), "--to", form).status == 0
     assert run("backup", "export", str(phone), str(home / "straight"), *with_keys).status == 0
     for command in ("redact", "crop", "repair"):
-        words = write_one(str(plain), str(home / f"{command}.binproto"))[command]
-        assert run("backup", *words).status == 0
+        assert run("backup", *write_one(str(plain), str(home / f"{command}.binproto"))[command]).status == 0
     (tmp_path / "twin").write_bytes(plain.read_bytes())
-    words = ("-o", str(home / "merged.jsonl"), "--conflicts", str(home / "conflicts"))
-    assert run("backup", "merge", str(plain), str(tmp_path / "twin"), *words).status == 0
+    merged = ("-o", str(home / "merged.jsonl"), "--conflicts", str(home / "conflicts"))
+    assert run("backup", "merge", str(plain), str(tmp_path / "twin"), *merged).status == 0
     assert readable(home) == []
 
 

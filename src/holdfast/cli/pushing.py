@@ -6,10 +6,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, BinaryIO, Final
 from urllib.parse import quote
 
 import msgspec
@@ -21,11 +21,19 @@ from holdfast.backup.archive.opening import MAGIC
 from holdfast.backup.compare import Difference, diff
 from holdfast.backup.container.chunks import CHUNK
 from holdfast.backup.container.whole import write_whole
-from holdfast.backup.errors import KeyIncomplete, UnreadableBackup
+from holdfast.backup.errors import KeyIncomplete, UnreadableBackup, WrongKey
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, read_file
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note
-from holdfast.cli.remote import LFS_TYPE, Remote, RemoteRefused
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
+from holdfast.cli.remote import (
+    LFS_TYPE,
+    LONGEST_MESSAGE,
+    OWN_HEADERS,
+    MalformedResponse,
+    Remote,
+    RemoteRefused,
+)
 from holdfast.cli.summary import human_size
+from holdfast.cli.targets import ForceOption, check_target
 from holdfast.errors import HoldfastError
 from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.secret import Secret
@@ -35,6 +43,7 @@ __all__ = ["pull_backup", "push_backup"]
 TOKEN: Final = "HOLDFAST_TOKEN"  # noqa: S105  # the name of a variable
 SERVER: Final = "HOLDFAST_SERVER"
 ATTRIBUTES: Final = ".gitattributes"
+LARGEST_ATTRIBUTES: Final = 1 << 20
 WHERE: Final = "The repository, as owner/name, or owner/name:path for another name in it."
 
 ServerOption = Annotated[
@@ -50,11 +59,16 @@ TokenOption = Annotated[
 BranchOption = Annotated[str | None, typer.Option("--branch", help="The branch; by default the main one.")]
 
 
+class PublicRepository(HoldfastError):
+    """A backup that is not encrypted was to be stored where anybody can read it."""
+
+
 class RepositoryFacts(msgspec.Struct):
     """What is needed to know of a repository."""
 
     default_branch: str
     empty: bool = False
+    private: bool = False
 
 
 class FileFacts(msgspec.Struct):
@@ -81,15 +95,27 @@ class Action(msgspec.Struct):
     """What to do with an object: where to, and with which headers."""
 
     href: str
-    header: dict[str, str] = {}
+    header: dict[str, str] | None = None
+
+    def headers(self, **own: str) -> dict[str, str]:
+        """Return the headers to send: what the server asks for, but for those that say how a request is sent."""
+        asked = {name: value for name, value in (self.header or {}).items() if name.lower() not in OWN_HEADERS}
+        known = {name.lower() for name in asked}
+        return asked | {name: value for name, value in own.items() if name.lower() not in known}
+
+
+class ItemError(msgspec.Struct):
+    """Why an object of a batch is not taken."""
+
+    message: str = ""
 
 
 class Item(msgspec.Struct):
     """An object of a batch."""
 
     oid: str
-    actions: dict[str, Action] = {}
-    error: dict[str, Any] | None = None
+    actions: dict[str, Action] | None = None
+    error: ItemError | None = None
 
 
 class Batch(msgspec.Struct):
@@ -134,6 +160,14 @@ def push_backup(
     message: Annotated[
         str | None, typer.Option("--message", "-m", help="The commit's message, instead of what has changed.")
     ] = None,
+    allow_public: Annotated[
+        bool,
+        typer.Option(
+            "--allow-public",
+            "--yes",
+            help="Do not ask before storing what is not encrypted where anybody reads it.",
+        ),
+    ] = False,
     key_file: KeyFileOption = None,
     key: KeyOption = None,
     account_id: AccountOption = None,
@@ -145,11 +179,13 @@ def push_backup(
     keys = gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id)
     target, facts = found(where, file.name, server, token, token_file, branch)
     made = described(file)
-    before = None if facts.empty else target.remote.bytes_at(target.address("raw"))
+    before = None if facts.empty else target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     old = Pointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
     if old == made:
         done = Pushed(target.remote.repository, target.path, target.branch, made.size, False, "", "")
     else:
+        if not facts.private and not is_encrypted(file):
+            confirm_public(target, file, allowed=allow_public)
         upload(target.remote, file, made)
         text = message or told(target, file, made, old, keys)
         commit = commit_pointer(target, facts, made, text, exists=before is not None)
@@ -160,7 +196,8 @@ def push_backup(
         console().print(f"{done.repository}:{done.path} is this snapshot already; nothing was changed")
     else:
         out = console()
-        out.print(f"{done.repository}:{done.path} on {done.branch}, {human_size(done.bytes)}", markup=False)
+        branch = printable(done.branch)
+        out.print(f"{done.repository}:{done.path} on {branch}, {human_size(done.bytes)}", markup=False)
         out.print(done.message, markup=False)
 
 
@@ -174,17 +211,16 @@ def pull_backup(
     branch: Annotated[
         str | None, typer.Option("--ref", help="A branch, tag or commit; by default the main branch.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: ForceOption = False,
 ) -> None:
     """Fetch a snapshot from a repository; what arrives is what was stored, or nothing is written."""
-    if target_file.exists() and not force:
-        raise HoldfastError(f"{target_file} is there already; --force writes over it")
+    check_target(target_file, [token_file], force=force)
     target, _ = found(where, target_file.name, server, token, token_file, branch)
-    small = target.remote.bytes_at(target.address("raw"))
+    small = target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     if small is None:
         raise RemoteRefused(f"there is no {target.path} in {target.remote.repository} on {target.branch}")
     stored = Pointer.parse(small) if len(small) <= MOST_BYTES else None
-    fetch(target, stored, target_file)
+    fetch(target, stored, target_file, replace=force)
     console().print(f"{target_file}: {human_size(target_file.stat().st_size)}", markup=False)
 
 
@@ -236,56 +272,120 @@ def upload(remote: Remote, file: Path, made: Pointer) -> None:
         "transfers": ["basic"],
         "objects": [{"oid": made.oid, "size": made.size}],
     }
-    item = next(iter(remote.json("POST", f"{remote.lfs}/objects/batch", Batch, wanted, lfs=True).objects), None)
-    if item is None or item.error is not None:
-        said = "" if item is None or item.error is None else f": {item.error.get('message', '')}"
-        raise RemoteRefused(f"{remote.server} does not take this file{said}")
-    put = item.actions.get("upload")
+    answer = remote.json("POST", f"{remote.lfs}/objects/batch", Batch, wanted, lfs=True)
+    item = next((one for one in answer.objects if one.oid == made.oid), None)
+    if item is None:
+        raise MalformedResponse(f"{remote.server} says nothing about the file it was asked to take")
+    if item.error is not None:
+        said = item.error.message[:LONGEST_MESSAGE]
+        raise RemoteRefused(f"{remote.server} does not take this file{f': {said}' if said else ''}")
+    actions = item.actions or {}
+    put = actions.get("upload")
     if put is not None:
-        with file.open("rb") as source, byte_progress(file.name, made.size) as progress:
-            headers = {"Content-Type": "application/octet-stream", **put.header, "Content-Length": str(made.size)}
-            remote.open("PUT", put.href, headers, counted(source, progress)).close()
-    verify = item.actions.get("verify")
+        with opened_source(file) as source, byte_progress(file.name, made.size) as progress:
+            headers = put.headers(**{"Content-Type": "application/octet-stream"})
+            headers["Content-Length"] = str(made.size)
+            remote.open("PUT", put.href, headers, counted(source, made.size, progress)).close()
+    verify = actions.get("verify")
     if verify is not None:
         body = msgspec.json.encode({"oid": made.oid, "size": made.size})
-        headers = {"Accept": LFS_TYPE, "Content-Type": LFS_TYPE, **verify.header}
+        headers = verify.headers(Accept=LFS_TYPE, **{"Content-Type": LFS_TYPE})
         remote.open("POST", verify.href, headers, body).close()
 
 
-def counted(source: BinaryIO, progress: Callable[[int], None] | None) -> Iterator[bytes]:
-    """Yield a file in pieces and tell how far it is."""
+def is_encrypted(file: Path) -> bool:
+    """Tell whether a file is an encrypted backup; whatever else it is, anybody can look into it."""
+    if is_archive(file):
+        return False
+    try:
+        with backup.open(file):
+            return False
+    except (KeyIncomplete, WrongKey):
+        return True
+    except BackupError:
+        return False
+
+
+def confirm_public(target: Target, file: Path, *, allowed: bool) -> None:
+    """Warn before a backup that is not encrypted is stored in a public repository, and ask whether it is meant."""
+    repository = target.remote.repository
+    print_note(
+        f"warning: {repository} is public and {file.name} is not encrypted: anybody could read every message in it"
+    )
+    if allowed:
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm("Store it there all the same?", err=True):
+        return
+    raise PublicRepository(
+        f"nothing was stored in {repository}; make it private, encrypt the file with "
+        "`holdfast backup convert --to container`, or give --allow-public"
+    )
+
+
+@contextmanager
+def opened_source(file: Path) -> Iterator[BinaryIO]:
+    """Open the file to store."""
+    try:
+        source = file.open("rb")
+    except OSError as error:
+        raise UnreadableBackup(f"{file} cannot be read: {error.strerror}") from error
+    with source:
+        yield source
+
+
+def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    """Yield the `size` bytes of a file in pieces and tell how far it is."""
     done = 0
-    while piece := source.read(CHUNK):
+    while done < size:
+        try:
+            piece = source.read(min(CHUNK, size - done))
+        except OSError as error:
+            raise UnreadableBackup(f"{source.name} cannot be read: {error.strerror}") from error
+        if not piece:
+            raise UnreadableBackup(f"{source.name} became shorter while it was sent; try again")
         yield piece
         done += len(piece)
         if progress is not None:
             progress(done)
 
 
-def fetch(target: Target, stored: Pointer | None, to: Path) -> None:
-    """Write a file of a repository to the disk, once all of it is known to be right."""
+def fetch(target: Target, stored: Pointer | None, to: Path, *, replace: bool = False) -> None:
+    """Write a file of a repository to the disk, once all of it is known to be right.
+
+    Of a large file the pointer says the size and the hash. Of any other file the answer must say where it ends.
+    """
     digest = hashlib.sha256()
     size = 0
+    server = target.remote.server
+    other = f"what {server} sent is not what was stored; nothing was written"
     with (
         target.remote.open("GET", target.address("media"), {}) as answer,
-        byte_progress(to.name, None if stored is None else stored.size) as progress,
-        write_whole(to) as out,
+        byte_progress(to.name, answer.length if stored is None else stored.size) as progress,
+        write_whole(to, replace=replace) as out,
     ):
+        if stored is None and answer.length is None and not answer.chunked:
+            raise MalformedResponse(f"{server} does not say how long the file is; nothing was written")
+        if stored is not None and answer.length not in {None, stored.size}:
+            raise MalformedResponse(other)
         while piece := answer.read(CHUNK):
+            size += len(piece)
+            if stored is not None and size > stored.size:
+                raise MalformedResponse(other)
             out.write(piece)
             digest.update(piece)
-            size += len(piece)
             if progress is not None:
                 progress(size)
         if stored is not None and (digest.hexdigest(), size) != (stored.oid, stored.size):
-            raise RemoteRefused(f"what {target.remote.server} sent is not what was stored; nothing was written")
+            raise MalformedResponse(other)
 
 
 def commit_pointer(target: Target, facts: RepositoryFacts, made: Pointer, message: str, *, exists: bool) -> Commit:
     """Make the commit: the pointer to the file, and the line that says files like it are kept so."""
     remote = target.remote
     files = [changed(target, target.path, made.format(), exists=exists)]
-    attributes = None if facts.empty else remote.bytes_at(target.address("raw", ATTRIBUTES))
+    attributes = None if facts.empty else remote.bytes_at(target.address("raw", ATTRIBUTES), LARGEST_ATTRIBUTES)
+    if attributes is not None and len(attributes) > LARGEST_ATTRIBUTES:
+        raise RemoteRefused(f"{ATTRIBUTES} of {remote.repository} is too large to be changed")
     line = f"{pattern(target.path)} filter=lfs diff=lfs merge=lfs -text"
     known = (attributes or b"").decode(errors="replace").splitlines()
     if not any(is_for(target.path, one) for one in known):

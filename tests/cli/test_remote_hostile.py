@@ -1,0 +1,339 @@
+"""`holdfast backup push` and `pull` with a server that lies: an error in words, and nothing is written."""
+
+import contextlib
+import hashlib
+import json
+import random
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.exits import Exit
+from tests.backup.streams import small, stream_of
+from tests.cli.conftest import Ran, Run
+
+CONTENT = b"precious " * 1000
+POINTER = (
+    b"version https://git-lfs.github.com/spec/v1\n"
+    + f"oid sha256:{hashlib.sha256(CONTENT).hexdigest()}\nsize {len(CONTENT)}\n".encode()
+)
+FACTS = b'{"default_branch": "main", "empty": false, "private": true}'
+SAID = frozenset({Exit.NO, Exit.UNREADABLE})
+
+Answers = Callable[[str, str], bytes]
+
+
+class Server:
+    """A server that answers each request with whatever bytes it is told to, and closes."""
+
+    def __init__(self) -> None:
+        self.answers: Answers = lambda _method, _path: b""
+        self.seen: list[tuple[str, str]] = []
+        self.sent = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        connection.settimeout(5)
+        head = b""
+        while b"\r\n\r\n" not in head and (piece := connection.recv(65536)):
+            head += piece
+        line, _, rest = head.partition(b"\r\n")
+        method, path, _ = line.decode().split(" ", 2)
+        length = next(
+            (int(h.split(b":")[1]) for h in rest.split(b"\r\n") if h.lower().startswith(b"content-length:")), 0
+        )
+        body = head.partition(b"\r\n\r\n")[2]
+        while len(body) < length and (piece := connection.recv(65536)):
+            body += piece
+        self.seen.append((method, head.decode("latin-1")))
+        answer = self.answers(method, path)
+        for start in range(0, len(answer), 65536):
+            connection.sendall(answer[start : start + 65536])
+            self.sent += 65536
+        connection.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Stop."""
+        self._listener.close()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Run a server that lies."""
+    monkeypatch.setenv("HOLDFAST_TOKEN", "t0ken")
+    made = Server()
+    yield made
+    made.close()
+
+
+def answer(body: bytes, *headers: str, status: str = "200 OK", length: int | None = -1) -> bytes:
+    """Write an answer; a length of None announces nothing."""
+    lines = [f"HTTP/1.1 {status}", "Connection: close", *headers]
+    if length is not None:
+        lines.append(f"Content-Length: {len(body) if length == -1 else length}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def pulling(media: bytes, pointer: bytes = POINTER) -> Answers:
+    """Answer as a host does, but for the file itself."""
+
+    def choose(_method: str, path: str) -> bytes:
+        if "/media/" in path:
+            return media
+        return answer(pointer) if "/raw/" in path else answer(FACTS)
+
+    return choose
+
+
+def pull(run: Run, server: Server, target: Path) -> Ran:
+    """Fetch a file, and hold the outcome to what any failure is like."""
+    return run("backup", "pull", "ada/snaps:a.backup", str(target), "--server", server.url)
+
+
+def check(ran: Ran, target: Path, status: frozenset[Exit] = SAID) -> None:
+    """Hold a failure to one line, a known status, no secret and nothing written."""
+    assert ran.status in status, ran.err
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert len(ran.err) < 1000
+    assert "mistake in Holdfast" not in ran.err
+    assert "t0ken" not in ran.err
+    assert list(target.parent.iterdir()) == []
+
+
+def test_the_right_answer_is_written(run: Run, server: Server, tmp_path: Path) -> None:
+    """Whether its length is announced or it comes in chunks."""
+    chunked = answer(b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT), CONTENT), "Transfer-Encoding: chunked", length=None)
+    for number, media in enumerate((answer(CONTENT), chunked, answer(CONTENT, length=None))):
+        server.answers = pulling(media)
+        assert pull(run, server, tmp_path / str(number)).status == 0
+        assert (tmp_path / str(number)).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("pointer", [POINTER, b"a plain file " * 100])
+def test_an_answer_that_breaks_off_is_not_kept(run: Run, server: Server, tmp_path: Path, pointer: bytes) -> None:
+    """Neither of a large file nor of any other; the exit says that the answer was damaged."""
+    target = tmp_path / "out" / "back"
+    target.parent.mkdir()
+    for media in (
+        answer(CONTENT[:3000], length=len(CONTENT)),
+        answer(b"", length=len(CONTENT)),
+        answer(b"ffff\r\n" + CONTENT[:3000], "Transfer-Encoding: chunked", length=None),
+        answer(b"zz\r\n", "Transfer-Encoding: chunked", length=None),
+        answer(CONTENT[:3000], length=None),
+        answer(CONTENT, "Content-Encoding: gzip"),
+        answer(CONTENT, status="206 Partial Content"),
+        answer(CONTENT, status="101 Switching Protocols"),
+    ):
+        server.answers = pulling(media, pointer)
+        check(pull(run, server, target), target, frozenset({Exit.UNREADABLE}))
+
+
+def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_path: Path) -> None:
+    """A pointer of a few bytes does not make anybody download megabytes, announced or not."""
+    target = tmp_path / "out" / "back"
+    target.parent.mkdir()
+    pointer = POINTER.replace(f"size {len(CONTENT)}".encode(), b"size 10")
+    flood = bytes(40 << 20)
+    for media in (answer(flood), answer(flood, length=None)):
+        server.sent = 0
+        server.answers = pulling(media, pointer)
+        check(pull(run, server, target), target, frozenset({Exit.UNREADABLE}))
+        assert server.sent < 20 << 20
+    server.answers = pulling(answer(CONTENT[:-1] + b"!"))
+    check(pull(run, server, target), target, frozenset({Exit.UNREADABLE}))
+
+
+def redirects(server: Server) -> list[str]:
+    """List places to be sent to."""
+    return [
+        "http://[",
+        "http://[::1",
+        "http://host:port/",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1:0/",
+        "http://a..b/",
+        f"http://{'a' * 300}.example/",
+        "ftp://127.0.0.1/x",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "http://user:pass@127.0.0.1/",
+        "//",
+        "http://",
+        "https:///x",
+        "http://127.0.0.1:1/closed",
+        "/a b\x7f\x01",
+        "/\xff\xfe",
+        "?" * 5000,
+        f"{server.url}/media/",
+    ]
+
+
+def test_redirects_to_nowhere_are_said(run: Run, server: Server, tmp_path: Path) -> None:
+    """To what is no address, to other schemes, in circles."""
+    target = tmp_path / "out" / "back"
+    target.parent.mkdir()
+    for place in redirects(server):
+        sent = answer(b"", f"Location: {place}", status="302 Found")
+        server.answers = pulling(sent)
+        check(pull(run, server, target), target)
+        server.answers = lambda _method, _path, sent=sent: sent  # type: ignore[misc]  # a default that is not asked for
+        check(pull(run, server, target), target)
+
+
+def test_credentials_stay_with_their_host(run: Run, server: Server, tmp_path: Path) -> None:
+    """A redirect to another host takes neither the token nor what the host asked to be sent."""
+    other = Server()
+    other.answers = lambda _method, _path: answer(CONTENT)
+    try:
+        server.answers = pulling(answer(b"", f"Location: {other.url}/x", status="302 Found"))
+        assert pull(run, server, tmp_path / "back").status == 0
+        assert [("uthorization" in head) for _, head in other.seen] == [False]
+        assert all("uthorization" in head for _, head in server.seen)
+    finally:
+        other.close()
+
+
+NONSENSE = [
+    b"",
+    b"\x00",
+    b"not json",
+    b"[]",
+    b"null",
+    b"1" * 5000,
+    b"[" * 100_000,
+    b'{"default_branch": ' + b"[" * 100_000,
+    b'{"default_branch": 1}',
+    b'{"default_branch": null, "empty": "no"}',
+    b'{"default_branch": "\xff\xfe"}',
+    b'{"objects": null}',
+    b'{"objects": [null]}',
+    b'{"objects": [{"oid": 1}]}',
+    b'{"objects": []}',
+    b'{"commit": 3}',
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Write a backup to push."""
+    path = tmp_path / "a.binproto"
+    path.write_bytes(stream_of(small()))
+    return path
+
+
+def push(run: Run, server: Server, file: Path) -> Ran:
+    """Store a file."""
+    return run("backup", "push", str(file), "ada/snaps:a.backup", "--server", server.url)
+
+
+def refused(ran: Ran) -> None:
+    """Hold a failed push to one last line and a known status."""
+    assert ran.status in SAID, ran.err
+    last = ran.err.splitlines()[-1]
+    assert last.startswith("error: ")
+    assert "mistake in Holdfast" not in last
+    assert "t0ken" not in ran.err
+    assert len(last) < 1000
+
+
+def test_answers_of_the_api_may_be_anything(run: Run, server: Server, file: Path, tmp_path: Path) -> None:
+    """Bad JSON, wrong types, missing keys and broken HTTP, wherever they come."""
+    target = tmp_path / "out" / "back"
+    target.parent.mkdir()
+    raw = [
+        b"",
+        b"HTTP/1.1",
+        b"HTTP/1.1 abc def\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 500 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 70_000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n{}",
+    ]
+    for bad in [*(answer(body) for body in NONSENSE), *raw]:
+        server.answers = lambda _method, _path, bad=bad: bad  # type: ignore[misc]  # a default that is not asked for
+        check(pull(run, server, target), target)
+        refused(push(run, server, file))
+
+
+def batch(oid: str, size: int, **item: object) -> bytes:
+    """Answer a batch."""
+    return answer(json.dumps({"objects": [{"oid": oid, "size": size, **item}]}).encode())
+
+
+def test_actions_of_a_batch_may_be_anything(run: Run, server: Server, file: Path) -> None:
+    """Addresses that are none, headers that would break a request, other objects, errors of any type."""
+    data = file.read_bytes()
+    oid = hashlib.sha256(data).hexdigest()
+    places = [place for place in redirects(server) if "media" not in place]
+    items: list[dict[str, object]] = [{"actions": {"upload": {"href": place}}} for place in places]
+    items += [
+        {"actions": {"upload": {"href": f"{server.url}/put", "header": {"X": "a\r\nInjected: yes"}}}},
+        {"actions": {"upload": {"href": f"{server.url}/put", "header": {"X\n": "a"}}}},
+        {"actions": {"upload": {"href": f"{server.url}/put", "header": {"X": "\u2603"}}}},
+        {"actions": {"upload": {"href": f"{server.url}/put", "header": {"Transfer-Encoding": "chunked"}}}},
+        {"actions": {"upload": {"href": 5}}},
+        {"actions": {"upload": {}}},
+        {"actions": []},
+        {"error": {"code": 422, "message": "\x1b[31m" + "no" * 50_000}},
+        {"error": "no"},
+        {"actions": {"verify": {"href": "http://["}}},
+    ]
+    for item in items:
+
+        def choose(method: str, path: str, item: dict[str, object] = item) -> bytes:
+            if path.endswith("/objects/batch"):
+                return batch(oid, len(data), **item)
+            if method == "PUT":
+                return answer(b"", status="500 Oh")
+            return answer(FACTS.replace(b'"empty": false', b'"empty": true'))
+
+        server.answers = choose
+        refused(push(run, server, file))
+    assert not any("Injected" in head for _, head in server.seen)
+    server.answers = lambda _method, path: (
+        batch("0" * 64, 1) if path.endswith("/objects/batch") else answer(FACTS.replace(b"false", b"true", 1))
+    )
+    refused(push(run, server, file))
+
+
+def test_random_answers_never_look_like_a_mistake(run: Run, server: Server, file: Path, tmp_path: Path) -> None:
+    """Parts of right answers put together at random, cut off and changed."""
+    rng = random.Random(7)
+    target = tmp_path / "out" / "back"
+    target.parent.mkdir()
+    good = [
+        answer(FACTS),
+        answer(POINTER),
+        answer(CONTENT),
+        answer(b"{}", status="404 None"),
+        *map(answer, NONSENSE),
+    ]
+
+    def choose(_method: str, _path: str) -> bytes:
+        data = bytearray(rng.choice(good))
+        for _ in range(rng.choice((0, 0, 1, 5))):
+            data[rng.randrange(min(len(data), 300))] = rng.randrange(256)
+        return bytes(data[: rng.randrange(len(data) + 1)]) if rng.random() < 0.3 else bytes(data)
+
+    server.answers = choose
+    for _ in range(25):
+        ran = pull(run, server, target)
+        assert ran.status in SAID, ran.err
+        assert list(target.parent.iterdir()) == []
+        refused(push(run, server, file))
