@@ -98,3 +98,43 @@ def test_only_the_owner_can_read_an_export(run: Run, chats_db: str, tmp_path: Pa
     assert run("archive", "export", chats_db, str(tmp_path / "out"), "--to", "json").status == 0
     for path in ((tmp_path / "out"), *(tmp_path / "out").rglob("*")):
         assert os.stat(path).st_mode & 0o077 == 0  # noqa: PTH116  # of the file itself
+
+
+def test_the_export_of_another_account_stays(run: Run, source: str, tmp_path: Path) -> None:
+    """Its files stay, also those of a run that was interrupted; the same account may be exported again."""
+    out, other = tmp_path / "out", tmp_path / "other.binproto"
+    chats_db = archive_of(run, tmp_path / "chats.db", source)
+    assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0
+    for form in ("json", "csv", "markdown", "html"):
+        place = out / form
+        assert run("archive", "export", chats_db, str(place), "--to", form).status == 0
+        before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+        for words in (
+            ("backup", "export", str(other)),
+            ("archive", "export", archive_of(run, tmp_path / "other.db", str(other))),
+        ):
+            ran = run(*words, str(place), "--to", form)
+            assert (ran.status, ran.out) == (1, ""), form
+            assert ran.err == f"error: {place} holds the export of another account; name another folder\n"
+        assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
+        assert run("backup", "export", source, str(place), "--to", form).status == 0
+    (out / "json" / ".holdfast-export.json").rename(out / "json" / ".holdfast-export.running")
+    assert run("backup", "export", str(other), str(out / "json"), "--to", "json").status == 1
+
+
+def archive_of(run: Run, place: Path, *sources: str) -> str:
+    """Make an archive."""
+    assert run("archive", "import", str(place), *sources).status == 0
+    return str(place)
+
+
+def test_an_archive_that_grew_is_exported_again(run: Run, source: str, tmp_path: Path) -> None:
+    """With one more account it still has all that was exported; with one less it has not."""
+    other = tmp_path / "other.binproto"
+    chats_db = archive_of(run, tmp_path / "chats.db", source)
+    assert run("backup", "sample", str(other), "--messages", "20", "--seed", "9").status == 0
+    grown = archive_of(run, tmp_path / "grown.db", source, str(other))
+    words = (str(tmp_path / "out"), "--to", "json")
+    assert run("archive", "export", chats_db, *words).status == 0
+    assert run("archive", "export", grown, *words).status == 0
+    assert run("archive", "export", chats_db, *words).status == 1

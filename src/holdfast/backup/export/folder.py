@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -36,6 +36,10 @@ FORMAT: Final = "holdfast export"
 VERSION: Final = 1
 # The note that tells what the whole export was made from.
 WHOLE: Final = "whole"
+# The note that tells whose export it is.
+ACCOUNTS: Final = "accounts"
+# Of each account what it can be recognised by.
+Accounts = Sequence[Sequence[str]]
 # Processors have instructions for this one.
 DIGEST: Final = hashlib.sha256
 # What no name of an export holds: what file systems read as a path, and what cannot be shown.
@@ -64,11 +68,13 @@ class Entry:
 class Folder:
     """The folder of an export while it is written; used in a `with` block, and ended by `finish()`.
 
-    `stamp` stands for all that the export is made from, empty where that cannot be told.
+    `stamp` stands for all that the export is made from, empty where that cannot be told. `accounts` lists of each
+    account what it can be recognised by: an export of another account is not replaced.
     """
 
-    def __init__(self, path: Path, form: str, stamp: str = "") -> None:
+    def __init__(self, path: Path, form: str, stamp: str = "", accounts: Accounts = ()) -> None:
         self.path = path
+        self.accounts = accounts
         self.form = form
         self.stamp = stamp
         self.interrupted = False
@@ -100,6 +106,7 @@ class Folder:
             for name in (MANIFEST, JOURNAL):
                 if (self.path / name).is_file():
                     self.learn((self.path / name).read_text("utf-8", "replace").split("\n"))
+            self.check_accounts()
             for part in self.path.glob(f"{PART}.*"):
                 part.unlink()
             self.interrupted = (self.path / JOURNAL).exists()
@@ -108,8 +115,20 @@ class Folder:
             )
             # The last line of a run that was killed may have been cut off.
             journal.write(f"{head(self.form)}\n" if not self.interrupted else "\n")
+            if self.accounts:
+                self.noted[ACCOUNTS] = line = note_line(ACCOUNTS, json.dumps(self.accounts))
+                journal.write(f"{line}\n")
             journal.flush()
             return journal
+
+    def check_accounts(self) -> None:
+        """Refuse to replace an export of which some account is not among those that are exported now."""
+        before = self.notes.get(ACCOUNTS)
+        if not self.accounts or not isinstance(before, list):
+            return
+        now = {mark for marks in self.accounts for mark in marks}
+        if not all(isinstance(marks, list) and now.intersection(map(str, marks)) for marks in before):
+            raise ExportRefused(f"{self.path} holds the export of another account; name another folder")
 
     def learn(self, lines: list[str]) -> None:
         """Read a list of files; a line that was cut off is none."""
@@ -148,7 +167,7 @@ class Folder:
 
     def remember(self, key: str, value: bytes) -> None:
         """Write something down for the next run, in JSON; what no run writes down again is forgotten."""
-        self.noted[key] = line = f'{{"note":{json.dumps(key)},"value":{value.decode()}}}'
+        self.noted[key] = line = note_line(key, value.decode())
         self.note(line)
 
     def note(self, line: str) -> None:
@@ -356,6 +375,11 @@ def private(path: str, flags: int) -> int:
 def head(form: str) -> str:
     """Write the first line of a list."""
     return json.dumps({"format": FORMAT, "version": VERSION, "form": form})
+
+
+def note_line(key: str, value: str) -> str:
+    """Write the line of a note, whose value is JSON."""
+    return f'{{"note":{json.dumps(key)},"value":{value}}}'
 
 
 def line_of(name: str, entry: Entry) -> str:

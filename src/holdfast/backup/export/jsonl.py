@@ -19,6 +19,7 @@ from holdfast.backup.export.folder import Folder, Written
 from holdfast.backup.export.job import Job, Progress
 from holdfast.backup.export.names import chat_name
 from holdfast.backup.export.periods import periods
+from holdfast.backup.export.stamps import accounts_of
 
 __all__ = ["schema_text", "write_json"]
 
@@ -37,7 +38,7 @@ def write_json(
     stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as JSON Lines."""
-    with Folder(target, "json", stamp) as folder:
+    with Folder(target, "json", stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)

@@ -22,6 +22,7 @@ from holdfast.backup.export.markdown_text import block, heading, inline, item, p
 from holdfast.backup.export.media import SHOWN, kind_of
 from holdfast.backup.export.names import chat_name
 from holdfast.backup.export.periods import Period, periods
+from holdfast.backup.export.stamps import accounts_of
 from holdfast.redacted_repr import redacted
 
 __all__ = ["write_markdown"]
@@ -76,7 +77,7 @@ def write_markdown(
 ) -> Written:
     """Write an archive, or what was chosen of it, as Markdown; `zone` is the time zone times are told in."""
     times = Times(zone)
-    with Folder(target, "markdown", stamp) as folder:
+    with Folder(target, "markdown", stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)

@@ -13,7 +13,7 @@ import holdfast
 from holdfast.backup.archive import Archive
 from holdfast.backup.export.choice import Choice
 
-__all__ = ["digest", "offsets", "program", "whole_stamp"]
+__all__ = ["accounts_of", "digest", "offsets", "program", "whole_stamp"]
 
 # What makes exports.
 MAKERS: Final = (
@@ -31,6 +31,15 @@ CHANGES: Final = slice(24, 28)
 def digest(*facts: object) -> str:
     """Make a digest of facts."""
     return hashlib.sha256(msgspec.msgpack.encode(facts)).hexdigest()[:32]
+
+
+def accounts_of(archive: Archive) -> tuple[tuple[str, ...], ...]:
+    """List of each account of an archive, in digests, what it can be recognised by in any of its backups."""
+    rows = archive.connection.execute("SELECT account_id, kind, value FROM account_evidence ORDER BY 1, 2, 3")
+    found: dict[int, list[str]] = {}
+    for account, kind, value in rows:
+        found.setdefault(account, []).append(digest("account", kind, value))
+    return tuple(map(tuple, found.values()))
 
 
 @cache

@@ -18,6 +18,7 @@ from holdfast.backup.export.choice import Choice
 from holdfast.backup.export.folder import Folder, Written
 from holdfast.backup.export.job import Job, Progress
 from holdfast.backup.export.periods import years
+from holdfast.backup.export.stamps import accounts_of
 
 __all__ = ["MESSAGE_TABLES", "TABLES", "Column", "Form", "Table", "Writer", "write_tables"]
 
@@ -368,7 +369,7 @@ def write_tables(
     stamp: str = "",
 ) -> Written:
     """Write an archive, or what was chosen of it, as tables."""
-    with Folder(target, form.name, stamp) as folder:
+    with Folder(target, form.name, stamp, accounts_of(archive)) as folder:
         if (done := folder.settled()) is not None:
             return done
         job = Job(archive, folder, choice, media, progress)

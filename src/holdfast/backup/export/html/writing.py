@@ -22,7 +22,7 @@ from holdfast.backup.export.html.sources import Kept, Sources, recalled
 from holdfast.backup.export.html.words import WordIndex, page_texts
 from holdfast.backup.export.job import Progress
 from holdfast.backup.export.media import MediaFiles
-from holdfast.backup.export.stamps import digest
+from holdfast.backup.export.stamps import accounts_of, digest
 
 __all__ = ["Progress", "write_html"]
 
@@ -42,7 +42,7 @@ def write_html(
     stamp: str = "",
 ) -> Written:
     """Write pages that look like a messenger; `zone` is the time zone they tell times in."""
-    with Folder(target, "html", stamp) as folder:
+    with Folder(target, "html", stamp, accounts_of(archive)) as folder:
         if (settled := folder.settled()) is not None:
             return settled
         clock, index = Clock(zone), WordIndex() if search else None
