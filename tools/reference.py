@@ -91,10 +91,15 @@ def command_page(command: Command) -> str:
     return "\n".join(lines)
 
 
+def first_line(text: str) -> str:
+    """Take the first paragraph of a text as one line for a cell of a table."""
+    return " ".join(text.split("\n\n", 1)[0].split()).replace("|", "\\|")
+
+
 def command_index() -> str:
     """Write the list of commands and what their exit status means."""
     lines = [MADE, "# Commands\n", "| command | what it does |\n|---|---|"]
-    lines.extend(f"| [`{' '.join(item.words)}`]({item.page}) | {item.help} |" for item in commands())
+    lines.extend(f"| [`{' '.join(item.words)}`]({item.page}) | {first_line(item.help)} |" for item in commands())
     lines.append(
         "\nBefore any command: `--debug` shows the traceback when something goes wrong, `--log-level` and"
     )

@@ -17,6 +17,20 @@ def test_every_command_has_help_and_a_page() -> None:
         assert (ROOT / "docs/reference/commands" / command.page).is_file()
 
 
+def test_tables_of_the_reference_are_whole() -> None:
+    """Every row is one line with as many cells as its heading."""
+    for page in (ROOT / "docs/reference").rglob("*.md"):
+        columns = 0
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            if line.startswith("|"):
+                cells = len(re.findall(r"(?<!\\)\|", line)) - 1
+                columns = columns or cells
+                assert (line[-1], cells) == ("|", columns), f"{page.name}:{number}"
+            else:
+                assert not columns or not line, f"{page.name}:{number}"
+                columns = 0
+
+
 def test_every_setting_is_documented() -> None:
     """By its name and its variable."""
     page = (ROOT / "docs/reference/settings.md").read_text()
