@@ -21,7 +21,7 @@ from holdfast.cli.check import check_backup
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.opened import SourceArgument, opened
-from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note, printable
 from holdfast.cli.targets import ForceOption, check_target
 from holdfast.cli.validating import list_rules, validate_backup
 from holdfast.secret import Secret
@@ -129,7 +129,7 @@ def convert_backup(
         print_json(done)
     elif str(target) != "-":
         media = f" and {done.attachments:,} attachments" if form is To.FOLDER else ""
-        console().print(f"{target}: {done.frames:,} frames{media}")
+        console().print(f"{printable(str(target))}: {done.frames:,} frames{media}")
 
 
 @group.command("extract")

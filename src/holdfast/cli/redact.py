@@ -9,7 +9,7 @@ import typer
 from holdfast.backup import KeyMaterial, Redaction, redact
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.opened import SourceArgument, given, size_of
-from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
 from holdfast.cli.targets import ForceOption, check_target
 
 __all__ = ["redact_backup"]
@@ -55,4 +55,4 @@ def redact_backup(
     if json:
         print_json(done)
     elif str(target) != "-":
-        console().print(f"{target}: {done.frames:,} frames, and none of what was written in them")
+        console().print(f"{printable(str(target))}: {done.frames:,} frames, and none of what was written in them")

@@ -13,7 +13,7 @@ from holdfast.backup.repairing.log import log_beside, read_log
 from holdfast.cli.exits import Exit
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.opened import SourceArgument
-from holdfast.cli.output import JsonOption, console, print_json
+from holdfast.cli.output import JsonOption, console, print_json, printable
 from holdfast.cli.targets import ForceOption, check_target
 
 __all__ = ["repair_backup"]
@@ -80,7 +80,9 @@ def repair_backup(
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if isinstance(done, int):
         what = "stream" if undo is None or read_log(undo).kept is None else "file"
-        console().print(f"{where}: {counted(done, 'change')} undone; the {what} is what it was, to the byte")
+        console().print(
+            f"{printable(str(where))}: {counted(done, 'change')} undone; the {what} is what it was, to the byte"
+        )
         return
     if json:
         print_json(done)
@@ -88,7 +90,7 @@ def repair_backup(
         show(done)
         if not plan:
             log_path = log_beside(where) if log is None else log
-            console().print(f"{where}: written; {log_path} has what it takes to undo it")
+            console().print(f"{printable(str(where))}: written; {log_path} has what it takes to undo it")
             if done.kept is not None:
                 console().print(f"{done.kept}: the damaged original, kept to be put back when it is undone")
     if not done.passes:

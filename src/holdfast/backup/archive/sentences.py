@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from holdfast.backup.archive.wording import SENTENCES
+from holdfast.backup.bidi import isolated
 
 __all__ = ["SENTENCES", "duration", "sentence"]
 
@@ -92,7 +93,8 @@ class Filled:
         template = self.table.get(key + end) or self.table[key]
         values.setdefault("who", self.called(doer, first=template.startswith("{who}")))
         values.setdefault("member", self.called(self.member(), first=template.startswith("{member}")))
-        return spoken(template.format(**values), template, values)
+        shown = {key: isolated(value) if isinstance(value, str) else value for key, value in values.items()}
+        return spoken(template.format(**shown), template, values)
 
     def member(self) -> object:
         """Find whom a change of a group is about."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
+from holdfast.backup.bidi import isolated
 from holdfast.backup.export.shapes import TextRange
 from holdfast.backup.export.styles import Piece, merged, pieces
 
@@ -38,7 +39,7 @@ def readable(text: str) -> str:
 @lru_cache(maxsize=4096)
 def inline(text: str) -> str:
     """Write a name or another short text on one line, after something else."""
-    return ANYWHERE.sub(r"\\\g<0>", " ".join(readable(text).split()))
+    return isolated(ANYWHERE.sub(r"\\\g<0>", " ".join(readable(text).split())))
 
 
 def item(text: str) -> str:

@@ -76,8 +76,10 @@ def test_ranges_that_overlap_do_not_cross() -> None:
 def test_mentions_are_names() -> None:
     """The placeholder is replaced by who is meant, whatever the name is."""
     one = TextRange(3, 1, None, 5, "<b>Ada")
-    assert rich("Hi \ufffc!", [one]) == 'Hi <span class="at">@&lt;b&gt;Ada</span>!'
-    assert rich("Hi \ufffc", [TextRange(3, 1, None, None, None)]) == 'Hi <span class="at">@Unknown</span>'
+    assert rich("Hi \ufffc!", [one]) == 'Hi <span class="at"><bdi>@&lt;b&gt;Ada</bdi></span>!'
+    assert (
+        rich("Hi \ufffc", [TextRange(3, 1, None, None, None)]) == 'Hi <span class="at"><bdi>@Unknown</bdi></span>'
+    )
     assert with_names("Hi \ufffc and \ufffc", [one, TextRange(9, 1, None, 6, "Bo")]) == "Hi @<b>Ada and @Bo"
     assert with_names("Hi", [one]) == "Hi"
 

@@ -5,6 +5,7 @@ have costs next to nothing.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -21,6 +22,7 @@ from holdfast.backup.archive.model import (
     TextRange,
 )
 from holdfast.backup.archive.sentences import duration
+from holdfast.backup.bidi import isolated
 from holdfast.backup.export.html.clock import Clock, day_label, iso
 from holdfast.backup.export.html.escaping import escape, is_address, only_emoji, rich
 from holdfast.backup.export.html.files import Addresses, file_block, label, picture, size_label
@@ -57,6 +59,8 @@ TICKS: Final = {
         ("skipped", "Not sent", "\u2013"),
     )
 }
+# A text between the characters that isolate it.
+ISOLATED: Final = re.compile("\u2068([^\u2068\u2069]*)\u2069")
 # What stands before the sentence of a message that is more than text.
 SIGNS: Final = {
     "payment": "💸",
@@ -167,7 +171,7 @@ def bubble(
     if gone or message.expires_in_ms or message.pinned_ms or message.sms:
         special = marks(message, clock)
     if kind == "update":
-        said = escape(message.sentence or message.text or "")
+        said = sentence_of(message.sentence) or escape(message.text or "")
         return (
             f'<li class="m up{gone}" id="m{message.id}"><p dir="auto">{said}</p>'
             f'<p class="w">{special}{stamp}</p></li>\n'
@@ -219,7 +223,7 @@ def body(message: Message, addresses: Addresses) -> str:
         parts.append(card_block(message.card, message.attachments, addresses))
     elif message.sentence and kind != "sticker":
         sign = SIGNS.get(kind, "")
-        parts.append(f'<p class="said" dir="auto">{sign} {escape(message.sentence)}</p>')
+        parts.append(f'<p class="said" dir="auto">{sign} {sentence_of(message.sentence)}</p>')
     elif kind == "story_reply":
         parts.append('<p class="said">Reply to a story</p>')
     if text and kind != "poll":
@@ -287,12 +291,17 @@ def quote_block(message: Message, quote: Quote, addresses: Addresses) -> str:
     return f'<blockquote class="q c{color}">{thumbnail}{head}<p dir="auto">{said}</p></blockquote>'
 
 
+def sentence_of(sentence: str | None) -> str:
+    """Write a sentence; names in it that are isolated by characters are so by markup."""
+    return ISOLATED.sub(r"<bdi>\1</bdi>", escape(sentence or ""))
+
+
 def sticker(one: Attachment, sentence: str | None, addresses: Addresses) -> str:
     """Show a sticker, or the emoji it stands for."""
     place = addresses.media(one) if show(one) == "image" else None
     if place is not None:
         return f'<div class="stick">{picture(one, place)}</div>'
-    return f'<p class="said big" dir="auto">{escape(sentence or label(one))}</p>'
+    return f'<p class="said big" dir="auto">{sentence_of(sentence) or escape(label(one))}</p>'
 
 
 def long_text(one: Attachment, addresses: Addresses) -> str:
@@ -347,5 +356,5 @@ def card_block(card: Card, attachments: tuple[Attachment, ...], addresses: Addre
         for line in card.fields
     )
     work = f'<p dir="auto">{escape(card.organization)}</p>' if card.organization else ""
-    name = escape(card.name or card.organization or "Contact")
+    name = escape(isolated(card.name or card.organization or "Contact"))
     return f'<div class="card contact">{seen}<b dir="auto">{name}</b>{work}<ul>{lines}</ul></div>'

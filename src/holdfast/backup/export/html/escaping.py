@@ -120,7 +120,11 @@ def pieces(text: str, ranges: Sequence[TextRange], addresses: dict[int, int]) ->
             mention_end, name = mentions[start]
         inner = escape(text[start:end])
         if start < mention_end:
-            shown = escape(f"@{name}") if fresh and PLACEHOLDER in inner else inner.replace(PLACEHOLDER, "")
+            shown = (
+                f"<bdi>{escape(f'@{name}')}</bdi>"
+                if fresh and PLACEHOLDER in inner
+                else inner.replace(PLACEHOLDER, "")
+            )
             inner = f'<span class="at">{shown}</span>' if shown else ""
         for style in reversed(STYLES):
             if depth[style]:

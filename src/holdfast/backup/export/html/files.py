@@ -3,6 +3,7 @@
 from typing import Final, Protocol
 
 from holdfast.backup.archive.model import Attachment
+from holdfast.backup.bidi import isolated
 from holdfast.backup.export.html.escaping import escape
 from holdfast.backup.export.media import kind_of, show
 
@@ -63,7 +64,7 @@ def file_block(attachment: Attachment, addresses: Addresses) -> str:
     if address is None:
         return f"{absent(attachment)}{caption}"
     way = show(attachment)
-    name = escape(attachment.file_name or label(attachment))
+    name = escape(isolated(attachment.file_name or label(attachment)))
     place = escape(address)
     if way == "image":
         return f'<a class="pic" href="{place}">{picture(attachment, address)}</a>{caption}'
@@ -87,7 +88,7 @@ def file_block(attachment: Attachment, addresses: Addresses) -> str:
 
 def absent(attachment: Attachment) -> str:
     """Name a file that is not there."""
-    words = escape(attachment.file_name) if attachment.file_name else label(attachment)
+    words = escape(isolated(attachment.file_name)) if attachment.file_name else label(attachment)
     size = f"{size_label(attachment.size)}, " if attachment.size else ""
     return (
         f'<div class="file gone"><span class="ico" aria-hidden="true">∅</span>'

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from holdfast.backup.archive import Chat
+from holdfast.backup.bidi import isolated
 from holdfast.backup.export.html.bubbles import color_of, initials
 from holdfast.backup.export.html.clock import FIRST, Clock, day_label, iso, within
 from holdfast.backup.export.html.cutting import Cuts
@@ -44,7 +45,7 @@ def start(title: str, root: str, kind: str, *, scripts: Sequence[str] = (), more
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n{more}"
+        f"<title>{escape(isolated(title))}</title>\n{more}"
         f'<link rel="stylesheet" href="{root}assets/chat.css">\n'
         f'<link rel="stylesheet" href="{root}assets/page.css">\n{loaded}</head>\n'
         f'<body class="{kind}">\n'

@@ -1,0 +1,49 @@
+"""Names that are written from right to left stay where they are in a sentence."""
+
+import pytest
+
+from holdfast.backup.archive.sentences import sentence
+from holdfast.backup.bidi import isolated
+from holdfast.backup.export.html.bubbles import sentence_of
+from holdfast.backup.export.markdown_text import heading, inline
+
+HEBREW = "\u05d3\u05e0\u05d4"
+
+
+@pytest.mark.parametrize("text", ["", "Ada", "Zoë Müller", "山田", "👩‍👩‍👧", "You"])
+def test_other_names_stay_as_they_are(text: str) -> None:
+    """Nothing is put around them."""
+    assert isolated(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (HEBREW, f"\u2068{HEBREW}\u2069"),
+        ("\u0645\u0631\u064a\u0645", "\u2068\u0645\u0631\u064a\u0645\u2069"),
+        ("Ada\u202etxt.exe", "\u2068Adatxt.exe\u2069"),
+        ("\u2066\u2067open", "\u2068open\u2069"),
+        ("a\u2069b", "\u2068ab\u2069"),
+        ("\u200fAda\u061c", "\u2068Ada\u2069"),
+        ("\U0001e900", "\u2068\U0001e900\u2069"),
+    ],
+)
+def test_what_turns_the_direction_is_kept_inside(text: str, shown: str) -> None:
+    """Between isolates, and without controls that would end them or reach further."""
+    assert isolated(text) == shown
+
+
+def test_sentences_and_markdown_isolate_names() -> None:
+    """What stands after a name stays after it."""
+    said = sentence("groupMemberAddedUpdate", {"updaterAci": "a", "newMemberAci": "b"}, None, lambda _who: HEBREW)
+    assert said.count(f"\u2068{HEBREW}\u2069") == 2
+    renamed = sentence("groupNameUpdate", {"newGroupName": "x\u202ey"}, None, lambda _who: "Ada")
+    assert "\u202e" not in renamed
+    assert inline(HEBREW) == heading(HEBREW) == f"\u2068{HEBREW}\u2069"
+    assert inline("*\u202eb*") == "\u2068\\*b\\*\u2069"
+
+
+def test_pages_isolate_names_by_markup() -> None:
+    """In a sentence the characters become elements; those somebody wrote stay what they are."""
+    assert sentence_of(f"\u2068{HEBREW}\u2069 joined.") == f"<bdi>{HEBREW}</bdi> joined."
+    assert sentence_of("<b>\u2069") == "&lt;b&gt;\u2069"
