@@ -1,90 +1,65 @@
-"""What the guides show as a program to run does what they say."""
+"""What the guides say can be typed works on the made-up history they are written for."""
 
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import shlex
 from pathlib import Path
 
-import httpx
+import pytest
 
-from holdfast.hosting.data import connect, prepare
-from holdfast.hosting.store import accounts, tokens
-from holdfast.secret import Secret
-from holdfast.settings import Settings
-from tests.conftest import ADMIN_PASSWORD, ROOT, Service, run_service
+from holdfast.backup import archive, export
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.cli import main
+from tests.conftest import ROOT
 
-
-def programs(guide: str, language: str) -> list[str]:
-    """Return the programs in a language that a guide shows."""
-    text = (ROOT / "docs" / "guides" / guide).read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[tuple[Service, str]]:
-    """Run a service with a data folder of its own, and make a token of its administrator."""
-    settings = Settings(data=folder, admin_password=Secret(ADMIN_PASSWORD))
-    database = connect(settings)
-    prepare(database, settings)
-    user = accounts.find_user(database, "admin")
-    _, token = tokens.create_token(database, user, "move", ("all",))
-    yield from ((service, token.reveal()) for service in run_service(settings, database))
-    database.close()
+GUIDES = ROOT / "docs" / "guides"
+# What needs a backup of one's own, or does not end.
+OTHER = ("SignalBackups", "archive serve", "parquet")
 
 
-def issues_of(service: Service) -> list[tuple[int, str, str, list[str]]]:
-    """Return the issues of the repository: number, title, state and comments."""
-    auth = ("admin", ADMIN_PASSWORD)
-    with httpx.Client(base_url=f"{service.url}/api/v1/repos/admin/boats", auth=auth) as api:
-        found = api.get("/issues", params={"state": "all", "type": "issues", "sort": "oldest"}).json()
-        return [
-            (
-                issue["number"],
-                issue["title"],
-                issue["state"],
-                [comment["body"] for comment in api.get(f"/issues/{issue['number']}/comments").json()],
-            )
-            for issue in sorted(found, key=lambda issue: int(issue["number"]))
-        ]
+def commands(guide: str) -> list[str]:
+    """List the commands about an archive in the blocks of a guide."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (GUIDES / guide).read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("holdfast archive")]
+    return [line for line in lines if not any(word in line for word in OTHER)]
 
 
-def test_the_script_of_the_guide_moves_issues(tmp_path: Path) -> None:
-    """Titles, texts, states, comments and numbers, from one service that speaks the API to another."""
-    (program,) = programs("moving.md", "python")
-    script = tmp_path / "move_issues.py"
-    script.write_text(program)
-    with ExitStack() as stack:
-        (old, old_token), (new, new_token) = (
-            stack.enter_context(serving(tmp_path / name)) for name in ("old", "new")
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the archive that the guides name."""
+    folder = tmp_path_factory.mktemp("guides")
+    write_sample(sample_records(5000, 1), folder / "demo.binproto", To.STREAM, seed=1)
+    assert main(["archive", "import", str(folder / "chats.db"), str(folder / "demo.binproto")]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("line", [*commands("archive.md"), *commands("exporting.md")])
+def test_a_command_of_a_guide_finds_something(
+    line: str, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends with status 0 and prints more than nothing."""
+    monkeypatch.chdir(home)
+    assert main(shlex.split(line, comments=True)[1:]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_filters_of_the_table_find_something(home: Path) -> None:
+    """Each that is written out in the guide, but for what a made-up history of one day cannot have."""
+    table = (GUIDES / "archive.md").read_text().partition("| in the query | finds |")[2].partition("\n\n")[0]
+    filters = re.findall(r"`((?:chat|from|is|kind|has|since|until):[^`]+)`", table)
+    assert len(filters) > 8
+    with archive.open(home / "chats.db") as opened:
+        for one in filters:
+            assert opened.search(one, limit=1).hits, one
+
+
+def test_the_choice_of_the_example_is_a_chat(home: Path) -> None:
+    """Its name fits one chat, with messages."""
+    (name,) = re.findall(r"export.Choice\(chats=\(\"(.+?)\",\)", (GUIDES / "exporting.md").read_text())
+    with archive.open(home / "chats.db") as opened:
+        done = export.export(
+            opened, home / "choice", "json", export.Choice((name,), since_ms=1_600_000_000_000), media=False
         )
-        for service in (old, new):
-            auth = ("admin", ADMIN_PASSWORD)
-            with httpx.Client(base_url=f"{service.url}/api/v1", auth=auth) as api:
-                assert api.post("/user/repos", json={"name": "boats"}).status_code == 201
-                if service is old:
-                    for title in ("Leak", "Rope", "Sail"):
-                        assert api.post("/repos/admin/boats/issues", json={"title": title}).status_code == 201
-                    for text in ("first", "second"):
-                        api.post("/repos/admin/boats/issues/1/comments", json={"body": text})
-                    api.patch("/repos/admin/boats/issues/1", json={"state": "closed"})
-                    assert api.delete("/repos/admin/boats/issues/2").status_code == 204
-        environment = {
-            **os.environ,
-            "OLD": f"{old.url}/api/v1",
-            "OLD_TOKEN": old_token,
-            "NEW": f"{new.url}/api/v1",
-            "NEW_TOKEN": new_token,
-            "REPOSITORY": "admin/boats",
-        }
-        subprocess.run([sys.executable, str(script)], env=environment, check=True, timeout=60)
-        moved = issues_of(new)
-    assert [(number, title, state) for number, title, state, _ in moved] == [
-        (1, "Leak", "closed"),
-        (2, "(was no issue: 2)", "closed"),
-        (3, "Sail", "open"),
-    ]
-    assert [text.rpartition("\n")[2] for text in moved[0][3]] == ["first", "second"]
-    assert moved[0][3][0].startswith("*admin, ")
+    assert done.written
+    assert list((home / "choice" / "messages").rglob("*.jsonl"))
