@@ -215,6 +215,7 @@ ABOUT_REPOSITORIES = {
     "PUT /repos/{owner}/{repo}/contents/{filepath...}": Deed(WRITE_CODE, NEW_FILE, {"content": ""}),
     "DELETE /repos/{owner}/{repo}/contents/{filepath...}": Deed(WRITE_CODE, FILE, {"sha": "0" * 40}),
     "PUT /repos/{owner}/{repo}/raw/{filepath...}": Deed(WRITE_CODE, NEW_FILE, harmless={"filepath": ".git/x"}),
+    "GET /repos/{owner}/{repo}/languages": Deed(READ_CODE),
     "GET /repos/{owner}/{repo}/compare/{basehead...}": Deed(READ_CODE, {"basehead": "main...side"}),
     "GET /repos/{owner}/{repo}/commits/{ref...}/statuses": Deed(READ_CODE, {"ref": "main"}),
     "GET /repos/{owner}/{repo}/commits/{ref...}/status": Deed(READ_CODE, {"ref": "main"}),

@@ -22,6 +22,7 @@ from holdfast.hosting.api import (
     issue_search,
     issues,
     labels,
+    languages,
     members,
     milestones,
     objects,
@@ -50,7 +51,7 @@ __all__ = ["endpoints"]
 MODULES: Final[tuple[ModuleType, ...]] = (
     *(version, users, tokens, organizations, members, teams, admin),
     *(repositories, collaborators, topics, branches, protections),
-    *(commits, statuses, tags, objects),
+    *(commits, statuses, tags, objects, languages),
     *(contents, file_contents, raw, archives, editorconfig),
     *(contents_write, raw_upload),
     *(org_hooks, repository_hooks, user_hooks, admin_hooks),

@@ -1,0 +1,24 @@
+"""The languages a repository is written in."""
+
+from typing import Final
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.call import Call
+from holdfast.hosting.api.declare import endpoint
+from holdfast.hosting.api.guards import Place, in_repository, reads
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.languages import languages
+
+__all__ = ["list_languages"]
+
+READING: Final = (in_repository, reads(Unit.CODE))
+
+
+@endpoint("GET /repos/{owner}/{repo}/languages", scope="repository", guards=READING, slow=True)
+def list_languages(call: Call, place: Place) -> dict[str, int]:
+    """Show how many bytes of each language are on the default branch, by the names of the files."""
+    repo = git_of(call, place)
+    found = refs.resolve(repo, "", place.repository.default_branch)
+    return {} if found is None else languages(repo, read_commit(repo, found.commit).tree)
