@@ -140,3 +140,26 @@ def test_damage_is_damage(tmp_path: Path) -> None:
     loose(folder, line(folder, "rev-parse", "main:d")).write_bytes(b"")
     with pytest.raises(GitDamaged):
         changes_between(repo, old, new)
+
+
+def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else is asked for along with it; only so many counts are kept."""
+    ids = [commit(folder, {b"a": b"%d\n" % number}) for number in range(4)]
+    repo = open_repository(folder)
+    commits = [read_commit(repo, made) for made in ids]
+    asked: list[int] = []
+    count = changes.counted
+
+    def counting(where: Path, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], changes.Stats]:
+        asked.append(len(pairs))
+        return count(where, pairs)
+
+    monkeypatch.setattr(changes, "counted", counting)
+    monkeypatch.setattr(changes, "kept", changes.KeptStats(3))
+    stats_of(repo, commits[:2])
+    stats_of(repo, commits[:3])
+    assert [stats(repo, made).total for made in commits[:3]] == [1, 2, 2]
+    assert asked == [2, 1]
+    stats(repo, commits[3])
+    stats(repo, commits[0])
+    assert asked == [2, 1, 1, 1]

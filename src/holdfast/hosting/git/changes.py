@@ -1,9 +1,10 @@
 """What differs between two trees: which files, how many lines, and the text of it."""
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, Literal
@@ -29,6 +30,9 @@ __all__ = [
 ]
 
 Status = Literal["added", "removed", "modified"]
+# The ids of two trees.
+Pair = tuple[str, str]
+KEPT: Final = 8192
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NOTHING: Final = (0, "")
 SHORTSTAT: Final = re.compile(r"([0-9]+) (files?|insertions?|deletions?)")
@@ -159,18 +163,45 @@ def stats(repo: Repo, commit: Commit) -> Stats:
 def stats_between(repo: Repo, old: str | None, new: str | None) -> Stats:
     """Return how many lines differ between two trees; the answer never changes, so it is kept."""
     pair = (old or EMPTY_TREE, new or EMPTY_TREE)
-    return counted(repo.folder, frozenset([pair]))[pair]
+    return kept.of(repo.folder, {pair})[pair]
 
 
 def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, Stats]:
     """Return how many lines each of some commits changed against its first parent, by the commits' ids."""
     pairs = {commit.id: (parent_tree(repo, commit) or EMPTY_TREE, commit.tree) for commit in commits}
-    known = counted(repo.folder, frozenset(pairs.values()))
+    known = kept.of(repo.folder, set(pairs.values()))
     return {commit: known[pair] for commit, pair in pairs.items()}
 
 
-@lru_cache(maxsize=256)
-def counted(folder: Path, pairs: frozenset[tuple[str, str]]) -> dict[tuple[str, str], Stats]:
+class KeptStats:
+    """Counts of lines between two trees, which never change; the ones nobody asked for longest go first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[Path, Pair], Stats] = OrderedDict()
+
+    def of(self, folder: Path, pairs: set[Pair]) -> dict[Pair, Stats]:
+        """Return the counts of some pairs of trees; those that are not known are all counted at once."""
+        found: dict[Pair, Stats] = {}
+        with self._lock:
+            for pair in pairs:
+                known = self._kept.get((folder, pair))
+                if known is not None:
+                    self._kept.move_to_end((folder, pair))
+                    found[pair] = known
+        missing = pairs - found.keys()
+        if missing:
+            counts = counted(folder, missing)
+            found |= counts
+            with self._lock:
+                self._kept.update({(folder, pair): count for pair, count in counts.items()})
+                while len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+        return found
+
+
+def counted(folder: Path, pairs: set[Pair]) -> dict[Pair, Stats]:
     """Let git count the lines, all pairs of trees in one process: it must not hold up this one."""
     asked = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
@@ -184,6 +215,9 @@ def counted(folder: Path, pairs: frozenset[tuple[str, str]]) -> dict[tuple[str, 
             counts = {word[:3]: int(number) for number, word in SHORTSTAT.findall(line)}
             found[pair] = Stats(counts.get("ins", 0), counts.get("del", 0), counts.get("fil", 0))
     return found
+
+
+kept = KeptStats(KEPT)
 
 
 def diff_text(repo: Repo, old: str | None, new: str | None) -> Iterator[bytes]:
