@@ -165,3 +165,34 @@ def test_patterns_that_would_match_for_ever_hold_nobody_up(ada: httpx.Client, sh
     assert ada.put(f"{RAW}/b.txt", content=b"x").status_code == 201
     assert ada.put(f"{RAW}/.gitattributes", content=b"*.bin filter=lfs\n").status_code == 200
     assert ada.put(f"{RAW}/{path}", content=b"x").status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("match", "none", "status"),
+    [
+        ('"{blob}"', '"{blob}"', 412),
+        ('"{blob}"', '"{other}"', 200),
+        ('"{blob}"', "*", 412),
+        ("*", '"{blob}"', 412),
+        ("*", 'W/"{blob}"', 412),
+        ("*", "*", 412),
+        ("*", '"{other}"', 200),
+        ('"{other}"', '"{blob}"', 412),
+        ('"{other}"', '"{other}"', 412),
+    ],
+)
+def test_both_conditions_count_beside_each_other(
+    ada: httpx.Client, ship: Repository, match: str, none: str, status: int
+) -> None:
+    """A write happens only when If-Match and If-None-Match both hold; otherwise the file stays as it was."""
+    del ship
+    made = ada.put(f"{RAW}/both.txt", content=b"one\n")
+    assert made.status_code == 201
+    blob = made.json()["content"]["sha"]
+    names = {"blob": blob, "other": "0" * 40}
+    headers = {"If-Match": match.format(**names), "If-None-Match": none.format(**names)}
+    assert ada.put(f"{RAW}/both.txt", content=b"two\n", headers=headers).status_code == status
+    kept = ada.get(f"{RAW}/main/both.txt").content
+    assert kept == (b"two\n" if status == 200 else b"one\n")
+    # Where no file is, If-Match cannot hold, whatever stands beside it.
+    assert ada.put(f"{RAW}/none.txt", content=b"x", headers=headers).status_code == 412

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import socket
 from urllib.parse import urlsplit
 
@@ -133,3 +134,31 @@ def test_an_error_of_ours_is_told_without_its_text(service: Service, monkeypatch
     assert answer.status_code == 500
     assert answer.json()["message"] == "internal error; request mine"
     assert "mackerel" not in answer.text
+
+
+@pytest.mark.parametrize(("ratio", "status"), [(150, 422), (250, 413)])
+def test_a_body_may_not_grow_more_than_so_many_times(world: World, ratio: int, status: int) -> None:
+    """Far below the largest body, what unpacks to more than 200 times its size and 64 KiB is refused."""
+    packed = packed_to(ratio)
+    plain = gzip.decompress(packed)
+    assert len(plain) < 4 * 2**20
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = world.admin.post("/user/repos", content=packed, headers=headers)
+    assert answer.status_code == status, answer.text
+
+
+def packed_to(ratio: int) -> bytes:
+    """Compress a JSON body that unpacks to about `ratio` times its size, and well above the allowance."""
+    size = 2**20
+    noise = os.urandom(size).hex().encode()
+    fewest, most = 0, size
+    while most - fewest > 128:
+        middle = (fewest + most) // 2
+        made = gzip.compress(b'{"name": "%s"}' % (noise[:middle] + b" " * (size - middle)), 9)
+        if size / len(made) > ratio:
+            fewest = middle
+        else:
+            most = middle
+    made = gzip.compress(b'{"name": "%s"}' % (noise[:most] + b" " * (size - most)), 9)
+    assert ratio * 0.9 < size / len(made) < ratio * 1.1
+    return made
