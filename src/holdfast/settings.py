@@ -141,6 +141,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_lfs_mb: Annotated[
         int, Meta(ge=1, le=1_048_576, description="How many megabytes one large file (LFS) may have.")
     ] = 16_384
+    allow_missing_lfs_objects: Annotated[
+        bool,
+        Meta(description="Accept a push with LFS pointers whose objects are missing; it cannot be cloned whole."),
+    ] = False
     max_file_mb: Annotated[
         int, Meta(ge=1, le=4096, description="How many megabytes one request that writes files may bring.")
     ] = 100

@@ -22,6 +22,7 @@ ELSEWHERE = {
     Path("hosting/file_changes.py"): "hosting/api/test_contents_write.py",
     Path("hosting/large_files.py"): "hosting/test_committing.py",
     Path("hosting/pushing.py"): "hosting/api/test_git_http.py",
+    Path("hosting/git/lfs/pushed_pointers.py"): "hosting/api/test_git_http.py",
     Path("hosting/store/collaborators.py"): "hosting/api/test_collaborators.py",
     Path("hosting/store/commit_keys.py"): "hosting/test_committing.py",
     Path("hosting/store/events.py"): "hosting/test_moving.py",

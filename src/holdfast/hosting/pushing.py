@@ -1,24 +1,29 @@
 """What a push means: judged by the rules before a ref moves, announced, moved and recorded."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
 from holdfast.hosting import moving, protection
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.faults import is_outage
+from holdfast.hosting.git.lfs.pushed_pointers import new_pointers, paths_of
 from holdfast.hosting.git.push import Push, Refusal
 from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
 from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import updates
+from holdfast.hosting.store import lfs, updates
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.updates import Move
 
 __all__ = ["Pushing"]
 
+# How many files without an object are looked for, and how many are named.
+MOST_MISSING: Final = 1000
+PATHS_NAMED: Final = 5
 log = structlog.get_logger(__name__)
 
 
@@ -52,7 +57,28 @@ class Pushing:
             for move in moves
             if move.deletes and move.ref == f"refs/heads/{default}"
         ]
-        return refusals
+        return refusals or self.missing_large_files(push)
+
+    def missing_large_files(self, push: Push) -> list[Refusal]:
+        """Refuse a push whose LFS pointers lead to nothing here: nobody could clone it."""
+        if self.host.settings.allow_missing_lfs_objects:
+            return []
+        missing: set[str] = set()
+        for some in new_pointers(push):
+            oids = {pointer.oid for pointer in some.values()}
+            there = lfs.linked_sizes(self.host.database, self.repository, oids)
+            missing |= {blob for blob, pointer in some.items() if pointer.size and pointer.oid not in there}
+            if len(missing) > MOST_MISSING:
+                break
+        paths = paths_of(push, missing, most=PATHS_NAMED + 1) if missing else []
+        if not paths:
+            return []
+        named = ", ".join(paths[:PATHS_NAMED]) + (" and others" if len(paths) > PATHS_NAMED else "")
+        reason = (
+            f"the LFS objects of {named} are not here, so nobody could clone this; "
+            "run `git lfs push --all <remote>` first, and push again"
+        )
+        return [Refusal(change.ref, reason) for change in push.changes[:1]]
 
     def move(self, pushed: Pushed) -> list[Refusal]:
         """Write down what is about to move, move it, and record what has moved; return why other refs have not."""

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from holdfast.hosting.store import lfs, repositories
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
 
@@ -50,8 +51,13 @@ def make_files(world: World, folder: Path, *, private: bool = False) -> Git:
     git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/Notes"))
     git("tag", "-am", "the second", "v2.0")
     git("branch", "feature/x", "v1.0")
+    # A pointer whose object is missing cannot be pushed; but a repository may hold one from before.
+    made = repositories.find_repository(world.database, "ada", "notes")
+    lfs.link(world.database, made, OID, len(LARGE))
     git("push", "-q", "origin", "--all")
     git("push", "-q", "origin", "--tags")
+    with world.database.write() as connection:
+        lfs.remove_links(connection, made, [OID])
     return git
 
 

@@ -4,11 +4,15 @@ import hashlib
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from holdfast.hosting import moving
+from holdfast.hosting import repositories as making
+from holdfast.hosting.git.push import Push
 from holdfast.hosting.host import Host
-from holdfast.hosting.store import accounts, repositories, updates
+from holdfast.hosting.pushing import Pushing
+from holdfast.hosting.store import accounts, lfs, repositories, updates
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
 
@@ -140,12 +144,11 @@ def test_a_repository_is_found_by_the_old_names_of_its_owner(world: World, work:
     """After several renames, and together with a rename of its own; clones, pushes and LFS go on."""
     work("push", "-q", "origin", "trunk")
     for old, new in (("ada", "countess"), ("countess", "lovelace")):
-        renamed = accounts.rename_account(world.database, accounts.find_user(world.database, old), new)
-        assert renamed.name == new
+        accounts.rename_account(world.database, accounts.find_user(world.database, old), new)
     found = repositories.find_repository(world.database, "lovelace", "notes")
     with world.database.write() as connection:
         repositories.rename_repository(connection, found, "journal")
-    accounts.rename_account(world.database, renamed, "lady")
+    accounts.rename_account(world.database, found.owner, "lady")
     for number, (owner, name) in enumerate([("ada", "notes"), ("countess", "journal"), ("lady", "notes")]):
         place = address(world.service.url, "lady", PASSWORD, f"{owner}/{name}")
         made = work.commit(f"{number}.txt", "new\n")
@@ -237,3 +240,46 @@ def test_a_damaged_pack_is_refused_and_leaves_nothing(world: World, work: Git) -
     assert b"unpack ok" not in answer.content
     work("push", "-q", "origin", "trunk")
     assert work("ls-remote", "origin", "refs/heads/x") == ""
+
+
+def pointer(oid: str, size: int = 12) -> str:
+    """Write what git-lfs commits in place of a large file."""
+    return f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"
+
+
+def test_a_push_whose_large_files_are_not_here_is_refused(world: World, work: Git) -> None:
+    """It names the files and the command that helps, few or many; with the objects it goes through."""
+    work("push", "-q", "origin", "trunk")
+    work.commit("film.bin", pointer("a" * 64))
+    refused = work.try_to("push", "origin", "trunk").stderr
+    assert "film.bin" in refused
+    assert "git lfs push --all" in refused
+    for number in range(150):
+        (work.folder / f"{number}.bin").write_text(pointer(f"{number:064x}"))
+    work("add", ".")
+    work("commit", "-q", "-m", "many")
+    assert "and others" in work.try_to("push", "origin", "trunk", "trunk:side").stderr
+    assert "side" not in work("ls-remote", "origin")
+    found = repositories.find_repository(world.database, "ada", "notes")
+    lfs.link(world.database, found, "a" * 64, 12)
+    for number in range(150):
+        lfs.link(world.database, found, f"{number:064x}", 12)
+    work("push", "-q", "origin", "trunk")
+
+
+def test_what_only_looks_like_a_large_file_is_pushed(world: World, work: Git) -> None:
+    """A text about pointers, an empty large file, and what the repository has already."""
+    work.commit("docs.txt", "about:\n" + pointer("b" * 64))
+    work.commit("empty.bin", pointer("c" * 64, 0))
+    work.commit("long.txt", pointer("d" * 64) + "x" * 2000)
+    work("push", "-q", "origin", "trunk")
+    work("push", "-q", "origin", "trunk:again")
+
+
+def test_missing_large_files_can_be_allowed(host: Host, tmp_path: Path) -> None:
+    """By a setting; then nothing is looked for."""
+    admin = accounts.find_user(host.database, "admin")
+    made = making.create(host, admin, admin, making.NewRepository(name="notes"))
+    host.settings = msgspec.structs.replace(host.settings, allow_missing_lfs_objects=True)
+    push = Push(tmp_path, (), {"GIT_OBJECT_DIRECTORY": "/nowhere"})
+    assert Pushing(host, made, admin).missing_large_files(push) == []

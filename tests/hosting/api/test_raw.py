@@ -1,5 +1,6 @@
 """The bytes of files: which ones, for whom, and with which headers."""
 
+import base64
 from email.parser import BytesParser
 from pathlib import Path
 
@@ -319,7 +320,11 @@ def test_an_object_of_another_repository_is_not_given_away(world: World, git: Gi
     """Whoever knows only its name must not get its bytes."""
     upload(world)
     world.anonymous.post("/user/repos", json={"name": "Thief"}, auth=("ada", PASSWORD))
-    git("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
+    refused = git.try_to("push", "-q", git("remote", "get-url", "origin").replace("Notes", "Thief"), "main")
+    assert "the LFS objects of large.bin are not here" in refused.stderr
+    body = {"content": base64.b64encode(POINTER.encode()).decode()}
+    made = world.anonymous.post("/repos/ada/Thief/contents/large.bin", json=body, auth=("ada", PASSWORD))
+    assert made.status_code == 201
     assert world.anonymous.get("/repos/ada/Thief/media/large.bin").text == POINTER
 
 

@@ -1,7 +1,7 @@
 """What a git command has to say about a repository: whole, or piece by piece when it is too much to hold."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -24,14 +24,14 @@ def answer(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa:
         raise GitDamaged(f"git {arguments[0]} cannot read all it needs in {folder.name}") from error
 
 
-def chunks(folder: Path, *arguments: str) -> Iterator[bytes]:
+def chunks(folder: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[bytes]:
     """Run a git command and return what it prints; it ends when nobody wants more of it."""
     with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
         [program(), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment({"GIT_DIR": str(folder)}),
+        env=environment({**(variables or {}), "GIT_DIR": str(folder)}),
         bufsize=0,
         process_group=0,
     ) as process:

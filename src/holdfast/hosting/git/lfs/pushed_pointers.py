@@ -1,0 +1,76 @@
+"""LFS pointers among the new objects of a push, found without walking its history."""
+
+from collections.abc import Collection, Iterator
+from itertools import islice
+from typing import Final
+
+from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.output import chunks
+from holdfast.hosting.git.push import Push
+
+__all__ = ["new_pointers", "paths_of"]
+
+QUARANTINE: Final = "GIT_OBJECT_DIRECTORY"
+# The shortest pointer: its version, the name of an object, and a size of one digit.
+LEAST_BYTES: Final = 126
+READ_AT_ONCE: Final = 500
+# So many small files are read; a push of more is not held up any longer.
+MOST_READ: Final = 200_000
+FORMAT: Final = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
+
+
+def new_pointers(push: Push) -> Iterator[dict[str, Pointer]]:
+    """Return the pointers a push brings, some at a time, by the ids of their blobs; of a large push not all."""
+    if QUARANTINE not in push.variables:
+        return
+    candidates = islice(small_blobs(push), MOST_READ)
+    while some := list(islice(candidates, READ_AT_ONCE)):
+        content = push.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in some).encode())
+        found = {blob: pointer for blob, text in blobs_in(content) if (pointer := Pointer.parse(text)) is not None}
+        if found:
+            yield found
+
+
+def small_blobs(push: Push) -> Iterator[str]:
+    """Go through the new blobs that are as small as a pointer: only what lies in quarantine is looked at."""
+    alone = {QUARANTINE: push.variables[QUARANTINE]}
+    arguments = ("cat-file", "--batch-all-objects", "--unordered", FORMAT)
+    for line in lines_of(chunks(push.folder, *arguments, variables=alone)):
+        kind, size, name = line.decode().split(" ")
+        if kind == "blob" and LEAST_BYTES <= int(size) <= MOST_BYTES:
+            yield name
+
+
+def lines_of(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Cut what a command prints into lines."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+
+
+def blobs_in(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Take apart what `git cat-file --batch` prints."""
+    place = 0
+    while place < len(content):
+        end = content.index(b"\n", place)
+        name, _, size = content[place:end].decode().split(" ")
+        yield name, content[end + 1 : end + 1 + int(size)]
+        place = end + 2 + int(size)
+
+
+def paths_of(push: Push, blobs: Collection[str], *, most: int) -> list[str]:
+    """Return where some of the blobs lie that a push brings; what the repository has already is left out."""
+    wanted = set(blobs)
+    made = dict.fromkeys(change.new for change in push.changes if not change.deletes)
+    given = "".join(f"{new}\n" for new in made).encode()
+    listed = push.git("rev-list", "--objects", "--filter=blob:limit=2k", "--stdin", "--not", "--all", given=given)
+    found: list[str] = []
+    for line in listed.split(b"\n"):
+        name, _, path = line.partition(b" ")
+        if name.decode(errors="replace") in wanted:
+            found.append(shown(path))
+            if len(found) == most:
+                break
+    return found
