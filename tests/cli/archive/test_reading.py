@@ -1,7 +1,11 @@
 """`holdfast archive chats`, `show`, `people`, `info`, `skipped`."""
 
 import json
+import shutil
+import sqlite3
 from pathlib import Path
+
+import pytest
 
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.cli.conftest import Run
@@ -60,3 +64,50 @@ def test_texts_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
         assert "\x1b" not in out
         assert "\x07" not in out
     assert "[bold]not bold[/bold]" in run("archive", "search", place, "bold").out
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("recipient", "name"),
+        ("message", "text"),
+        ("message", "kind"),
+        ("message", "direction"),
+        ("message", "order_ms"),
+        ("message", "block_at"),
+        ("snapshot", "source"),
+        ("snapshot", "made_ms"),
+        ("skipped", "what"),
+        ("block", "data"),
+    ],
+)
+def test_an_archive_with_values_of_wrong_types_is_damaged_and_no_mistake_of_ours(
+    run: Run, chats_db: str, tmp_path: Path, table: str, column: str
+) -> None:
+    """Whatever the command is: it works, or says in one line that the archive is damaged."""
+    place = tmp_path / "a.db"
+    shutil.copy(chats_db, place)
+    connection = sqlite3.connect(place, isolation_level=None)
+    (chat,) = connection.execute("SELECT chat_id FROM message GROUP BY 1 ORDER BY count(*) DESC").fetchone()
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = replace(replace(sql, ') STRICT, ', ') '), ') STRICT', ')') WHERE name = ?",
+        (table,),
+    )
+    connection.close()
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute(f"UPDATE {table} SET {column} = {'x' + repr('ff') if column != 'data' else repr('text')}")
+    connection.close()
+    for command in (
+        ("chats",),
+        ("people",),
+        ("info",),
+        ("skipped",),
+        ("show", str(chat)),
+        ("search", "the"),
+        ("stats",),
+        ("export", str(tmp_path / column)),
+    ):
+        done = run("archive", command[0], str(place), *command[1:])
+        assert done.status != 70, (command, done.err)
+        assert "Traceback" not in done.err

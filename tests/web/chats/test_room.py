@@ -1,12 +1,18 @@
 """An archive that several requests read at once."""
 
 import random
+import shutil
+import sqlite3
 import threading
 from pathlib import Path
 
+import pytest
+
+from holdfast.web.chats import room as module
 from holdfast.web.chats.room import Room, room_of_file
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.conftest import wait_for
+from tests.web.chats.conftest import shown_in
 
 
 def test_connections_are_lent_and_given_back(room: Room) -> None:
@@ -61,3 +67,42 @@ def test_a_closed_room_closes_what_is_still_read(room: Room) -> None:
         room.close()
         assert archive.chats()
     wait_for(lambda: not room._idle)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("message", "text"), ("snapshot", "app_version"), ("attachment", "file_name")]
+)
+def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
+    tmp_path: Path, archive_file: Path, table: str, column: str
+) -> None:
+    """Every page of it, and none ends in anything else; one that was made here is not looked through."""
+    shutil.copy(archive_file, tmp_path / "a.db")
+    connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    (chat,) = connection.execute("SELECT chat_id FROM message LIMIT 1").fetchone()
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = replace(replace(sql, ') STRICT, ', ') '), ') STRICT', ')') WHERE name = ?",
+        (table,),
+    )
+    connection.close()
+    connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    connection.execute(f"UPDATE {table} SET {column} = x'ff'")
+    connection.close()
+    room = room_of_file(tmp_path / "a.db", "a.db")
+    for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
+        shown = shown_in(room, path)
+        assert shown.status == 503
+        assert f"{table}.{column}" in str(shown.values["problem"])
+    with room_of_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
+        pass
+
+
+def test_whoever_waits_too_long_for_a_connection_is_told(
+    archive_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a page, not for ever."""
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    room = Room("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    with room.reading():
+        assert shown_in(room, "").status == 503
+    assert shown_in(room, "").status == 200

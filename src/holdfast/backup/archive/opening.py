@@ -7,7 +7,9 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Final, Self
 
-from holdfast.backup.archive import schema
+import msgspec
+
+from holdfast.backup.archive import integrity, schema
 from holdfast.backup.archive.importing import Imported, Progress, import_backup, writing
 from holdfast.backup.archive.media_store import Copied, copy_media
 from holdfast.backup.archive.query import Filters
@@ -92,7 +94,10 @@ class Archive(Reader):
 
     def statistics(self, chat: int | None = None) -> Statistics:
         """Count messages by month, hour, chat and person, of all chats or of one."""
-        return statistics(self, chat)
+        try:
+            return msgspec.convert(msgspec.to_builtins(statistics(self, chat)), Statistics)
+        except msgspec.ValidationError:
+            raise ArchiveError("the archive is damaged: values that are counted have wrong types") from None
 
     def close(self) -> None:
         """Close the file."""
@@ -104,7 +109,13 @@ class Archive(Reader):
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        """Close the file; what failed because of values that cannot be in an archive is said to be its damage."""
+        try:
+            found = None if problem is None else integrity.damage(self.connection, problem)
+        finally:
+            self.close()
+        if found is not None:
+            raise ArchiveError(f"{self.path} cannot be read: {found}") from None
 
 
 def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa: A001  # archive.open() is what people look for
@@ -121,6 +132,7 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
         restricted = tuple(restrict(parts_of(place)))
     connection = connected(place)
     try:
+        integrity.harden(connection)
         connection.execute(f"PRAGMA cache_size = -{CACHE}")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (empty,) = connection.execute("SELECT count(*) = 0 FROM sqlite_master").fetchone()
@@ -128,6 +140,7 @@ def open(path: str | PathLike[str], *, create: bool = False) -> Archive:  # noqa
             prepare(connection, version, empty=bool(empty))
         else:
             check_version(connection, place, version, empty=bool(empty))
+            integrity.check_schema(connection)
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.DatabaseError as error:
         connection.close()
@@ -169,6 +182,7 @@ def prepare(connection: sqlite3.Connection, version: int, *, empty: bool) -> Non
     else:
         schema.check(connection, version)
         schema.check_tables(connection)
+        integrity.check_schema(connection, writing=True)
         if version < schema.VERSION:
             with writing(connection):
                 schema.upgrade(connection)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from holdfast.backup.archive import model
 from holdfast.backup.archive.completing import COLUMNS, Completer, Row
+from holdfast.backup.archive.integrity import typed
 from holdfast.backup.archive.records import read_record
 from holdfast.backup.errors import NotInArchive
 from holdfast.redacted_repr import redacted
@@ -38,7 +39,7 @@ class Reader(Completer):
             "s.source "
             "FROM snapshot s JOIN account a ON a.id = s.account_id ORDER BY s.account_id, s.made_ms, s.digest"
         )
-        return [model.Snapshot(*row) for row in rows]
+        return [typed(model.Snapshot(*row)) for row in rows]
 
     def skipped(self, snapshot: int | None = None) -> Iterator[model.Skipped]:
         """Yield what imports left out or read as something else."""
@@ -48,7 +49,7 @@ class Reader(Completer):
             "ORDER BY s.made_ms, s.digest, k.frame, k.what",
             (snapshot,),
         )
-        return (model.Skipped(*row) for row in rows)
+        return (typed(model.Skipped(*row)) for row in rows)
 
     def chats(self) -> list[model.Chat]:
         """List the chats: pinned ones first, then by the latest message."""
@@ -60,7 +61,7 @@ class Reader(Completer):
     def chat_of(self, row: Sequence[Any]) -> model.Chat:
         """Make a chat of a row."""
         facts = (*row[:7], bool(row[7]), row[8], bool(row[9]))
-        return model.Chat(*facts)
+        return typed(model.Chat(*facts))
 
     def chat(self, wanted: int | str) -> model.Chat:
         """Find a chat by its id, its name, or how its name begins."""
@@ -103,7 +104,7 @@ class Reader(Completer):
             (*row[:3], self.names.name(row[0]), *row[4:10], bool(row[10]), *row[11:13], bool(row[13]))
             for row in rows
         )
-        return [model.Person(*one) for one in people]
+        return [typed(model.Person(*one)) for one in people]
 
     def page(
         self,
@@ -124,7 +125,7 @@ class Reader(Completer):
             rows = self.rows(chat, ">", after, limit)
         else:
             rows = self.rows(chat, "<", before, limit)[::-1]
-        messages = tuple(self.complete(rows))
+        messages = tuple(typed(message) for message in self.complete(rows))
         if not messages:
             return model.Page((), None, None)
         first, last = messages[0].position, messages[-1].position
@@ -191,7 +192,7 @@ class Reader(Completer):
         ).fetchall()
         if not rows:
             raise NotInArchive(f"there is no message {number}")
-        return self.complete(rows, whole=True)[0]
+        return typed(self.complete(rows, whole=True)[0])
 
     def by_ids(self, numbers: Sequence[int]) -> list[model.Message]:
         """Read messages by their ids, in the order of these."""
@@ -199,7 +200,7 @@ class Reader(Completer):
             f"SELECT {COLUMNS} FROM message m WHERE m.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         ).fetchall()
-        found = {message.id: message for message in self.complete(rows)}
+        found = {message.id: typed(message) for message in self.complete(rows)}
         return [found[number] for number in numbers if number in found]
 
     def record(self, number: int) -> bytes:

@@ -310,7 +310,11 @@ class Cache:
             return None
         try:
             os.utime(entry)
-            room = self._opened(file, source, viewer, secret) if sealed else room_of_file(file, source.name)
+            room = (
+                self._opened(file, source, viewer, secret)
+                if sealed
+                else room_of_file(file, source.name, is_ours=True)
+            )
         except ArchiveError as error:
             put(entry / PROBLEM, Problem(f"{str(error).capitalize()}.", key=True))
             file.unlink(missing_ok=True)

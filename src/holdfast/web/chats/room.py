@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar, cast
 
 from holdfast.backup import archive
-from holdfast.backup.archive import Archive
+from holdfast.backup.archive import Archive, integrity
 from holdfast.backup.errors import ArchiveError
 
 __all__ = ["PATIENCE_S", "Room", "RoomBusy", "room_of_file"]
@@ -22,6 +22,8 @@ STEPS: Final = 10_000
 # Between two times that a question is interrupted.
 AGAIN_S: Final = 0.2
 CONNECTIONS: Final = 3
+# How long an archive that may come from anybody is looked through before it is shown.
+CHECK_S: Final = 8.0
 ANSWERS: Final = 256
 
 
@@ -149,8 +151,12 @@ def interrupting(connection: sqlite3.Connection, end: float) -> Iterator[None]:
         connection.set_progress_handler(None, 0)
 
 
-def room_of_file(path: Path, name: str) -> Room:
-    """Make a room of an archive in a file, which others may write to meanwhile."""
+def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> Room:
+    """Make a room of an archive in a file, which others may write to meanwhile.
+
+    One that is not `is_ours` may come from anybody: its values are checked once for each state of it.
+    """
+    checked: dict[object, str] = {}
 
     def stamp() -> object:
         try:
@@ -159,4 +165,33 @@ def room_of_file(path: Path, name: str) -> Room:
             return None
         return status.st_size, status.st_mtime_ns
 
-    return Room(name, lambda: archive.open(path), stamp=stamp, place=str(path))
+    def opens() -> Archive:
+        opened = archive.open(path)
+        if is_ours:
+            return opened
+        state = stamp()
+        column = checked.get(state)
+        if column is None:
+            column = wrong_value_soon(opened.connection)
+            checked.clear()
+            checked[state] = column
+        if column:
+            opened.close()
+            raise ArchiveError(f"the archive is damaged: {column} holds a value of a wrong type")
+        return opened
+
+    return Room(name, opens, stamp=stamp, place=str(path))
+
+
+def wrong_value_soon(connection: sqlite3.Connection) -> str:
+    """Look for a value of a wrong type; a very large archive is not looked through to its end."""
+    end = time.monotonic() + CHECK_S
+    connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
+    try:
+        return integrity.wrong_value(connection)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return ""
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
