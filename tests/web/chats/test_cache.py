@@ -217,7 +217,7 @@ def test_one_viewer_has_so_many_in_an_hour(tmp_path: Path, sealed: Source) -> No
 
 
 def test_a_wrong_key_leaves_nothing_behind(cache: Cache, sealed: Source) -> None:
-    """Not even why, once that was said."""
+    """Not even why, once that was said, or nobody has come back for it within a minute."""
     begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
     assert begun is not None
     begun.thread.join(60)
@@ -229,6 +229,14 @@ def test_a_wrong_key_leaves_nothing_behind(cache: Cache, sealed: Source) -> None
     state = settled(cache, sealed, SECRET)
     assert isinstance(state, NeedsKey)
     assert state.problem
+    assert folders(cache) == []
+    begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
+    assert begun is not None
+    begun.thread.join(60)
+    cache.tidy()
+    assert len(folders(cache)) == 1
+    os.utime(begun.entry, (time.time() - 61, time.time() - 61))
+    cache.tidy()
     assert folders(cache) == []
 
 
@@ -259,12 +267,12 @@ def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
 
     for age, (name, owner) in enumerate((("a", 1), ("b", 1), ("c", 2), ("d", 1))):
         add(name, owner, 100 - age)
-    cache._tidy()
+    cache.tidy()
     assert folders(cache) == ["b", "c", "d"]
     add("e", 3, 10)
     with (cache.folder / "b" / "lock").open("rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        cache._tidy()
+        cache.tidy()
     assert folders(cache) == ["b", "d", "e"]
 
 

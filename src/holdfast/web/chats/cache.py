@@ -71,8 +71,9 @@ TRY_AGAIN_S: Final = 0.2
 DAY_S: Final = 86_400
 KEPT_S: Final = 30 * DAY_S
 SEALED_KEPT_S: Final = DAY_S
-# What went wrong is told to whoever comes back soon.
+# What went wrong is told to whoever comes back soon; of a key that did not work nothing stays for long.
 FAILED_KEPT_S: Final = 3600
+KEY_FAILED_KEPT_S: Final = 60
 MOST_ENTRIES: Final = 1000
 LAYOUT: Final = 2
 RECORD: Final = "record"
@@ -351,7 +352,7 @@ class Cache:
             problem: Problem | None = None
             try:
                 with self._turn():
-                    self._tidy()
+                    self.tidy()
                     problem = self._run(job)
             except Exception as error:  # noqa: BLE001  # nobody waits for this thread; whoever looks finds the problem
                 log.error("conversation not brought in", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
@@ -359,7 +360,7 @@ class Cache:
             with suppress(OSError):
                 self._finish(job.entry, job.record, problem)
         with suppress(OSError):
-            self._tidy()
+            self.tidy()
 
     def _run(self, job: Job) -> Problem | None:
         """Have a process read the backup; return what went wrong."""
@@ -410,7 +411,7 @@ class Cache:
                 return
             time.sleep(TRY_AGAIN_S)
 
-    def _tidy(self) -> None:
+    def tidy(self) -> None:
         """Remove what nobody has looked at for long, then what was used longest ago until the rest fits."""
         now = time.time()
         listed = self._entries()
@@ -423,9 +424,10 @@ class Cache:
         for path, record in listed:
             with suppress(OSError):
                 owner = 0 if record is None else record.owner
-                age = now - path.stat().st_mtime
-                too_old = age > (SEALED_KEPT_S if path.name.startswith("s") else KEPT_S)
-                too_old |= age > FAILED_KEPT_S and not any((path / name).is_file() for name in (READY, SEALED))
+                age, sealed = now - path.stat().st_mtime, path.name.startswith("s")
+                too_old = age > (SEALED_KEPT_S if sealed else KEPT_S)
+                if not any((path / name).is_file() for name in (READY, SEALED)):
+                    too_old |= age > (KEY_FAILED_KEPT_S if sealed else FAILED_KEPT_S)
                 too_much = total > self.limits.total or owners[owner] > self.limits.per_owner
                 if (too_old or count > MOST_ENTRIES or (too_much and sizes[path])) and not is_locked(path):
                     self._remove(path)

@@ -153,8 +153,10 @@ class Revocation:
                 await asyncio.wait_for(changed.wait(), ROOMS_S)
             now = time.monotonic()
             if changed.is_set() or now - looked > EVERY_S:
+                if now - looked > EVERY_S:
+                    looked = now
+                    await self._do(cache.tidy)
                 changed.clear()
-                looked = now
                 await self._do(lambda: revoke(self._host))
                 await asyncio.sleep(PAUSE_S)
             else:
