@@ -14,9 +14,10 @@ from typing import BinaryIO
 import pytest
 
 from holdfast import backup
-from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, Limits
+from holdfast.backup import Backup, Form, GunzipLimits, KeyMaterial, Limits, archive
 from holdfast.backup.container import encrypt
 from holdfast.backup.container.keys import EntropyPool
+from holdfast.backup.convert import To, convert
 from holdfast.backup.errors import (
     BackupError,
     DamagedBackup,
@@ -437,6 +438,57 @@ def test_the_limit_of_a_frame_is_honoured(name: str) -> None:
     ):
         list(found)
     with backup.open(io.BytesIO(FILES[name]), KEYS, limits=Limits(frame_bytes=longest + 1)) as found:
+        assert all_of(found) == RECORDS
+
+
+BOMBS = {"empty frames": b"\x00", "empty records": b"\x02\x0a\x00"}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_of_tiny_frames_is_refused_by_everybody_who_reads_it(bomb: str, tmp_path: Path) -> None:
+    """A few kilobytes open to millions of frames, each of which costs time: info, validate, convert and import."""
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb", compresslevel=1) as target:
+        target.write(record(HEADER))
+        for _ in range(64):
+            target.write(BOMBS[bomb] * (1 << 20))
+
+    def take_in() -> None:
+        with archive.open(tmp_path / "a.archive", create=True) as made, backup.open(path) as found:
+            made.add(found)
+
+    def turn() -> None:
+        with backup.open(path) as found:
+            convert(found, tmp_path / "out.binproto", To.STREAM)
+
+    readers: list[Callable[[], object]] = [
+        lambda: backup.info(path),
+        lambda: list(backup.validate(path)),
+        lambda: list(backup.validate(path, profile="import")),
+        lambda: backup.check_completeness(path),
+        turn,
+        take_in,
+    ]
+    for read in readers:
+        with pytest.raises(OversizedBackup, match="frames of less than 8 bytes"):
+            read()
+
+
+def test_the_number_of_frames_is_limited_and_the_limit_can_be_raised() -> None:
+    """By default far above what anybody has: twenty million; whoever trusts a file gives another."""
+    assert Limits().frames == 20_000_000
+    Limits().hold(20_000_000, 20_000_000 * 30)
+    Limits().hold(100_000, 0)
+    with pytest.raises(OversizedBackup, match="more than the 20,000,000 frames"):
+        Limits().hold(20_000_001, 20_000_001 * 30)
+    with pytest.raises(OversizedBackup, match="less than 8 bytes"):
+        Limits().hold(100_001, 8 * 100_001 - 1)
+    data = stream_of(RECORDS)
+    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(data), limits=Limits(frames=3)) as found:
+        list(found)
+    with pytest.raises(OversizedBackup), backup.open(io.BytesIO(FILES["lines"]), limits=Limits(frames=3)) as found:
+        list(found)
+    with backup.open(io.BytesIO(data), limits=Limits(frames=len(RECORDS) - 1)) as found:
         assert all_of(found) == RECORDS
 
 

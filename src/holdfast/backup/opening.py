@@ -118,6 +118,7 @@ class Backup:
         media: Media | None = None,
         snapshot: Snapshot | None = None,
         again: bool = True,
+        limits: Limits | None = None,
     ) -> None:
         self.form = form
         self.name = name
@@ -125,6 +126,7 @@ class Backup:
         self.snapshot = snapshot
         self.size = 0
         self._start = start
+        self._limits = limits or Limits()
         self._again = again
         self._turn = 0
         with close, reading(name):
@@ -150,7 +152,11 @@ class Backup:
             raise UnreadableBackup(f"{self.name} can be read only once")
         with reading(self.name):
             records = records or self._start()
+            frames = size = 0
             for block in records.blocks():
+                frames += block.count
+                size += len(block.data)
+                self._limits.hold(frames, size)
                 yield block
                 if turn != self._turn:
                     raise UnreadableBackup(f"{self.name} was begun to be read anew before this reading was done")
@@ -212,7 +218,9 @@ class Opener:
         with ExitStack() as stack:
             source = stack.enter_context(export.open_lines())
             form = Form.EXPORT
-            return Backup(form, str(path), self.lines(source), stack.pop_all(), media=ExportMedia(export))
+            return Backup(
+                form, str(path), self.lines(source), stack.pop_all(), media=ExportMedia(export), limits=self.limits
+            )
 
     def snapshot(self, snapshot: Snapshot) -> Backup:
         """Open one snapshot of a local folder."""
@@ -221,7 +229,7 @@ class Opener:
             start = self.sealed(source, snapshot.metadata)
             media = FolderMedia(snapshot.store, snapshot.root)
             name, form = str(snapshot.path), Form.FOLDER
-            return Backup(form, name, start, stack.pop_all(), media=media, snapshot=snapshot)
+            return Backup(form, name, start, stack.pop_all(), media=media, snapshot=snapshot, limits=self.limits)
 
     def file(self, source: BinaryIO, name: str, stack: ExitStack, beside: Path | None) -> Backup:
         """Open a file by what it begins with; `beside` is the folder it lies in."""
@@ -246,7 +254,9 @@ class Opener:
         except UnreadableBackup as refusal:
             if self.keys is None or size is None or size < SMALLEST_SEALED or not again:
                 raise
-            return Backup(Form.CONTAINER, name, self.cut(source, refusal), stack.pop_all(), again=again)
+            return Backup(
+                Form.CONTAINER, name, self.cut(source, refusal), stack.pop_all(), again=again, limits=self.limits
+            )
         if form is Form.CONTAINER and beside is not None and size is not None and not head.startswith(MAGIC):
             refuse_desktop_database(beside / Path(name).name, size)
         media: Media | None = None
@@ -272,7 +282,7 @@ class Opener:
             start = self.array(source)
         else:
             start = self.stream(source)
-        return Backup(form, name, start, stack.pop_all(), media=media, again=again)
+        return Backup(form, name, start, stack.pop_all(), media=media, again=again, limits=self.limits)
 
     def stream(self, source: BinaryIO) -> Callable[[], Records]:
         """Read a plain stream."""
@@ -320,7 +330,7 @@ class Opener:
                 return self.array(plain)()
             return self.stream(plain)()
 
-        found = Backup(form, name, start, stack.pop_all(), again=again)
+        found = Backup(form, name, start, stack.pop_all(), again=again, limits=self.limits)
         found.form = form
         return found
 

@@ -89,6 +89,28 @@ def test_a_damaged_record_ends_where_one_can_go_on() -> None:
     assert read(stream_of(broken)) == (list(broken[1:]), [])
 
 
+@pytest.mark.parametrize("many", [1, 15, 16, 17, 300, salvage.MOST_EMPTY - 1, salvage.MOST_EMPTY, 600_000])
+@pytest.mark.parametrize("at", [1, 150, len(RECORDS)])
+def test_empty_frames_are_frames_however_many_there_are(at: int, many: int) -> None:
+    """The format says that an importer skips a frame without a record; nothing is lost before or behind them."""
+    gaps: list[Gap] = []
+    data = stream_of(RECORDS[:at]) + bytes(many) + stream_of(RECORDS[at:])
+    stream = SalvagedStream(io.BytesIO(data), gaps.append)
+    counts = [(block.count, len(block.data)) for block in stream.blocks()]
+    assert gaps == []
+    assert sum(count for count, _size in counts) == len(RECORDS) - 1 + many
+    assert sum(size for _count, size in counts) == len(data) - len(record(RECORDS[0]))
+
+
+def test_zeros_in_the_place_of_records_are_lost_with_what_they_destroyed() -> None:
+    """A hole in a file begins in the middle of a record and ends in another."""
+    whole = stream_of(RECORDS)
+    data = whole[:2000] + bytes(500) + whole[2500:]
+    raws, gaps = read(data)
+    assert gaps
+    assert raws[-100:] == list(RECORDS[-100:])
+
+
 def test_a_cut_off_end_is_lost() -> None:
     """But not what stands in the bytes that a wrong length takes for its own."""
     data = stream_of(RECORDS)

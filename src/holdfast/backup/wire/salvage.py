@@ -30,6 +30,9 @@ ODD_IN_A_ROW: Final = 16
 TAGS: Final = b"\x0a\x12\x1a\x22\x2a\x32\x3a\x42"
 # A length of up to 28 bits, and one of them.
 CANDIDATE: Final = re.compile(rb"(?=[\x80-\xff]{0,3}[\x00-\x7f][" + TAGS + rb"])")
+# Frames of length 0, and how many of them are looked at before what follows them.
+EMPTY: Final = re.compile(rb"\x00*")
+MOST_EMPTY: Final = 1 << 18
 # How many bytes tell whether a candidate is one record and nothing else: two lengths and a tag.
 HEAD: Final = 12
 # While a place to go on from is searched, longer records prove nothing: reading them would take too much memory.
@@ -122,7 +125,15 @@ class SalvagedStream(FrameStream):
             more, last, rest, needed, fault, odd = frames.measure_plain(self._buffer, at, self._cap)
             if more:
                 before, count = last, count + more
-            if odd and self._proven(rest, odd):
+            if odd == rest + 1:
+                # Frames without a record may stand in any number behind each other, and are taken all at once.
+                end = self._end_of_empty(rest)
+                if end - rest == MOST_EMPTY:
+                    return end, count + MOST_EMPTY, None
+                if self._leads_on(end):
+                    before, count, at = end - 1, count + end - rest, end
+                    continue
+            elif odd and self._proven(rest, odd):
                 before, count, at = rest, count + 1, odd
                 continue
             whole = rest == len(self._buffer)
@@ -180,6 +191,12 @@ class SalvagedStream(FrameStream):
         for _ in range(ODD_IN_A_ROW):
             if good == IN_A_ROW or not self._have(at + 1):
                 return True
+            if not self._buffer[at]:
+                end = self._end_of_empty(at)
+                if end - at == MOST_EMPTY:
+                    return True
+                at, good = end, 0
+                continue
             end = self._end_of(at)
             if not end:
                 return False
@@ -202,6 +219,13 @@ class SalvagedStream(FrameStream):
                 return False
             at = end
         return True
+
+    def _end_of_empty(self, at: int) -> int:
+        """Tell where a run of empty frames that begins at a place ends; a very long one is cut there."""
+        most = at + MOST_EMPTY
+        self._have(most + 1)
+        run = EMPTY.match(self._buffer, at, most)
+        return at if run is None else run.end()
 
     def _end_of(self, at: int) -> int:
         """Tell where the record that begins at a place ends, 0 where it is too long or not whole."""

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from google.protobuf.message import DecodeError
 
 from holdfast.backup import schema
-from holdfast.backup.errors import DamagedBackup, UnreadableBackup
+from holdfast.backup.errors import DamagedBackup, OversizedBackup, UnreadableBackup
 from holdfast.backup.wire import frames, walk
 from holdfast.backup.wire.faults import FAULTS
 from holdfast.redacted_repr import redacted
@@ -38,6 +38,24 @@ class Limits:
 
     # The largest length a four-byte prefix can say, which is where the strictest client stops.
     frame_bytes: int = (1 << 28) - 1
+    # Every frame costs time, however short it is. Nobody has twenty million messages.
+    frames: int = 20_000_000
+    # A message takes some thirty bytes at least, so frames that are shorter on average were made to cost time; the
+    # average counts from `average_after` frames on.
+    average_bytes: int = 8
+    average_after: int = 100_000
+
+    def hold(self, frames: int, size: int) -> None:
+        """Refuse to go on when there are too many frames, `size` bytes in all."""
+        if frames > self.frames:
+            raise OversizedBackup(
+                f"the backup has more than the {self.frames:,} frames allowed; raise the limit if you trust it"
+            )
+        if frames > self.average_after and size < self.average_bytes * frames:
+            raise OversizedBackup(
+                f"the backup has {frames:,} frames of less than {self.average_bytes} bytes each on average: it "
+                "was made to exhaust whoever reads it; raise the limit if you trust it"
+            )
 
 
 @redacted
