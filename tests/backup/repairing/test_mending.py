@@ -3,6 +3,7 @@
 import os
 import random
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,7 @@ from holdfast.backup.errors import (
 from holdfast.backup.repairing.log import log_beside, read_log
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.rule import Severity
+from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire.varint import encode_varint
 from tests.backup.rules.world import World
 from tests.backup.streams import (
@@ -384,3 +386,62 @@ def test_the_edition_stays_what_it_was(tmp_path: Path) -> None:
     done = repair(source, target, wanted=Wanted(drop=True))
     assert (done.edition, read_log(log_beside(target)).edition) == ("current", "current")
     assert {step.rule for step in done.steps} >= {"chat-item.author.known", "settings.app-theme.known"}
+
+
+def spoil_color(frames: list[Frame], change: Callable[[backup_pb2.ChatStyle.CustomChatColor], object]) -> None:
+    """Add a colour that nothing uses, and do something to it."""
+    account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
+    color = account.accountSettings.customChatColors.add(id=777, solid=0xFF112233)
+    change(color)
+
+
+def spoil_list(frames: list[Frame], change: Callable[[backup_pb2.Recipient], object]) -> None:
+    """Add a story list, as another that is there, and do something to it."""
+    at, first = next(
+        (at, frame)
+        for at, frame in enumerate(frames)
+        if frame.recipient.WhichOneof("destination") == "distributionList"
+    )
+    second = Frame.FromString(first.SerializeToString())
+    second.recipient.id = 99_999
+    change(second.recipient)
+    frames.insert(at + 1, second)
+
+
+SPOILT: dict[str, Callable[[list[Frame]], None]] = {
+    "custom-color.opaque": lambda frames: spoil_color(frames, lambda one: setattr(one, "solid", 0x112233)),
+    "custom-color.set": lambda frames: spoil_color(frames, lambda one: one.ClearField("solid")),
+    "custom-color.id.zero": lambda frames: spoil_color(frames, lambda one: setattr(one, "id", 0)),
+    "gradient.stops": lambda frames: spoil_color(frames, lambda one: one.gradient.colors.append(0xFF000000)),
+    "recipient.list.unique": lambda frames: spoil_list(frames, lambda _one: None),
+    "distribution-list.id.length": lambda frames: spoil_list(
+        frames, lambda one: setattr(one.distributionList, "distributionId", bytes(15))
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SPOILT)
+def test_what_is_invalid_and_unused_is_left_out_when_asked(rule: str, tmp_path: Path) -> None:
+    """A colour no chat has, a second story list: one record or entry less, and the backup is valid."""
+    frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
+    SPOILT[rule](frames)
+    source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
+    source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
+    assert rule in {finding.rule.id for finding in validate(source)}
+    assert [one.needs_drop for one in plan_repair(source).unmended] == [True]
+    repair(source, target, wanted=Wanted(drop=True))
+    assert [finding for finding in validate(target) if finding.severity == "error"] == []
+    with backup.open(target) as found:
+        assert tuple(frame.raw for frame in found) == sample(60)[1:]
+
+
+def test_a_colour_that_chats_have_takes_its_name_with_it(tmp_path: Path) -> None:
+    """They get the automatic one, as an importer would give them."""
+    frames = [Frame.FromString(raw) for raw in sample(60)[1:]]
+    account = next(frame.account for frame in frames if frame.WhichOneof("item") == "account")
+    for color in account.accountSettings.customChatColors:
+        color.solid = 0x112233
+    source, target = tmp_path / "spoilt.binproto", tmp_path / "mended.binproto"
+    source.write_bytes(stream_of([sample(60)[0], *(frame.SerializeToString() for frame in frames)]))
+    repair(source, target, wanted=Wanted(drop=True))
+    assert [finding for finding in validate(target) if finding.severity == "error"] == []

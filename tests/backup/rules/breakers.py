@@ -188,6 +188,8 @@ BREAKERS: dict[str, Breaker] = {
     "group.attribute.kind": put(f"{SNAPSHOT}.description.title", "x"),
     "group.access.level": put(f"{SNAPSHOT}.accessControl.members", 1),
     "group.access.link": put(f"{SNAPSHOT}.accessControl.addFromInviteLink", 2),
+    "group.access.known": put(f"{SNAPSHOT}.accessControl.attributes", 0),
+    "group.access.label-known": drop(f"{SNAPSHOT}.accessControl.memberLabel"),
     "group.member.id": put(f"{SNAPSHOT}.members.0.userId", b"\x01" + uuid(1)),
     "group.member.role": drop(f"{SNAPSHOT}.members.0.role"),
     "group.member.label": drop(f"{SNAPSHOT}.members.0.labelString"),
@@ -290,6 +292,7 @@ BREAKERS: dict[str, Breaker] = {
         put("hello.chatItem.revisions.0.authorId", ADA),
     ),
     "revision.kind": put("hello.chatItem.revisions.0.directStoryReplyMessage.emoji", "x"),
+    "revision.order": lambda w: w.frames["hello"].chatItem.revisions.append(earlier(w)),
     "revision.nested": lambda w: (
         w.frames["hello"]
         .chatItem.revisions[0]
@@ -422,6 +425,8 @@ HOW: dict[str, dict[str, str]] = {
             "chat-style.wallpaper.plain",
             "distribution-list.id.random",
             "call-link.restrictions.known",
+            "group.access.known",
+            "group.access.label-known",
             "body-range.style.none",
         )
     },
@@ -457,3 +462,10 @@ def included(world: World) -> Any:
 def coins(world: World) -> Any:
     """Find how a payment is known to the ledger."""
     return world.frames["payment"].chatItem.paymentNotification.transactionDetails.transaction.coinIdentification
+
+
+def earlier(world: World) -> backup_pb2.ChatItem:
+    """Copy the first of a message's revisions, sent a second before it."""
+    copy = backup_pb2.ChatItem.FromString(world.frames["hello"].chatItem.revisions[0].SerializeToString())
+    copy.dateSent -= 1000
+    return copy

@@ -22,7 +22,7 @@ from tests.backup.rules.breakers import BREAKERS, HOW, both, drop, put
 from tests.backup.rules.planting import plant
 from tests.backup.rules.test_book import kept
 from tests.backup.rules.world import World, findings
-from tests.backup.streams import KEYS, array_of, container_of, lines_of, stream_of
+from tests.backup.streams import KEYS, array_of, container_of, lines_of, sample, stream_of
 from tests.backup.wire.mutations import mutate
 
 
@@ -392,3 +392,13 @@ def test_valid_says_so_only_without_errors(tmp_path: Path) -> None:
         list(validation)
     assert validation.valid
     assert validation.counts == {Severity.WARNING: 1}
+
+
+@pytest.mark.parametrize("many", [1, 15, 16, 17, 1000])
+def test_empty_frames_in_a_row_are_skipped_by_an_importer(many: int) -> None:
+    """The format says so, however many there are: a note each, and no error."""
+    records = sample(60)
+    data = stream_of(records[:50]) + bytes(many) + stream_of(records[50:])
+    found = list(validate(io.BytesIO(data), profile="import"))
+    assert [finding.severity for finding in found if finding.rule.id == "frame.item.set"] == ["note"] * many
+    assert not any(finding.severity == "error" for finding in found)

@@ -180,6 +180,7 @@ class World:
         snapshot.accessControl.attributes = backup_pb2.Group.AccessControl.MEMBER
         snapshot.accessControl.members = backup_pb2.Group.AccessControl.ADMINISTRATOR
         snapshot.accessControl.addFromInviteLink = backup_pb2.Group.AccessControl.ANY
+        snapshot.accessControl.memberLabel = backup_pb2.Group.AccessControl.MEMBER
         role = backup_pb2.Group.Member.DEFAULT
         snapshot.members.add(userId=uuid(ADA), role=role, labelEmoji="🎈", labelString="Treasurer")
         invited = snapshot.membersPendingProfileKey.add(addedByUserId=uuid(ADA), timestamp=NOW)

@@ -227,6 +227,15 @@ RULES: Final[tuple[Rule, ...]] = (
         fields=("ChatItem.revisions",),
     ),
     rule(
+        "revision.order",
+        "An earlier revision was sent before the one that stands before it.",
+        "Write the revisions in the order they were sent, the oldest first.",
+        "spec 2",
+        Breach.TIME,
+        fields=("ChatItem.revisions", "ChatItem.dateSent"),
+        importer="An importer shows the revisions in the order they stand in.",
+    ),
+    rule(
         "pin.expiry.set",
         "The message is pinned, but it does not say until when.",
         "Write when it ends, or that it never does.",

@@ -26,6 +26,12 @@ KINDS: Final = {
     "callLink": kinds.CALL_LINK,
 }
 SETTINGS: Final = "account.accountSettings"
+# Who may do what in a group, and the rule that asks for it to be known; the levels there are but UNKNOWN.
+ACCESS: Final = {
+    **dict.fromkeys(("attributes", "members", "addFromInviteLink"), "group.access.known"),
+    "memberLabel": "group.access.label-known",
+}
+LEVELS: Final = frozenset(backup_pb2.Group.AccessControl.AccessRequired.values()) - {0}
 
 
 def kind_of(recipient: backup_pb2.Recipient) -> int:
@@ -156,6 +162,7 @@ class Ledger:
         for rule, value, path in identities(recipient):
             if self._again(rule, value):
                 found.append((rule, path))
+        found += unknown_access(recipient)
         return found
 
     def _enter_chat(self, chat: backup_pb2.Chat, index: int) -> list[Broken]:
@@ -186,6 +193,15 @@ class Ledger:
             )
             self._lent = False
             self._desk = None
+
+
+def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
+    """Yield the settings of a group of which it is not known who may change them."""
+    snapshot = recipient.group.snapshot
+    if recipient.WhichOneof("destination") == "group" and snapshot.HasField("accessControl"):
+        for name, rule in ACCESS.items():
+            if getattr(snapshot.accessControl, name) not in LEVELS:
+                yield rule, f"recipient.group.snapshot.accessControl.{name}"
 
 
 def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[str, object, str]]:

@@ -71,6 +71,7 @@ ELEMENT: Final = Fix(How.DROP_ELEMENT, "The entry is left out of its list.", los
 RECORD: Final = Fix(How.DROP_RECORD, "The record is left out.", loses=True)
 MOVE: Final = Fix(How.MOVE, "What it refers to is moved up to before it.")
 TWICE: Final = Fix(How.DROP_ELEMENT, "The second of the two is left out.")
+COLOR: Final = lose("The colour, which cannot be one, is left out.", up="customChatColors")
 UNKNOWN_FILE: Final = Fix(
     How.PUT, "The file, which nobody can find, is said to be lost.", loses=True, values={"locatorInfo": EMPTY}
 )
@@ -112,6 +113,11 @@ REPAIRS: Final[Mapping[str, tuple[Fix, ...]]] = {
     "chat-style.bubble.set": (put("The colour is the automatic one.", autoBubbleColor=EMPTY),),
     "chat-style.preset.known": (lose("The preset, which has no name, is left out."),),
     "chat-style.color.known": (lose("The name of a colour that is not there is left out."),),
+    "custom-color.id.zero": (COLOR,),
+    "custom-color.id.unique": (COLOR,),
+    "custom-color.set": (COLOR,),
+    "custom-color.opaque": (COLOR,),
+    "gradient.stops": (COLOR,),
     # recipients
     "recipient.destination.set": (RECORD,),
     "recipient.id.zero": (RECORD,),
@@ -139,6 +145,10 @@ REPAIRS: Final[Mapping[str, tuple[Fix, ...]]] = {
     "group.pending-member.label": (lose("The label is left out.", "labelEmoji", "labelString"),),
     "group.requesting-member.id": (ELEMENT,),
     "group.banned-member.id": (ELEMENT,),
+    "recipient.list.unique": (RECORD,),
+    "recipient.call-link.unique": (RECORD,),
+    "distribution-list.id.length": (RECORD,),
+    "distribution-list.privacy-mode.my-story": (RECORD,),
     "distribution-list.item.set": (RECORD,),
     "distribution-list.my-story.kept": (RECORD,),
     "distribution-list.my-story.all": (
@@ -149,7 +159,15 @@ REPAIRS: Final[Mapping[str, tuple[Fix, ...]]] = {
     "distribution-list.member.kind": (ELEMENT,),
     "distribution-list.member.unique": (TWICE,),
     "distribution-list.privacy-mode.known": (put("The list is only for its members.", privacyMode=1),),
+    "call-link.root-key.length": (RECORD,),
     "call-link.admin-key.empty": (clear("The empty key is left out."),),
+    # what nothing refers to
+    "notification-profile.name": (RECORD,),
+    "notification-profile.color.opaque": (RECORD,),
+    "notification-profile.schedule.time": (RECORD,),
+    "notification-profile.id.length": (RECORD,),
+    "chat-folder.id.length": (RECORD,),
+    "chat-folder.custom.name": (RECORD,),
     # chats, and what is around them
     "chat.id.zero": (RECORD,),
     "chat.id.unique": (RECORD,),

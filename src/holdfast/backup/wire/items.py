@@ -70,10 +70,12 @@ REVISION_AUTHOR = cython.declare(cython.uint, number_of_rule("revision.author"))
 REVISION_DIRECTION = cython.declare(cython.uint, number_of_rule("revision.direction"))
 REVISION_KIND = cython.declare(cython.uint, number_of_rule("revision.kind"))
 REVISION_NESTED = cython.declare(cython.uint, number_of_rule("revision.nested"))
+REVISION_ORDER = cython.declare(cython.uint, number_of_rule("revision.order"))
 UPDATE_AUTHOR = cython.declare(cython.uint, number_of_rule("update.author"))
 UPDATE_CHAT = cython.declare(cython.uint, number_of_rule("update.chat"))
 INVITER_OPEN = cython.declare(cython.uint, number_of_rule("group-update.inviter.invitation"))
 
+DATE_SENT = cython.declare(cython.uint, field("ChatItem.dateSent"))
 READ = cython.declare(cython.uint, field("ChatItem.IncomingMessageDetails.read"))
 SENT = cython.declare(
     cython.ulonglong,
@@ -94,7 +96,9 @@ DAY = cython.declare(cython.ulonglong, 24 * 60 * 60 * 1000)
 NOTE_SIMPLE = cython.declare(cython.int, 0)
 NOTE_WAITING = cython.declare(cython.int, 0)
 # Notes of a message: its direction and kind once it is read; whether its countdown must have begun; who may have
-# made an update and where, as sets; and whether it was spoken, or is to be viewed once and is still there.
+# made an update and where, as sets; whether it was spoken, or is to be viewed once and is still there; and when
+# the latest of its earlier revisions so far was sent.
+NOTE_REVISED = cython.declare(cython.int, 1)
 NOTE_DIRECTION = cython.declare(cython.int, 2)
 NOTE_KIND = cython.declare(cython.int, 3)
 NOTE_STARTED = cython.declare(cython.int, 4)
@@ -272,6 +276,7 @@ class Items(Bodies):
         later: cython.int = depth - 1
         later_direction: cython.ulonglong = self.note(later, NOTE_DIRECTION)
         later_kind: cython.ulonglong = self.note(later, NOTE_KIND)
+        sent: cython.ulonglong = self.value(depth, DATE_SENT)
         if self.value(depth, AUTHOR) != self.value(later, AUTHOR):
             self.wrong(REVISION_AUTHOR, depth, AUTHOR)
         if direction and later_direction and direction != later_direction:
@@ -280,6 +285,10 @@ class Items(Bodies):
             self.wrong(REVISION_KIND, depth, 0)
         if self.value(depth, _REVISIONS):
             self.wrong(REVISION_NESTED, depth, _REVISIONS)
+        if sent < self.note(later, NOTE_REVISED):
+            self.wrong(REVISION_ORDER, depth, DATE_SENT)
+        else:
+            self.set_note(later, NOTE_REVISED, sent)
 
     def place_of(self, depth: cython.int, author: cython.uint, kind: cython.ulonglong) -> cython.void:
         """Check that a message stands in a chat where it can."""
