@@ -40,6 +40,10 @@ def test_an_address_is_not_a_filter() -> None:
     [
         ("1970", 0, 31_536_000_000),
         ("1970-01", 0, 2_678_400_000),
+        ("1970-12", 28_857_600_000, 31_536_000_000),
+        ("2024-12", 1_733_011_200_000, 1_735_689_600_000),
+        ("2024-02", 1_706_745_600_000, 1_709_251_200_000),
+        ("2024-12-31", 1_735_603_200_000, 1_735_689_600_000),
         ("1970-01-01", 0, 86_400_000),
         ("1970-01-01T01:00", 3_600_000, 3_660_000),
     ],
@@ -47,6 +51,19 @@ def test_an_address_is_not_a_filter() -> None:
 def test_dates_have_a_start_and_an_end(text: str, start: int, end: int) -> None:
     """A year, a month, a day, a minute."""
     assert (parse_date(text), parse_date(text, end=True)) == (start, end)
+
+
+def test_until_a_month_means_to_its_end() -> None:
+    """Also in December, behind which another year begins."""
+    filters = parse_query("tea since:2024-12 until:2024-12").filters
+    assert (filters.since_ms, filters.until_ms) == (1_733_011_200_000, 1_735_689_600_000)
+
+
+@pytest.mark.parametrize("text", ["-tea", "-tea -milk", '-"some tea"', "chat:Ada -tea", "-tea is:in"])
+def test_a_query_of_exclusions_only_is_refused(text: str) -> None:
+    """There would be nothing to look for, with or without filters."""
+    with pytest.raises(QueryRefused, match="not only what to leave out"):
+        parse_query(text)
 
 
 @pytest.mark.parametrize("text", ["2024-13", "2024-02-30", "0000", "24", "9999", "soon"])

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import pytest
 from google.protobuf.message import Message
 
 from holdfast.backup.archive.sentences import SENTENCES, duration, sentence
-from holdfast.backup.archive.tolerance import READ_AS, Notes
+from holdfast.backup.archive.tolerance import READ_AS, Notes, enum_name
 from holdfast.backup.archive.updates import events_of
 from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire import tables
@@ -133,3 +134,69 @@ def test_times_are_said_in_the_largest_unit_that_fits() -> None:
         "1 hour",
         "1 second",
     ]
+
+
+# Typed from parts 2 and 7 of the specification and part 1.1 of the contract, not from the code.
+DEFAULTS = {
+    "AccountData.PhoneNumberSharingMode": "NOBODY",
+    "AccountData.UsernameLink.Color": "BLUE",
+    "AccountData.SentMediaQuality": "STANDARD",
+    "AccountData.AutoDownloadSettings.AutoDownloadOption": "NEVER",
+    "AccountData.AppTheme": "SYSTEM",
+    "AccountData.CallsUseLessDataSetting": "NEVER",
+    "AccountData.PlatformASpecificSettings.NavigationBarSize": "NORMAL",
+    "Group.Member.Role": "DEFAULT",
+    "Group.AccessControl.AccessRequired": "UNSATISFIABLE",
+    "CallLink.Restrictions": "ADMIN_APPROVAL",
+    "DistributionList.PrivacyMode": "ONLY_WITH",
+    "AdHocCall.State": "GENERIC",
+    "Quote.Type": "NORMAL",
+    "ContactAttachment.Phone.Type": "HOME",
+    "ContactAttachment.Email.Type": "HOME",
+    "ContactAttachment.PostalAddress.Type": "HOME",
+    "IndividualCall.Type": "AUDIO_CALL",
+    "IndividualCall.Direction": "INCOMING",
+    "IndividualCall.State": "ACCEPTED",
+    "GroupCall.State": "GENERIC",
+    "GroupV2AccessLevel": "UNSATISFIABLE",
+    "NotificationProfile.DayOfWeek": "MONDAY",
+    "ChatFolder.FolderType": "CUSTOM",
+    "ChatStyle.WallpaperPreset": "",
+    "ChatStyle.BubbleColorPreset": "",
+    "SimpleChatUpdate.Type": "",
+    "BodyRange.Style": "",
+}
+# Those whose value 0 is a real one.
+REAL = {
+    "AvatarColor": "A100",
+    "Contact.IdentityState": "DEFAULT",
+    "Contact.Visibility": "VISIBLE",
+    "Group.StorySendMode": "DEFAULT",
+    "GiftBadge.State": "UNOPENED",
+    "MessageAttachment.Flag": "NONE",
+    "SendStatus.Failed.FailureReason": "UNKNOWN",
+}
+
+
+def enums() -> dict[str, Any]:
+    """Find every enum of the format by its name."""
+
+    def inside(messages: Any) -> Iterator[Any]:
+        for message in messages:
+            yield from message.enum_types
+            yield from inside(message.nested_types)
+
+    described = pb.DESCRIPTOR
+    found = [*described.enum_types_by_name.values(), *inside(described.message_types_by_name.values())]
+    return {one.full_name.partition(".backup.")[2]: one for one in found}
+
+
+def test_every_default_is_read_as_the_format_says() -> None:
+    """Value 0, and any number the enum does not have; a value 0 that is real stays."""
+    known = enums()
+    assert set(DEFAULTS) <= set(known)
+    for name, expected in DEFAULTS.items():
+        assert (name, enum_name(known[name], 0)) == (name, expected)
+        assert (name, enum_name(known[name], 99)) == (name, expected)
+    for name, expected in REAL.items():
+        assert (name, enum_name(known[name], 0)) == (name, expected)

@@ -56,6 +56,22 @@ def test_others_are_new_or_gone() -> None:
     assert matches([sticker], [text("a")]) == [(0, 0, (Aspect.EDITED,))]
 
 
+def test_several_candidates_are_paired_in_their_order_and_by_their_kind() -> None:
+    """What means the same first, then texts with texts and stickers with stickers, the first with the first."""
+    one, other = (ChatItem(chatId=1, authorId=1, dateSent=1) for _ in range(2))
+    one.stickerMessage.sticker.stickerId = 1
+    other.stickerMessage.sticker.stickerId = 2
+    edited = (Aspect.EDITED,)
+    assert matches([text("a"), text("b")], [text("c"), text("d")]) == [(0, 0, edited), (1, 1, edited)]
+    assert matches([one, text("a")], [text("b"), other]) == [(0, 1, edited), (1, 0, edited)]
+    assert matches([text("a"), text("b"), text("c")], [text("b"), text("d")]) == [
+        (0, 1, edited),
+        (1, 0, ()),
+        (2, None, ()),
+    ]
+    assert matches([text("a")], [text("b"), text("a")]) == [(0, 1, ()), (None, 0, ())]
+
+
 def test_thousands_of_one_time_are_no_trouble() -> None:
     """Each is looked at once."""
     many = [text(str(number)) for number in range(3000)]

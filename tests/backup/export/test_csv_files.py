@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import duckdb
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -69,6 +70,14 @@ def test_guarding_only_adds_apostrophes(text: str) -> None:
     assert guard.replace("'", "") == text.replace("'", "")
     assert not guard.startswith(STARTS)
     assert not re.search(r"(^|[;\t\r\n])[ \"]*([=@]|[+-][^;\t\r\n]*[(|!\[\"])", guard)
+
+
+@pytest.mark.parametrize("sign", list("=@+-\uff1d\uff20\uff0b\uff0d"))
+def test_full_width_signs_begin_a_formula_too(sign: str) -> None:
+    """Spreadsheets of East Asia read them as the narrow ones: at the start, and behind another separator."""
+    assert guarded(f"{sign}1+1") == f"'{sign}1+1"
+    assert guarded(f"  {sign}1") == f"'  {sign}1"
+    assert guarded(f"a;{sign}cmd(1)") == f"a;'{sign}cmd(1)"
 
 
 def test_harmless_texts_stay_as_they_are() -> None:

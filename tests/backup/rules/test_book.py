@@ -7,7 +7,9 @@ from google.protobuf.descriptor import Descriptor
 
 from holdfast.backup.rules import RULES, Finding, Profile, Severity
 from holdfast.backup.rules.book import FAMILIES, graves, rule_named, rule_numbered
-from holdfast.backup.schema import BackupInfo, Frame
+from holdfast.backup.rules.ledger import Ledger
+from holdfast.backup.rules.rule import Purpose
+from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
 from holdfast.backup.wire import numbers, tables
 from holdfast.backup.wire.checks import ADDITIONS, SLOT_BY_NAME, Plan, Role, required
 from holdfast.backup.wire.collect import name_of
@@ -151,3 +153,26 @@ def test_what_is_newer_is_what_the_schema_says() -> None:
     """The fields that were added are those the specification does not have."""
     assert all(name in SLOT_BY_NAME for name in ADDITIONS)
     assert len({tables.FIELDS[SLOT_BY_NAME[name]] for name in ADDITIONS}) == len(ADDITIONS)
+
+
+def test_what_is_lent_to_threads_does_not_change() -> None:
+    """People, chats and colours that come later are entered into tables of the ledger's own."""
+    ledger = Ledger(Purpose.REMOTE, b"", old=False)
+    ledger.enter(Frame(recipient=backup_pb2.Recipient(id=1, self=backup_pb2.Self())), 2)
+    lent = ledger.desk(lend=True)
+    ledger.enter(Frame(recipient=backup_pb2.Recipient(id=2, releaseNotes=backup_pb2.ReleaseNotes())), 3)
+    ledger.enter(Frame(chat=backup_pb2.Chat(id=7, recipientId=1)), 4)
+    account = Frame()
+    account.account.accountSettings.customChatColors.add(id=9, solid=0xFF000000)
+    ledger.enter(account, 5)
+    assert [lent.people.knows(1), lent.people.knows(2), lent.chats.knows(7), lent.colors.knows(9)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    now = ledger.desk()
+    assert now.people.knows(2)
+    assert now.chats.knows(7)
+    assert now.colors.knows(9)
+    assert ledger.desk() is now
