@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from holdfast.cli.remote import Remote, RemoteRefused
+from holdfast.cli.remote import MalformedResponse, Remote, RemoteRefused
 from holdfast.secret import Secret
 
 SEEN: list[tuple[str, str | None]] = []
@@ -64,3 +64,11 @@ def test_a_host_that_answers_nonsense_is_said_to(peers: tuple[str, str]) -> None
     for address in ("ftp://x", "x", "https://"):
         with pytest.raises(RemoteRefused, match="no address"):
             Remote(address, None, "ada/snaps")
+
+
+def test_nothing_is_followed_from_https_to_http() -> None:
+    """What is sent or fetched then could be read and changed on the way."""
+    remote = Remote("https://127.0.0.1:1", Secret("t0ken"), "ada/snaps")
+    for method in ("GET", "PUT"):
+        with pytest.raises(MalformedResponse, match="without encryption"):
+            remote.open(method, "http://127.0.0.1:1/x", {})

@@ -125,6 +125,7 @@ def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, t
     before = sorted(folder.rglob("*"))
     for source, target in (
         (folder, folder / "out"),
+        (folder, snapshot.parent / "out"),
         (snapshot, snapshot / "main"),
         (snapshot, snapshot / "out"),
         (snapshot, snapshot.parent / "files" / "out"),
