@@ -1,5 +1,6 @@
 """Conversations go from the cache with their file, its readers and the log-in."""
 
+import asyncio
 import base64
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +13,12 @@ from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import repositories
+from holdfast.hosting.store.database import Database
+from holdfast.settings import Settings
 from holdfast.web.chats.bringing import put
 from holdfast.web.chats.cache import cache_of
 from holdfast.web.chats.entries import Entry, Origin
-from holdfast.web.chats.revocation import is_current
+from holdfast.web.chats.revocation import Revocation, is_current
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
 from tests.conftest import wait_for
@@ -151,3 +154,27 @@ def test_logging_out_closes_what_a_key_opened(world: World, ada: httpx.Client) -
         assert "holdfast_chats" not in browser.cookies
     with httpx.Client(base_url=world.service.url, timeout=60, cookies=kept) as again:
         assert "Forget the key" not in again.get(SEALED, headers={"accept": "text/html"}).text
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_the_service_ends_right_after_a_change(database: Database, settings: Settings) -> None:
+    """Also when the change and the end come at once, which must not make the end go unheard."""
+    del database
+    host = Host.open(settings)
+    watcher = Revocation(host)
+
+    async def live() -> None:
+        async with watcher.watching():
+            # Past what is cleared away first, so that it waits for a change.
+            await asyncio.sleep(0.2)
+            assert watcher._changed is not None
+            watcher._changed.set()
+
+    async def in_time() -> None:
+        ended, _ = await asyncio.wait({asyncio.create_task(live())}, timeout=10)
+        assert ended
+
+    try:
+        asyncio.run(in_time())
+    finally:
+        host.close()

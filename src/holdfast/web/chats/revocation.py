@@ -149,8 +149,10 @@ class Revocation:
         await self._do(cache.clear_leftovers)
         looked = -EVERY_S
         while True:
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with what it waits for.
             with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), ROOMS_S)
+                async with asyncio.timeout(ROOMS_S):
+                    await changed.wait()
             now = time.monotonic()
             if changed.is_set() or now - looked > EVERY_S:
                 if now - looked > EVERY_S:
