@@ -240,7 +240,7 @@ def test_a_bomb_is_stopped_early(wrapping: str) -> None:
     try:
         for limits in (GunzipLimits(output=4 << 20), GunzipLimits(ratio=100, ratio_after=1 << 20)):
             with (
-                pytest.raises(OversizedBackup, match="opens to"),
+                pytest.raises(OversizedBackup, match=r"opens to|frames of less than"),
                 backup.open(io.BytesIO(data), KEYS, gunzip_limits=limits) as found,
             ):
                 for _block in found.blocks():

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from google.protobuf import text_format
 
 from holdfast.backup.compare.canonical import Aspect, aspects, canonical, file_pointers, parse, says
 from holdfast.backup.schema.backup_pb2 import BodyRange, ChatItem, Frame, Poll, Reaction, SendStatus
@@ -101,5 +102,5 @@ def test_every_file_of_a_message_is_found() -> None:
     """As many as there are locators in it."""
     dice = random.Random(1)
     for item in dice.sample(snapshot(400).items, 200):
-        expected = str(item).count("locatorInfo")
+        expected = text_format.MessageToString(item).count("locatorInfo")
         assert len(file_pointers(item)) == expected
