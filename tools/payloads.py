@@ -18,8 +18,8 @@ spaces, that of `repository` events by one; signatures are made over this text, 
 
 - A key is there unless the table says *only when it applies*; the order of keys is that of the tables.
 - What an event is about is told as it was at the moment of the event: the text is written in the transaction that
-  records it, and is the same bytes for every webhook, every try and every redelivery, whatever is changed, renamed or
-  deleted later. What was deleted is told as it was just before. Something that nobody could look up then is `null`.
+  records it, and is the same bytes for every webhook, each try and each redelivery, whatever is changed or deleted
+  later. What was deleted is told as it was just before. Something that nobody could look up then is `null`.
 - People are told with the address that stands for theirs, such as `2+ada@noreply.localhost`, never their own.
   Somebody whose account is gone is `Ghost`.
 - Times are RFC 3339 with whole seconds in UTC; the `timestamp` of a commit has the offset it was made at.
