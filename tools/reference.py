@@ -18,7 +18,7 @@ from holdfast.backup.rules.unruled import REASONS
 from holdfast.cli import app
 from holdfast.cli.exits import Exit
 from holdfast.settings import describe
-from tools import exports, payloads
+from tools import examples, exports, payloads
 
 FOLDER = Path("docs/reference")
 MADE = "<!-- Made by `make docs` from the code; edit the code instead. -->\n"
@@ -87,6 +87,7 @@ def command_page(command: Command) -> str:
         lines.append("| option | what it does |\n|---|---|")
         lines.extend(f"| `{item.spelling}` | {item.help} |" for item in command.options)
         lines.append("")
+    lines.append(examples.section(" ".join(command.words)))
     lines.append("[All commands](index.md)\n")
     return "\n".join(lines)
 

@@ -1,0 +1,192 @@
+"""The example on every command's page prints what the page says."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tools import examples, reference
+from tools.examples import Example, Step
+
+from holdfast.cli import main
+from holdfast.hosting.data import open_database
+from holdfast.hosting.instance import establish
+from holdfast.hosting.store import accounts, tokens
+from holdfast.settings import Settings
+from tests.hosting.conftest import world
+from tests.hosting.world import World
+
+__all__ = ["world"]
+
+SETUPS, EXAMPLES = examples.read()
+# What runs until it is stopped, or sets a variable of its process.
+PROCESSES = ("holdfast serve", "holdfast archive serve", "holdfast completion")
+COMMANDS = [one for one in EXAMPLES.values() if one.setup != "service" and one.command not in PROCESSES]
+
+Shell = Callable[[str], str]
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Type lines as at a shell: `holdfast` in this process, which may end with `2> file`, and other programs."""
+    status = 0
+
+    def call(line: str) -> str:
+        nonlocal status
+        if line == "echo $?":
+            printed, status = f"{status}\n", 0
+            return printed
+        assert status == 0, f"the line before `{line}` failed"
+        program, *words = shlex.split(line)
+        if program != "holdfast":
+            return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True).stdout
+        file = words[-1] if words[-2:-1] == ["2>"] else None
+        capsys.readouterr()
+        status = main(words[:-2] if file else words)
+        captured = capsys.readouterr()
+        if file is None:
+            return captured.err + captured.out
+        Path(file).write_text(captured.err)
+        return captured.out
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def prepared() -> dict[str, Path]:
+    """Keep the folder of each set-up once it is made."""
+    return {}
+
+
+@pytest.fixture
+def enter(
+    prepared: dict[str, Path],
+    shell: Shell,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[str], None]:
+    """Go to a copy of the folder of a set-up."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(setup: str) -> None:
+        if setup in {"data", "admin"}:
+            monkeypatch.setenv("HOLDFAST_DATA", "data")
+        if setup not in prepared:
+            folder = tmp_path_factory.mktemp(setup)
+            monkeypatch.chdir(folder)
+            if setup == "admin":
+                settings = Settings(data=Path("data"))
+                with open_database(settings) as database:
+                    establish(database, settings)
+            for line in SETUPS[setup].lines:
+                shell(line)
+            assert shell("echo $?") == "0\n"
+            prepared[setup] = folder
+        place = tmp_path / "example"
+        shutil.copytree(prepared[setup], place)
+        monkeypatch.chdir(place)
+
+    return call
+
+
+def play(example: Example, shell: Shell) -> None:
+    """Type every line and compare what it prints."""
+    for step in example.steps:
+        printed = shell(step.line)
+        assert step.matches(printed), f"$ {step.line}\n{printed}"
+    assert shell("echo $?") == "0\n"
+
+
+def test_every_command_has_an_example_that_types_it() -> None:
+    """And there is none about a command that does not exist."""
+    names = {" ".join(command.words) for command in reference.commands()}
+    assert set(EXAMPLES) == names
+    for example in EXAMPLES.values():
+        assert any(step.line.startswith(example.command) for step in example.steps), example.command
+
+
+def test_a_page_says_how_its_backup_was_made() -> None:
+    """So that a reader can make the same one and get the same output."""
+    for setup in SETUPS.values():
+        for line in setup.lines:
+            assert " sample " not in line or f"`{line}`" in setup.text
+
+
+@pytest.mark.parametrize("example", COMMANDS, ids=lambda example: example.command)
+def test_an_example_prints_what_its_page_says(
+    example: Example, shell: Shell, enter: Callable[[str], None]
+) -> None:
+    """Line by line, in a folder where only its set-up was made."""
+    enter(example.setup)
+    play(example, shell)
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("command", [name for name, one in EXAMPLES.items() if one.setup == "service"])
+def test_an_example_with_a_service_prints_what_its_page_says(
+    command: str, world: World, shell: Shell, enter: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against a real service on loopback."""
+    world.user("ada").post("/user/repos", json={"name": "snapshots", "private": True})
+    _, value = tokens.create_token(world.database, accounts.find_user(world.database, "ada"), "push", ("all",))
+    monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
+    monkeypatch.setenv("HOLDFAST_SERVER", world.service.url)
+    enter("service")
+    play(EXAMPLES[command], shell)
+
+
+@pytest.mark.parametrize("command", PROCESSES)
+def test_an_example_that_needs_a_process_prints_what_its_page_says(
+    command: str, enter: Callable[[str], None]
+) -> None:
+    """As a process of its own, up to the last line of the page."""
+    enter(EXAMPLES[command].setup)
+    (step,) = EXAMPLES[command].steps
+    process = subprocess.Popen(
+        [sys.executable, "-m", *shlex.split(step.line)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "HOLDFAST_PORT": "0", "HOLDFAST_WORKERS": "1"},
+    )
+    # What never prints the last line is ended, so that the failure shows what it did print.
+    limit = threading.Timer(30, process.kill)
+    limit.start()
+    try:
+        assert process.stdout is not None
+        printed = ""
+        while not step.matches(printed):
+            line = process.stdout.readline()
+            assert line, printed
+            printed += line
+    finally:
+        limit.cancel()
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("output", "printed", "fits"),
+    [
+        ("a\n", "a  \n", True),
+        ("a\n", "a\nb\n", False),
+        ("a\n...\n", "a\nb\nc\n", True),
+        ("a\n...\nc\n", "a\nb\nc\n", True),
+        ("a\n...\n", "a\n", False),
+        ("a ... c\n", "a b c\n", True),
+        ("a ..... c\n", "a b c\n", True),
+        ("a ...\n", "a b\nc\n", False),
+        ("a.c\n", "abc\n", False),
+        ("", "a\n", False),
+        ("", "", True),
+    ],
+)
+def test_dots_stand_for_what_varies(output: str, printed: str, *, fits: bool) -> None:
+    """Within a line, or for whole lines; nothing else does."""
+    assert Step("holdfast", output).matches(printed) is fits
