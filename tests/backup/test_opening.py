@@ -554,7 +554,7 @@ def test_a_failing_disk_is_said_to_fail(name: str, reads: int) -> None:
     """At the first byte or later, and not taken for damage or a mistake of ours."""
     data = FILES[name]
     if name == "stream":
-        data += empty_frame(4) * 2_000_000
+        data += record(b"\x22\x0a" + b"\x08\x01" * 5) * 350_000
     with (
         pytest.raises(BackupError, match=r"cannot be read|cannot be opened|is damaged"),
         backup.open(Failing(data, reads), MODERN_KEYS) as found,

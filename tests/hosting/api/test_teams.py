@@ -238,7 +238,7 @@ def test_a_token_for_public_things_sees_no_team_of_a_private_organization(world:
     ada.patch("/orgs/guild", json={"visibility": "private"})
     account = ada.get("/user").json()["login"]
     public_only = world.holding(accounts.find_user(world.database, account), "all", "public-only")
-    assert public_only.get(f"/teams/{number}").status_code == 403
+    assert public_only.get(f"/teams/{number}").status_code == 404
     assert public_only.get("/user/teams").json() == []
 
 

@@ -52,7 +52,7 @@ def test_filters_narrow(room: Room) -> None:
     assert hits(room, has="media")
     assert hits(room, until="2000-01-01") == []
     page = drawn_in(room, "search", q="the", chat=str(chat.id), since="2020-01-01")
-    assert f'<option value="{chat.id}" selected>' in page
+    assert f'<option value="{chat.id}" selected dir="auto">' in page
     assert 'value="2020-01-01"' in page
 
 

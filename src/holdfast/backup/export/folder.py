@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self, TextIO
+from typing import Any, BinaryIO, Final, Self, TextIO, TypeGuard
 
 from holdfast.backup.container.private import make_private_folder
 from holdfast.backup.container.whole import NO_LINKS
@@ -124,10 +124,10 @@ class Folder:
     def check_accounts(self) -> None:
         """Refuse to replace an export of which some account is not among those that are exported now."""
         before = self.notes.get(ACCOUNTS)
-        if not self.accounts or not isinstance(before, list):
+        if not self.accounts or not is_list_of_accounts(before):
             return
         now = {mark for marks in self.accounts for mark in marks}
-        if not all(isinstance(marks, list) and now.intersection(map(str, marks)) for marks in before):
+        if not all(now.intersection(marks) for marks in before):
             raise ExportRefused(f"{self.path} holds the export of another account; name another folder")
 
     def learn(self, lines: list[str]) -> None:
@@ -416,3 +416,10 @@ def prune(home: Path, top: Path) -> None:
     while home != top and not any(home.iterdir()):
         home.rmdir()
         home = home.parent
+
+
+def is_list_of_accounts(note: object) -> TypeGuard[list[list[str]]]:
+    """Tell whether a note is the digests of the accounts of an export; what somebody else wrote there is not."""
+    return isinstance(note, list) and all(
+        isinstance(marks, list) and bool(marks) and all(isinstance(mark, str) for mark in marks) for marks in note
+    )
