@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 from sqlalchemy import select, update
 
+from holdfast import logs
 from holdfast.hosting.chores import (
     Chore,
     chores_of,
@@ -36,6 +37,8 @@ async def until(done: list[str], count: int) -> None:
 
 def test_a_chore_is_done_again_and_again_also_after_it_failed(settings: Settings, database: Database) -> None:
     """A failure is logged, and the others go on."""
+    # As the service logs: without this, structlog draws every frame of a traceback, for seconds.
+    logs.configure(level="warning")
     done: list[str] = []
 
     def fail(_host: Host) -> None:
