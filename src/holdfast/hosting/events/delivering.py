@@ -9,9 +9,9 @@ import structlog
 import uvloop
 
 from holdfast.hosting.events.addresses import Allowed
+from holdfast.hosting.events.chat import message_of
 from holdfast.hosting.events.client import Client
 from holdfast.hosting.events.deliverer import Deliverer
-from holdfast.hosting.events.messages import message_of
 from holdfast.hosting.events.payloads import payload_of
 from holdfast.hosting.events.proxies import Proxy
 from holdfast.hosting.host import Host

@@ -6,9 +6,9 @@ import hmac
 from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from holdfast.hosting.events.messages.message import Message, Wanted
-from holdfast.hosting.events.messages.story import plain, story_of
-from holdfast.hosting.events.messages.words import address, cut
+from holdfast.hosting.events.chat.message import Message, Wanted
+from holdfast.hosting.events.chat.story import plain, story_of
+from holdfast.hosting.events.chat.words import address, cut
 
 __all__ = ["message", "signed"]
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from holdfast.hosting.events.messages.reading import read
-from holdfast.hosting.events.messages.story import plain, story_of
-from tests.hosting.events.messages.samples import EVERY, ROOT, sample
+from holdfast.hosting.events.chat.reading import read
+from holdfast.hosting.events.chat.story import plain, story_of
+from tests.hosting.events.chat.samples import EVERY, ROOT, sample
 
 SAID = {
     ("push", ""): "[ada/ship] 7 new commits pushed to It leaks by ada",

@@ -5,9 +5,9 @@ from html import escape
 from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from holdfast.hosting.events.messages.message import Message, Wanted
-from holdfast.hosting.events.messages.story import Piece, plain, story_of
-from holdfast.hosting.events.messages.words import address, unlinked
+from holdfast.hosting.events.chat.message import Message, Wanted
+from holdfast.hosting.events.chat.story import Piece, plain, story_of
+from holdfast.hosting.events.chat.words import address, unlinked
 
 __all__ = ["message"]
 

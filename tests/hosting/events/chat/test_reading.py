@@ -1,6 +1,6 @@
 """What messages take from a payload."""
 
-from holdfast.hosting.events.messages.reading import Seen, read
+from holdfast.hosting.events.chat.reading import Seen, read
 
 
 def test_nothing_has_to_be_there() -> None:

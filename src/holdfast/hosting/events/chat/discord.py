@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from holdfast.hosting.events.messages.message import Message, Wanted
-from holdfast.hosting.events.messages.story import Piece, story_of
-from holdfast.hosting.events.messages.words import address, cut
+from holdfast.hosting.events.chat.message import Message, Wanted
+from holdfast.hosting.events.chat.story import Piece, story_of
+from holdfast.hosting.events.chat.words import address, cut
 
 __all__ = ["message"]
 

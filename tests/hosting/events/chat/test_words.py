@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.events.messages.words import address, cut, cut_bytes, line, passage, unlinked
-from tests.hosting.events.messages.samples import hostile
+from holdfast.hosting.events.chat.words import address, cut, cut_bytes, line, passage, unlinked
+from tests.hosting.events.chat.samples import hostile
 
 
 def test_a_line_is_one_line() -> None:

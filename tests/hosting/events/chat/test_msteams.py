@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosting.events.messages.samples import EVERY, ROOT, addresses, hostile, sent
+from tests.hosting.events.chat.samples import EVERY, ROOT, addresses, hostile, sent
 
 
 def test_a_message_has_its_form() -> None:

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from holdfast.hosting.events.messages.message import Message, Wanted
-from holdfast.hosting.events.messages.story import plain, story_of
-from holdfast.hosting.events.messages.words import address, cut_bytes
+from holdfast.hosting.events.chat.message import Message, Wanted
+from holdfast.hosting.events.chat.story import plain, story_of
+from holdfast.hosting.events.chat.words import address, cut_bytes
 
 __all__ = ["message"]
 

@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.events.messages.dingtalk import signed
-from tests.hosting.events.messages.samples import EVERY, ROOT, hook, hostile, sample, sent, wire
+from holdfast.hosting.events.chat.dingtalk import signed
+from tests.hosting.events.chat.samples import EVERY, ROOT, hook, hostile, sample, sent, wire
 
 
 def test_a_message_has_its_form() -> None:

@@ -1,6 +1,6 @@
 """What a service's module returns."""
 
-from holdfast.hosting.events.messages.message import Message
+from holdfast.hosting.events.chat.message import Message
 
 
 def test_a_message_is_posted_unless_it_says_otherwise() -> None:

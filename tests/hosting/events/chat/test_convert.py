@@ -5,14 +5,14 @@ import json
 import pytest
 
 from holdfast.hosting import repositories
-from holdfast.hosting.events.messages import message_of
-from holdfast.hosting.events.messages.convert import SERVICES
+from holdfast.hosting.events.chat import message_of
+from holdfast.hosting.events.chat.convert import SERVICES
 from holdfast.hosting.events.payloads import payload_of
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import NewIssue
-from tests.hosting.events.messages.samples import EVERY, hook, sample, wire
+from tests.hosting.events.chat.samples import EVERY, hook, sample, wire
 from tests.hosting.events.telling import last
 
 TALKING = sorted(set(SERVICES) - {"packagist"})

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.hosting.events.messages.message import Message, Wanted
+from holdfast.hosting.events.chat.message import Message, Wanted
 
 __all__ = ["message"]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.events.messages import (
+from holdfast.hosting.events.chat import (
     dingtalk,
     discord,
     feishu,
@@ -17,8 +17,8 @@ from holdfast.hosting.events.messages import (
     telegram,
     wechatwork,
 )
-from holdfast.hosting.events.messages.message import JSON, Message, Wanted
-from holdfast.hosting.events.messages.reading import read
+from holdfast.hosting.events.chat.message import JSON, Message, Wanted
+from holdfast.hosting.events.chat.reading import read
 from holdfast.hosting.events.outgoing import Outgoing
 from holdfast.hosting.store.hooks import Hook
 

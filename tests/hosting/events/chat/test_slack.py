@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosting.events.messages.samples import EVERY, ROOT, addresses, hook, hostile, sample, sent, wire
+from tests.hosting.events.chat.samples import EVERY, ROOT, addresses, hook, hostile, sample, sent, wire
 
 
 def test_a_message_has_its_form() -> None:

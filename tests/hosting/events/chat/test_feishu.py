@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.events.messages.feishu import signature
-from tests.hosting.events.messages.samples import EVERY, ROOT, addresses, hook, hostile, sample, sent, wire
+from holdfast.hosting.events.chat.feishu import signature
+from tests.hosting.events.chat.samples import EVERY, ROOT, addresses, hook, hostile, sample, sent, wire
 
 
 def test_a_message_has_its_form() -> None:

@@ -6,8 +6,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosting.events.messages.samples import EVERY, ROOT, UUID, hook, hostile, sample, sent, wire
-from tests.hosting.events.messages.test_telegram import Reader
+from tests.hosting.events.chat.samples import EVERY, ROOT, UUID, hook, hostile, sample, sent, wire
+from tests.hosting.events.chat.test_telegram import Reader
 
 ROOM = "https://matrix.example/_matrix/client/v3/rooms/!a%3Ab/send/m.room.message"
 

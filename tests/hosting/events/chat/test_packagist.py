@@ -2,7 +2,7 @@
 
 import json
 
-from tests.hosting.events.messages.samples import EVERY, ROOT, hook, sample, wire
+from tests.hosting.events.chat.samples import EVERY, ROOT, hook, sample, wire
 
 
 def test_only_new_code_is_news() -> None:

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosting.events.messages.samples import EVERY, ROOT, hook, hostile, sample, sent, wire
+from tests.hosting.events.chat.samples import EVERY, ROOT, hook, hostile, sample, sent, wire
 
 
 class Reader(HTMLParser):

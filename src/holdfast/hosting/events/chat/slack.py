@@ -6,9 +6,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from holdfast.hosting.events.messages.message import Message, Wanted
-from holdfast.hosting.events.messages.story import Piece, Story, story_of
-from holdfast.hosting.events.messages.words import address, unlinked
+from holdfast.hosting.events.chat.message import Message, Wanted
+from holdfast.hosting.events.chat.story import Piece, Story, story_of
+from holdfast.hosting.events.chat.words import address, unlinked
 
 __all__ = ["message"]
 

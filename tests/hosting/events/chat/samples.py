@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from holdfast.hosting.events.messages import message_of
+from holdfast.hosting.events.chat import message_of
 from holdfast.hosting.events.payloads.make import KINDS
 from holdfast.hosting.store.hooks import Hook
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.hosting.events.messages.samples import EVERY, ROOT, hostile, sent
+from tests.hosting.events.chat.samples import EVERY, ROOT, hostile, sent
 
 
 def test_a_message_has_its_form() -> None:

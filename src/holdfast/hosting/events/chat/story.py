@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.hosting.events.messages.reading import Item, PushedCommit, Seen
-from holdfast.hosting.events.messages.words import line, passage
+from holdfast.hosting.events.chat.reading import Item, PushedCommit, Seen
+from holdfast.hosting.events.chat.words import line, passage
 
 __all__ = ["BLUE", "GREEN", "ORANGE", "RED", "Piece", "Story", "plain", "story_of"]
 
