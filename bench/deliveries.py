@@ -24,12 +24,12 @@ from holdfast import logs
 from holdfast.cli.delivering import NICENESS
 from holdfast.hosting import repositories
 from holdfast.hosting.data import prepare
-from holdfast.hosting.events.delivering import deliver
 from holdfast.hosting.host import Host
 from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import accounts, issues, outbox, tokens
 from holdfast.hosting.store.hooks import Home, add_hook
 from holdfast.hosting.store.issues import NewIssue
+from holdfast.hosting.webhooks.delivering import deliver
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 

@@ -28,7 +28,7 @@ from holdfast.hosting.store.tables import deliveries as delivery_rows
 from holdfast.hosting.store.tables import events
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, wait_for
-from tests.hosting.events.receivers import OK, Receiver, Seen, receiving
+from tests.hosting.webhooks.receivers import OK, Receiver, Seen, receiving
 from tests.plain import PLAIN
 
 # Processes that start, die and end take their time; `make test-long` runs these.

@@ -11,7 +11,6 @@ from structlog.testing import capture_logs
 
 from holdfast.hosting import moving, repositories
 from holdfast.hosting.committing import CommitRequest, commit_files
-from holdfast.hosting.events.payloads import payload_of
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.host import Host
@@ -22,10 +21,11 @@ from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.client import Git, address
-from tests.hosting.events.outboxes import Outbox, sending
-from tests.hosting.events.receivers import receiving
 from tests.hosting.places import READ, WRITE, let_in, make_people, told
+from tests.hosting.webhooks.outboxes import Outbox, sending
+from tests.hosting.webhooks.receivers import receiving
 from tests.hosting.world import PASSWORD, World
 
 CLOCK = 1_700_000_000

@@ -26,7 +26,7 @@ ELSEWHERE = {
     Path("hosting/store/collaborators.py"): "hosting/api/test_collaborators.py",
     Path("hosting/store/commit_keys.py"): "hosting/test_committing.py",
     Path("hosting/store/events.py"): "hosting/test_moving.py",
-    Path("hosting/events/outgoing.py"): "hosting/events/test_signing.py",
+    Path("hosting/webhooks/outgoing.py"): "hosting/events/test_signing.py",
     Path("hosting/store/lfs.py"): "hosting/api/test_lfs.py",
     Path("hosting/store/organizations.py"): "hosting/api/test_organizations.py",
     Path("hosting/store/protections.py"): "hosting/api/test_branches.py",

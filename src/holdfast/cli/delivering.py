@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Final
 
 from holdfast.cli.worker import LAST_SECONDS
-from holdfast.hosting.events import delivering
-from holdfast.hosting.events.deliverer import Deliverer
 from holdfast.hosting.host import Host
+from holdfast.hosting.webhooks import delivering
+from holdfast.hosting.webhooks.deliverer import Deliverer
 from holdfast.settings import Settings
 
 __all__ = ["NICENESS", "deliver"]

@@ -62,7 +62,7 @@ class Host:
     def open(cls, settings: Settings) -> Self:
         """Open what the settings name; its database must have been migrated before."""
         # Payloads are made of what a host holds, so their module imports this one.
-        from holdfast.hosting.events.payloads import payload_renderer  # noqa: PLC0415
+        from holdfast.hosting.webhooks.payloads import payload_renderer  # noqa: PLC0415
 
         folders = Folders(settings.data / "repositories")
         sealer = Sealer(settings.data / KEY_FILE, settings.secret_key)

@@ -13,7 +13,6 @@ import structlog
 
 from holdfast.hosting import closing, protection
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused, StorageError
-from holdfast.hosting.events.payloads.pushes import Brought, read_push
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import moves as git_moves
 from holdfast.hosting.git.changes import Changes, changes_between
@@ -26,6 +25,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.statement import Link
 from holdfast.hosting.store.updates import Move, Pending
+from holdfast.hosting.webhooks.payloads.pushes import Brought, read_push
 from holdfast.hosting.wishes import newest
 
 __all__ = [

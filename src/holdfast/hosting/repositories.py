@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.hosting.errors import Refused
-from holdfast.hosting.events.payloads import Doomed, before_deleting
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
 from holdfast.hosting.git.refs import check_ref_name
@@ -17,6 +16,7 @@ from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Within
 from holdfast.hosting.store.repository_events import note_creation, note_deletion
+from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 
 __all__ = ["NewRepository", "create", "remove"]
 

@@ -19,11 +19,11 @@ from holdfast.hosting.api.password_pool import PasswordPool
 from holdfast.hosting.api.serving import PREFIX
 from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.events.delivering import delivering
 from holdfast.hosting.faults import DRIVER_ERRORS
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import accounts
+from holdfast.hosting.webhooks.delivering import delivering
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
 from holdfast.web.chats.revocation import Revocation

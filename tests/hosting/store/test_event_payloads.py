@@ -12,8 +12,6 @@ from sqlalchemy.exc import OperationalError
 from holdfast.hosting import committing, moving, repositories
 from holdfast.hosting.committing import CommitRequest
 from holdfast.hosting.errors import NoSuchRepository
-from holdfast.hosting.events.names import EVENTS
-from holdfast.hosting.events.payloads import payload_of
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature
@@ -38,8 +36,10 @@ from holdfast.hosting.store.issues import Branches, Changes, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import note_changes, note_rename
 from holdfast.hosting.store.updates import Move
-from tests.hosting.events.telling import add_hook, recorded
+from holdfast.hosting.webhooks.names import EVENTS
+from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.places import make_people
+from tests.hosting.webhooks.telling import add_hook, recorded
 
 
 @pytest.fixture

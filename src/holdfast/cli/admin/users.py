@@ -139,9 +139,9 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Remove a user; what they wrote stays, without its author."""
-    from holdfast.hosting.events.payloads import Doomed, before_deleting
     from holdfast.hosting.store.accounts import find_user
     from holdfast.hosting.store.administration import delete_user
+    from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 
     with host(context, config, data) as opened:
         user = find_user(opened.database, name)

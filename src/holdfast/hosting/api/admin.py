@@ -13,11 +13,11 @@ from holdfast.hosting.api.organizations import name_taken
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.errors import EmailTaken, NameTaken, PasswordRefused
-from holdfast.hosting.events.payloads import Doomed, before_deleting
 from holdfast.hosting.shapes.organizations import Link, Visibility
 from holdfast.hosting.shapes.users import User, user
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import administration as store
+from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 

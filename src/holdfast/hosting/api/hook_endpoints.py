@@ -25,10 +25,10 @@ from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.shapes import hooks as shapes
 from holdfast.hosting.api.times import read_time
 from holdfast.hosting.errors import NotWaiting
-from holdfast.hosting.events.names import KINDS, dropped, no_event
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.webhooks.names import KINDS, dropped, no_event
 
 __all__ = ["hook_endpoints", "webhooks_enabled"]
 

@@ -10,11 +10,11 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
-from holdfast.hosting.events.names import expanded
-from holdfast.hosting.events.targets import Target, without_credentials
 from holdfast.hosting.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.sealing import Sealer
+from holdfast.hosting.webhooks.names import expanded
+from holdfast.hosting.webhooks.targets import Target, without_credentials
 from holdfast.redacted_repr import redacted
 
 __all__ = ["TYPES", "CreateHookOption", "EditHookOption", "changed_columns", "is_system", "new_columns"]

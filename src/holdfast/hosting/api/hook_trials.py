@@ -6,7 +6,6 @@ from sqlalchemy import ColumnElement, true
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchRepository
-from holdfast.hosting.events.payloads.pushes import read_push
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.store import deliveries, repositories
@@ -14,6 +13,7 @@ from holdfast.hosting.store.hooks import Home, Hook
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
 from holdfast.hosting.store.updates import Move
+from holdfast.hosting.webhooks.payloads.pushes import read_push
 
 __all__ = ["TrialQuery", "try_push"]
 

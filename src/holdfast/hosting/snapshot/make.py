@@ -14,7 +14,6 @@ from sqlalchemy import select
 from holdfast.hosting import instance
 from holdfast.hosting.data import DATABASE, open_database, require_data
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
-from holdfast.hosting.events import only_one
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.host import BUCKET_OWNER
 from holdfast.hosting.quiet import LOCK, keeping
@@ -24,6 +23,7 @@ from holdfast.hosting.snapshot.folders import copy_repository
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.sealing import INSTANCE_FILE
 from holdfast.hosting.store.tables import repositories
+from holdfast.hosting.webhooks import only_one
 from holdfast.settings import Settings
 
 __all__ = ["estimate", "make"]

@@ -14,9 +14,9 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Endpoint, Raw
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.events.names import KINDS as EVENTS
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.webhooks.names import KINDS as EVENTS
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.settings.hook_homes import HOMES, HookHome

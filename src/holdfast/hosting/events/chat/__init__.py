@@ -1,5 +1,0 @@
-"""What chat services are sent of an event, each in the form it documents."""
-
-from holdfast.hosting.events.chat.convert import message_of
-
-__all__ = ["message_of"]

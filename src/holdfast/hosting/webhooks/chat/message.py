@@ -1,0 +1,38 @@
+"""What a service needs to be sent a message, and what the services' modules share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from holdfast.hosting.webhooks.chat.reading import Seen
+from holdfast.redacted_repr import redacted
+
+__all__ = ["JSON", "Message", "Wanted"]
+
+JSON: Final = "application/json"
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be said, and how the hook is set up."""
+
+    kind: str
+    seen: Seen
+    url: str
+    uuid: str
+    secret: str
+    """In the clear; empty when there is none."""
+    meta: Mapping[str, str]
+    now: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: where to, and the JSON of it."""
+
+    url: str
+    content: Mapping[str, object]
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,26 @@
+"""Messages for WeCom (once WeChat Work): an article, whose title and text are never taken for markup."""
+
+from typing import Final
+
+from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.story import plain, story_of
+from holdfast.hosting.webhooks.chat.words import address, cut_bytes
+
+__all__ = ["message"]
+
+LONGEST_TITLE: Final = 128
+LONGEST: Final = 512
+
+
+def message(wanted: Wanted) -> Message | None:
+    """Write a message for WeCom."""
+    told = story_of(wanted.kind, wanted.seen)
+    if told is None:
+        return None
+    details = "\n".join([*(plain(line) for line in told.lines), *([told.body] if told.body else [])])
+    article = {
+        "title": cut_bytes(plain(told.headline), LONGEST_TITLE),
+        "description": cut_bytes(details, LONGEST),
+        "url": address(told.url),
+    }
+    return Message(wanted.url, {"msgtype": "news", "news": {"articles": [article]}})

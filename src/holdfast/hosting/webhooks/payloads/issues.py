@@ -1,0 +1,228 @@
+"""What is told about issues, pull requests and what people say on them."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from sqlalchemy import bindparam, select
+
+from holdfast.hosting.shapes.comments import Comment, comment_shape
+from holdfast.hosting.shapes.issues import Issue, Label, issue, label_in
+from holdfast.hosting.shapes.pulls import PullRequest, pull_request
+from holdfast.hosting.shapes.repositories import Repository
+from holdfast.hosting.shapes.users import User
+from holdfast.hosting.store import comments as stored_comments
+from holdfast.hosting.store import labels, tracker
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.accounts import Account, account_by_id, accounts_by_id
+from holdfast.hosting.store.comments import COLUMNS as COMMENT
+from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
+from holdfast.hosting.store.milestones import milestones_by_id
+from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.tables import comments, issues
+from holdfast.hosting.store.tracker import ISSUE
+from holdfast.hosting.webhooks.payloads.facts import Facts, From, Happened, remembered
+
+__all__ = [
+    "Changes",
+    "CommentPayload",
+    "IssuePayload",
+    "PullRequestPayload",
+    "issue_event",
+    "pull_event",
+    "stored_issues",
+    "talk",
+]
+
+# Every event of an issue that somebody listens to runs these; building a statement takes longer than running it.
+ISSUE_BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
+COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id")))
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What is not what it was; only what changed is there."""
+
+    title: From | UnsetType = UNSET
+    body: From | UnsetType = UNSET
+    ref: From | UnsetType = UNSET
+    added_labels: list[Label] | UnsetType = UNSET
+    removed_labels: list[Label] | UnsetType = UNSET
+
+
+class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
+    """Something happened to an issue."""
+
+    action: str
+    number: int
+    issue: Issue | None
+    repository: Repository | None
+    sender: User
+    commit_id: str
+    changes: Changes | UnsetType = UNSET
+
+
+class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """Something happened to a pull request."""
+
+    action: str
+    number: int
+    pull_request: PullRequest | None
+    requested_reviewer: None
+    repository: Repository | None
+    sender: User
+    commit_id: str
+    review: None
+    changes: Changes | UnsetType = UNSET
+
+
+class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody said something on an issue or a pull request, changed it or took it back."""
+
+    action: str
+    issue: Issue | None
+    comment: Comment | None
+    changes: Changes | UnsetType = UNSET
+    repository: Repository | None
+    sender: User
+    is_pull: bool
+    pull_request: PullRequest | UnsetType | None = UNSET
+
+
+def stored_issues(happened: Happened, *numbers: int) -> dict[int, tracker.Issue]:
+    """Return the issues of these ids that are still there."""
+    database = happened.viewer.host.database
+    found = [tracker.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)]
+    return {one.id: one for one in found}
+
+
+def parts_of(happened: Happened, home: store.Repository, kept: tracker.Issue, *, gone: bool) -> IssueParts:
+    """Load what belongs to an issue; what one that is gone had was written down."""
+    database = happened.viewer.host.database
+    if not gone:
+        return issue_parts(database, [kept], home)
+    facts = happened.facts
+    with database.read() as connection:
+        people = accounts_by_id(connection, {*facts.assignee_ids, kept.author_id or 0})
+        goals = milestones_by_id(connection, [kept.milestone_id or 0])
+    assigned = [people[number] for number in facts.assignee_ids if number in people]
+    return IssueParts(
+        {home.id: home},
+        people,
+        goals,
+        {kept.id: list(facts.labels)},
+        {kept.id: sorted(assigned, key=lambda account: account.name.casefold())},
+    )
+
+
+def whole(happened: Happened) -> tuple[tracker.Issue | None, Issue | None]:
+    """Return the issue an event is about, as it is kept and as its shape."""
+    facts = happened.facts
+    kept = stored_issues(happened, facts.issue_id).get(facts.issue_id)
+    gone = kept is None
+    if kept is None:
+        kept = remembered(facts, tracker.Issue)
+    home = happened.repository
+    if kept is None or home is None:
+        return None, None
+    return kept, issue(happened.viewer, kept, parts_of(happened, home, kept, gone=gone))
+
+
+def as_pull(happened: Happened, kept: tracker.Issue | None, shape: Issue | None) -> PullRequest | None:
+    """Make the shape of a pull request from that of the issue it is."""
+    home = happened.place
+    if home is None or kept is None or shape is None:
+        return None
+    return pull_request(happened.viewer, home, kept, shape)
+
+
+def changes_of(happened: Happened) -> Changes | UnsetType:
+    """Say what was there before."""
+    facts = happened.facts
+    made = Changes(
+        title=before(facts.old_title),
+        body=before(facts.old_body),
+        ref=before(old_ref(facts)),
+        added_labels=label_shapes(happened, facts.added_labels),
+        removed_labels=label_shapes(happened, facts.removed_labels),
+    )
+    return UNSET if made == Changes() else made
+
+
+def label_shapes(happened: Happened, kept: Sequence[labels.Label]) -> list[Label] | UnsetType:
+    """Make the shapes of labels that were put on or taken off."""
+    home = happened.repository
+    return [label_in(happened.viewer, one, home) for one in kept] if kept and home is not None else UNSET
+
+
+def old_ref(facts: Facts) -> str | None:
+    """Return the branch or tag that is no longer meant."""
+    return facts.old_ref if facts.old_base_branch is None else facts.old_base_branch
+
+
+def before(text: str | None) -> From | UnsetType:
+    """Make the shape of what was there before."""
+    return UNSET if text is None else From(text)
+
+
+def issue_event(happened: Happened) -> IssuePayload:
+    """Tell what happened to an issue."""
+    _, shape = whole(happened)
+    return IssuePayload(
+        action=happened.facts.action,
+        number=happened.facts.number,
+        issue=shape,
+        repository=happened.place,
+        sender=happened.sender,
+        commit_id=happened.facts.commit_id,
+        changes=changes_of(happened),
+    )
+
+
+def pull_event(happened: Happened) -> PullRequestPayload:
+    """Tell what happened to a pull request."""
+    return PullRequestPayload(
+        action=happened.facts.action,
+        number=happened.facts.number,
+        pull_request=as_pull(happened, *whole(happened)),
+        requested_reviewer=None,
+        repository=happened.place,
+        sender=happened.sender,
+        commit_id="",
+        review=None,
+        changes=changes_of(happened),
+    )
+
+
+def talk(happened: Happened) -> CommentPayload:
+    """Tell what somebody said."""
+    facts = happened.facts
+    kept, shape = whole(happened)
+    said = facts.comment or find_comment(happened)
+    comment = None
+    if kept is not None and said is not None and happened.repository is not None:
+        comment = comment_shape(happened.viewer, happened.repository, kept, said, author_of(happened, said))
+    return CommentPayload(
+        action=facts.action,
+        issue=shape,
+        comment=comment,
+        changes=changes_of(happened),
+        repository=happened.place,
+        sender=happened.sender,
+        is_pull=facts.is_pull,
+        pull_request=as_pull(happened, kept, shape) if facts.is_pull else UNSET,
+    )
+
+
+def author_of(happened: Happened, said: stored_comments.Comment) -> Account | None:
+    """Return who wrote a comment, while they are there."""
+    if said.author_id is None:
+        return None
+    if happened.actor is not None and happened.actor.id == said.author_id:
+        return happened.actor
+    return account_by_id(happened.viewer.host.database, said.author_id)
+
+
+def find_comment(happened: Happened) -> stored_comments.Comment | None:
+    """Return the comment an event is about, while it is there."""
+    row = happened.viewer.host.database.row(COMMENT_BY_ID, id=happened.facts.comment_id)
+    return None if row is None else stored_comments.Comment(*row)

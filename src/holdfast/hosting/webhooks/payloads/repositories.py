@@ -1,0 +1,33 @@
+"""What is told when a repository comes, goes, or is not what it was."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.hosting.shapes.repositories import Repository
+from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.webhooks.payloads.facts import From, Happened
+
+__all__ = ["RepositoryPayload", "repository_event"]
+
+
+class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """Something happened to a repository itself; `organization` is its owner, also when that is a person."""
+
+    action: str
+    repository: Repository | None
+    organization: User | None
+    sender: User
+    changes: dict[str, From] | UnsetType = UNSET
+
+
+def repository_event(happened: Happened) -> RepositoryPayload:
+    """Tell what happened to a repository."""
+    kept = happened.repository
+    changed = {name: From(before) for name, before in happened.facts.changed.items()}
+    return RepositoryPayload(
+        action=happened.facts.action,
+        repository=happened.place,
+        organization=None if kept is None else user(happened.viewer, kept.owner),
+        sender=happened.sender,
+        changes=changed or UNSET,
+    )

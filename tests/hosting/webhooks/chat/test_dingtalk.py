@@ -1,0 +1,44 @@
+"""Messages for DingTalk."""
+
+from urllib.parse import parse_qs, urlsplit
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.webhooks.chat.dingtalk import signed
+from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hook, hostile, sample, sent, wire
+
+
+def test_a_message_has_its_form() -> None:
+    """A card that leads to the issue."""
+    assert sent("dingtalk") == {
+        "msgtype": "link",
+        "link": {
+            "title": "[ada/ship] issue opened: #1 It leaks by ada",
+            "text": "It leaks",
+            "messageUrl": f"{ROOT}/ada/ship/issues/1",
+        },
+    }
+    assert sent("dingtalk", "issues", "closed")["link"]["text"] == "[ada/ship] issue closed: #1 It leaks by ada"
+
+
+def test_a_secret_signs_the_address() -> None:
+    """Beside the token that is there."""
+    url = "https://oapi.example/robot/send?access_token=t"
+    made = wire(hook("dingtalk", url, secret="sealed:s"), "issues", sample("issues", "opened"))
+    query = parse_qs(urlsplit(made.url).query)
+    assert (query["access_token"], query["timestamp"]) == (["t"], ["1700000000000"])
+    assert made.url == signed(url, "s", 1_700_000_000_000)
+    assert wire(hook("dingtalk", url), "issues", sample("issues", "opened")).url == url
+    # Made with `printf '1700000000000\ns' | openssl dgst -sha256 -hmac s -binary | base64`.
+    assert query["sign"] == ["izNUYw3bO0KxsDYzYMDR365t+vMgZSe8PyS8sv7esqs="]
+
+
+@given(text=hostile, which=st.sampled_from(EVERY))
+def test_a_card_is_short_and_leads_to_us(text: str, which: tuple[str, str]) -> None:
+    """It knows no markup at all."""
+    link = sent("dingtalk", *which, text)["link"]
+    assert link["text"]
+    assert len(link["title"]) <= 200
+    assert len(link["text"]) <= 2000
+    assert link["messageUrl"].startswith(ROOT)

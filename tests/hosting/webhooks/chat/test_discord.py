@@ -1,0 +1,37 @@
+"""Messages for Discord."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.hosting.webhooks.chat.samples import EVERY, ROOT, hostile, sent
+
+
+def test_a_message_has_its_form() -> None:
+    """One embed in the event's colour, said by whoever did it."""
+    made = sent("discord")
+    assert made["allowed_mentions"] == {"parse": []}
+    (embed,) = made["embeds"]
+    assert embed["color"] == 0x2DA44E
+    assert embed["author"] == {"name": "ada", "url": f"{ROOT}/ada", "icon_url": f"{ROOT}/avatars/2"}
+    page = f"{ROOT}/ada/ship"
+    first, quote = embed["description"].split("\n")
+    assert first == (
+        rf"\[[ada/ship]({page})\] issue opened\: [\#1 It leaks]({page}/issues/1) by [ada]({ROOT}/ada)"
+    )
+    assert quote == "> It leaks"
+
+
+@given(text=hostile, which=st.sampled_from(EVERY))
+def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+    """Every mark that people wrote is escaped, and nothing is longer than it may be."""
+    (embed,) = sent("discord", *which, text)["embeds"]
+    shown = embed["description"]
+    assert len(shown) <= 4096
+    assert len(shown) + len(embed["author"]["name"]) <= 6000
+    for line in shown.split("\n"):
+        rest = re.sub(r"\\[^0-9A-Za-z\s]", "", line.removeprefix("> "))
+        rest = re.sub(rf"\[([^\[\]]*)\]\({ROOT}[^()\s]*\)", r"\1", rest)
+        assert not set(rest) & set("*_~`|<>[]()#@\\"), line
+        assert "://" not in rest

@@ -1,0 +1,54 @@
+"""Messages for Matrix."""
+
+import json
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.hosting.webhooks.chat.samples import EVERY, ROOT, UUID, hook, hostile, sample, sent, wire
+from tests.hosting.webhooks.chat.test_telegram import Reader
+
+ROOM = "https://matrix.example/_matrix/client/v3/rooms/!a%3Ab/send/m.room.message"
+
+
+def test_a_message_is_put_under_the_id_of_its_delivery() -> None:
+    """However the address ends; sent twice, it is there once."""
+    for url in (ROOM, f"{ROOM}/"):
+        made = wire(hook("matrix", url), "issues", sample("issues", "opened"))
+        assert (made.method, made.url) == ("PUT", f"{ROOM}/{UUID}")
+    with_query = wire(hook("matrix", f"{ROOM}?x=1"), "issues", sample("issues", "opened"))
+    assert with_query.url == f"{ROOM}/{UUID}?x=1"
+
+
+def test_a_message_has_its_form() -> None:
+    """In plain text and in HTML, and meant for nobody in particular."""
+    made = sent("matrix")
+    page = f"{ROOT}/ada/ship"
+    assert made == {
+        "msgtype": "m.notice",
+        "body": "[ada/ship] issue opened: #\u200b1 It leaks by ada\n> It leaks",
+        "format": "org.matrix.custom.html",
+        "formatted_body": f'[<a href="{page}">ada/ship</a>] issue opened: '
+        f'<a href="{page}/issues/1">#1 It leaks</a> by <a href="{ROOT}/ada">ada</a>'
+        "<blockquote>It leaks</blockquote>",
+        "m.mentions": {},
+    }
+    loud = wire(hook("matrix", meta='{"message_type":"2"}'), "issues", sample("issues", "opened"))
+    assert json.loads(loud.body)["msgtype"] == "m.text"
+
+
+@given(text=hostile, which=st.sampled_from(EVERY))
+def test_words_stay_words(text: str, which: tuple[str, str]) -> None:
+    """No tag but ours, and nothing a client would make a link or a name of."""
+    made = sent("matrix", *which, text)
+    reader = Reader()
+    reader.feed(made["formatted_body"].replace("<br>", "\n"))
+    reader.close()
+    assert reader.open == []
+    assert all(link.startswith(ROOT) for link in reader.links)
+    outside = re.sub(r"<a [^>]*>.*?</a>", "", made["formatted_body"], flags=re.DOTALL)
+    for shown in (made["body"], outside):
+        assert "@room" not in shown
+        assert "://" not in shown.replace("\u200b://", "")
+        assert "evil.example" not in shown

@@ -1,0 +1,152 @@
+"""An outbox to send from: hooks, things that happen, and a deliverer that runs."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import uvloop
+from sqlalchemy import func, insert, select, update
+
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import deliveries as queued
+from holdfast.hosting.store.events import Event
+from holdfast.hosting.store.hooks import Hook
+from holdfast.hosting.store.tables import deliveries, events, hooks
+from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.deliverer import Deliverer, Pace, PayloadOf
+from holdfast.hosting.webhooks.outgoing import Outgoing
+from tests.conftest import wait_for
+
+__all__ = ["QUICK", "Outbox", "plain_message", "plain_payload", "sending"]
+
+QUICK = Pace(idle=0.02, gather=0.005, trouble=0.05)
+
+
+def plain_payload(_host: Host, event: Event) -> str:
+    """Tell an event by its details."""
+    return event.details
+
+
+def plain_message(
+    hook: Hook, kind: str, payload: str, uuid: str, open_secret: Callable[[str], str]
+) -> Outgoing | None:
+    """Tell a chat service of nothing but pushes."""
+    del uuid, open_secret
+    return Outgoing("POST", hook.url, {"X-Kind": kind}, f"text {payload}".encode()) if kind == "push" else None
+
+
+class Outbox:
+    """The outbox of a host."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.database = host.database
+        self._made = 0
+
+    def hook(self, url: str, **columns: object) -> int:
+        """Make an active hook that is told of everything."""
+        row: dict[str, object] = {
+            "scope": "system",
+            "url": url,
+            "type": "gitea",
+            "content_type": "json",
+            "events": "push",
+            "is_active": True,
+        }
+        with self.database.write() as connection:
+            made: int = connection.execute(insert(hooks).returning(hooks.c.id), {**row, **columns}).scalar_one()
+        return made
+
+    def happen(self, to: Sequence[int], times: int = 1, *, kind: str = "push") -> None:
+        """Let something happen that hooks are told of, several times in one transaction."""
+        now = int(time.time())
+        with self.database.write() as connection:
+            for _ in range(times):
+                self._made += 1
+                row = {"kind": kind, "details": msgspec.json.encode({"n": self._made}).decode(), "created_at": now}
+                number = connection.execute(insert(events).returning(events.c.id), row).scalar_one()
+                queued.add_waiting(connection, list(to), number, kind, now=now)
+
+    def rows(self, hook: int | None = None) -> list[Any]:
+        """Return the deliveries, in their order."""
+        chosen = select(deliveries).order_by(deliveries.c.id)
+        with self.database.read() as connection:
+            return list(connection.execute(chosen if hook is None else chosen.where(deliveries.c.hook_id == hook)))
+
+    def states(self, hook: int | None = None) -> list[str]:
+        """Return how the deliveries stand."""
+        return [row.state for row in self.rows(hook)]
+
+    def waiting(self) -> int:
+        """Count what waits."""
+        with self.database.read() as connection:
+            chosen = select(func.count()).select_from(deliveries).where(deliveries.c.state == "waiting")
+            return connection.execute(chosen).scalar_one()
+
+    def drained(self, seconds: float = 20) -> None:
+        """Wait until nothing waits any more."""
+        wait_for(lambda: self.waiting() == 0, seconds)
+
+    def one_hook(self, hook: int) -> Any:
+        """Return a hook's row."""
+        with self.database.read() as connection:
+            return connection.execute(select(hooks).where(hooks.c.id == hook)).one()
+
+    def change(self, hook: int, **columns: object) -> None:
+        """Change a hook's row."""
+        with self.database.write() as connection:
+            connection.execute(update(hooks).where(hooks.c.id == hook).values(**columns))
+
+    def tried(self, hook: int, times: int) -> None:
+        """Wait until the first delivery of a hook has been tried so often and the hook is nobody's."""
+        wait_for(lambda: self.rows(hook)[0].tries == times and self.one_hook(hook).holder == "")
+
+    def let_time_pass(self) -> None:
+        """Make the next tries due."""
+        with self.database.write() as connection:
+            connection.execute(update(deliveries).where(deliveries.c.state == "waiting").values(due_at=0))
+
+
+@contextmanager
+def sending(
+    host: Host,
+    *,
+    pace: Pace = QUICK,
+    payload_of: PayloadOf = plain_payload,
+    timeout: float = 5,
+    allowed: str = "loopback",
+) -> Iterator[Deliverer]:
+    """Run a deliverer in a thread until the test is over, as the service does."""
+    ready = threading.Event()
+    made: list[Deliverer] = []
+    loops: list[Any] = []
+
+    async def run() -> None:
+        deliverer = Deliverer(
+            host,
+            Client(Allowed.parse(allowed), timeout=timeout),
+            payload_of=payload_of,
+            message_of=plain_message,
+            open_secret=lambda text: text.removeprefix("sealed "),
+            pace=pace,
+        )
+        made.append(deliverer)
+        loops.append(asyncio.get_running_loop())
+        ready.set()
+        await deliverer.run()
+
+    thread = threading.Thread(target=lambda: uvloop.run(run()))
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield made[0]
+    finally:
+        if thread.is_alive():
+            loops[0].call_soon_threadsafe(made[0].stop)
+        thread.join(30)
+        assert not thread.is_alive()

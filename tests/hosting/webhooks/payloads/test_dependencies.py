@@ -1,0 +1,95 @@
+"""What is told of issues that wait for each other, and what is not told of those elsewhere."""
+
+import json
+from typing import Any
+
+import pytest
+
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import issues
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.events import record
+from holdfast.hosting.store.issues import Branches, Issue, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from tests.hosting.places import make_organization, make_people, make_repository
+from tests.hosting.webhooks.telling import payload
+
+SECRET = "where the treasure is"
+
+
+def opened(host: Host, home: Repository, author: Account, title: str, *, is_pull: bool = False) -> Issue:
+    """Open an issue whose body is nobody else's business."""
+    branches = Branches("fix", "main") if is_pull else None
+    return issues.open_issue(host.database, home, author, NewIssue(title=title, body=SECRET, branches=branches))
+
+
+def told(host: Host, home: Repository, issue: Issue, blocker: Issue, action: str = "added") -> dict[str, Any]:
+    """Record that an issue waits for another, and return what is told."""
+    kind = "issue_dependency" if action else "issue_unblocked"
+    with host.database.write() as connection:
+        record(
+            connection,
+            kind,
+            owner_id=home.owner.id,
+            repository_id=home.id,
+            actor_id=home.owner.id,
+            details={"action": action, "issue_id": issue.id, "blocker_id": blocker.id},
+        )
+    return payload(host, kind)
+
+
+def test_two_issues_of_one_repository_are_told_whole(host: Host, ada: Account) -> None:
+    """Also of a private one: whoever has its hook may read it."""
+    home = make_repository(host.database, ada, is_private=True)
+    issue, blocker = opened(host, home, ada, "a"), opened(host, home, ada, "b")
+    event = told(host, home, issue, blocker)
+    assert list(event) == ["action", "issue", "blocker", "repository", "blocker_repository", "sender"]
+    assert (event["action"], event["issue"]["number"], event["blocker"]["number"]) == ("added", 1, 2)
+    assert event["issue"]["body"] == event["blocker"]["body"] == SECRET
+    assert event["repository"] == event["blocker_repository"]
+    assert told(host, home, issue, blocker, "removed")["action"] == "removed"
+
+
+def test_the_end_of_waiting(host: Host, ada: Account) -> None:
+    """Has the same form."""
+    home = make_repository(host.database, ada)
+    issue, blocker = opened(host, home, ada, "a"), opened(host, home, ada, "b")
+    event = told(host, home, issue, blocker, "")
+    assert (event["action"], event["issue"]["title"], event["blocker"]["title"]) == ("unblocked", "a", "b")
+
+
+def test_an_issue_of_a_public_repository_is_told_whole(host: Host, ada: Account) -> None:
+    """Everybody may read it there."""
+    home, other = make_repository(host.database, ada), make_repository(host.database, ada, "boat")
+    event = told(host, home, opened(host, home, ada, "a"), opened(host, other, ada, "b"))
+    assert (event["blocker"]["body"], event["blocker_repository"]["full_name"]) == (SECRET, "Ada/boat")
+
+
+@pytest.mark.parametrize("hidden", ["private", "another", "hidden owner", "issues off"])
+def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(host: Host, ada: Account, hidden: str) -> None:
+    """Also one of the same owner: who looks after one repository of an organization need not see the others."""
+    (bob,) = make_people(host.database, "bob")
+    owner, columns = ada, {"is_private": True}
+    if hidden == "another":
+        owner = bob
+    elif hidden == "hidden owner":
+        owner, columns = make_organization(host.database, "guild", ada, visibility="private"), {}
+    elif hidden == "issues off":
+        columns = {"has_issues": False}
+    home, other = make_repository(host.database, ada), make_repository(host.database, owner, "boat", **columns)
+    event = told(host, home, opened(host, home, ada, "a"), opened(host, other, ada, "b"))
+    blocker = event["blocker"]
+    assert SECRET not in json.dumps(blocker)
+    assert list(blocker) == list(event["issue"])
+    assert (blocker["number"], blocker["title"], blocker["state"]) == (1, "b", "open")
+    assert blocker["repository"]["full_name"] == f"{owner.name}/boat"
+    assert (blocker["id"], blocker["user"], blocker["labels"], blocker["html_url"]) == (0, None, None, "")
+    assert event["blocker_repository"] is None
+    assert event["issue"]["body"] == SECRET
+
+
+def test_a_hidden_pull_request_is_one_still(host: Host, ada: Account) -> None:
+    """That much is said."""
+    home, other = make_repository(host.database, ada), make_repository(host.database, ada, "b", is_private=True)
+    event = told(host, home, opened(host, home, ada, "a"), opened(host, other, ada, "b", is_pull=True))
+    assert event["blocker"]["pull_request"] == {"merged": False, "merged_at": None, "draft": False, "html_url": ""}

@@ -1,0 +1,102 @@
+"""What is told when something happens to a repository itself."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from holdfast.hosting.host import Host
+from holdfast.hosting.webhooks.payloads import payload_of
+from holdfast.settings import Settings
+from tests.hosting.api.conftest import ada as ada_with_a_ship
+from tests.hosting.webhooks.telling import recorded
+from tests.hosting.world import World
+
+__all__ = ["ada_with_a_ship"]
+SHIP = "/repos/ada/ship"
+
+
+def told(world: World, settings: Settings) -> list[dict[str, Any]]:
+    """Return what is told of repositories, in order."""
+    host = Host.open(settings)
+    found = [event for event in recorded(world.database) if event.kind == "repository"]
+    texts = [json.loads(payload_of(host, event)) for event in found]
+    host.close()
+    return texts
+
+
+@pytest.fixture
+def ada(ada_with_a_ship: httpx.Client) -> httpx.Client:
+    """Return Ada's client."""
+    return ada_with_a_ship
+
+
+def test_a_repository_that_comes_and_goes(world: World, ada: httpx.Client, settings: Settings) -> None:
+    """The whole of it is told also when it is gone; its owner is called an organization whoever it is."""
+    assert ada.post("/user/repos", json={"name": "boat", "description": "small", "private": True}).is_success
+    shown = ada.get("/repos/ada/boat").json()
+    assert ada.delete("/repos/ada/boat").status_code == 204
+    created, deleted = told(world, settings)
+    assert list(deleted) == ["action", "repository", "organization", "sender"]
+    assert (created["action"], deleted["action"]) == ("created", "deleted")
+    assert created["repository"] is None
+    boat = deleted["repository"]
+    assert list(boat) == list(shown)
+    assert (boat["full_name"], boat["description"], boat["private"]) == ("ada/boat", "small", True)
+    assert boat["permissions"] == {"admin": True, "push": True, "pull": True}
+    assert (deleted["organization"]["login"], deleted["sender"]["login"]) == ("ada", "ada")
+    assert "ada@example.org" not in json.dumps(deleted)
+
+
+def test_a_new_name_and_a_new_owner(world: World, ada: httpx.Client, settings: Settings) -> None:
+    """With what they were before."""
+    assert ada.post("/orgs", json={"username": "guild"}).is_success
+    assert ada.patch(SHIP, json={"name": "barque"}).is_success
+    assert ada.post("/repos/ada/barque/transfer", json={"new_owner": "guild"}).status_code == 202
+    renamed, transferred = told(world, settings)
+    assert list(renamed) == ["action", "repository", "organization", "sender", "changes"]
+    assert (renamed["action"], renamed["changes"]) == ("renamed", {"name": {"from": "ship"}})
+    assert (transferred["action"], transferred["changes"]) == ("transferred", {"owner": {"from": "ada"}})
+    assert transferred["organization"]["login"] == "guild"
+    assert recorded(world.database)[-1].owner_id == transferred["organization"]["id"]
+
+
+CHANGES: list[tuple[dict[str, object], str, dict[str, object] | None]] = [
+    ({"archived": True}, "archived", None),
+    ({"archived": False}, "unarchived", None),
+    ({"private": True}, "privatized", None),
+    ({"private": False}, "publicized", None),
+    ({"description": "new", "website": ""}, "edited", {"description": {"from": ""}}),
+    ({"has_wiki": True}, "edited", {"has_wiki": {"from": False}}),
+    ({"default_branch": "fix"}, "edited", {"default_branch": {"from": "main"}}),
+    ({"allow_rebase": False}, "edited", {"allow_rebase": {"from": True}}),
+    (
+        {"internal_tracker": {"enable_issue_dependencies": False}},
+        "edited",
+        {"enable_issue_dependencies": {"from": True}},
+    ),
+]
+
+
+def test_settings_that_change(world: World, ada: httpx.Client, settings: Settings) -> None:
+    """Each with what it was; the same again is no news."""
+    for change, _, _ in CHANGES:
+        for _ in range(2):
+            assert ada.patch(SHIP, json=change).is_success
+    assert ada.put(f"{SHIP}/topics", json={"topics": ["sail"]}).is_success
+    *events, topics = told(world, settings)
+    assert [(event["action"], event.get("changes")) for event in events] == [
+        (action, changes) for _, action, changes in CHANGES
+    ]
+    assert (topics["changes"], topics["repository"]["topics"]) == ({"topics": {"from": []}}, ["sail"])
+
+
+def test_the_default_branch_is_told_of_when_it_is_renamed(
+    world: World, ada: httpx.Client, settings: Settings
+) -> None:
+    """It is a setting like others."""
+    assert ada.patch(f"{SHIP}/branches/main", json={"name": "trunk"}).is_success
+    (event,) = told(world, settings)
+    assert event["changes"] == {"default_branch": {"from": "main"}}
+    assert event["repository"]["default_branch"] == "trunk"

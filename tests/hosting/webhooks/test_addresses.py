@@ -1,0 +1,125 @@
+"""Which addresses are public, and what the setting allows."""
+
+import ipaddress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import AddressRefused
+from holdfast.hosting.webhooks.addresses import Allowed, kind_of
+
+INWARDS = [
+    ("127.0.0.1", "loopback"),
+    ("127.255.255.254", "loopback"),
+    ("0.0.0.0", "unspecified"),
+    ("0.1.2.3", "unspecified"),
+    ("10.1.2.3", "private"),
+    ("172.16.0.1", "private"),
+    ("172.31.255.255", "private"),
+    ("192.168.1.1", "private"),
+    ("100.64.0.1", "carrier-shared"),
+    ("100.127.255.255", "carrier-shared"),
+    ("168.63.129.16", "cloud-internal"),
+    ("169.254.169.254", "link-local"),
+    ("192.0.0.8", "reserved"),
+    ("192.0.2.1", "documentation"),
+    ("192.88.99.1", "reserved"),
+    ("198.18.0.1", "benchmarking"),
+    ("198.19.255.255", "benchmarking"),
+    ("198.51.100.7", "documentation"),
+    ("203.0.113.7", "documentation"),
+    ("224.0.0.1", "multicast"),
+    ("240.0.0.1", "reserved"),
+    ("255.255.255.255", "reserved"),
+    ("::", "unspecified"),
+    ("::1", "loopback"),
+    ("::7f00:1", "IPv4-in-IPv6"),
+    ("::ffff:127.0.0.1", "IPv4-in-IPv6"),
+    ("::ffff:8.8.8.8", "IPv4-in-IPv6"),
+    ("::ffff:0:127.0.0.1", "IPv4-in-IPv6"),
+    ("2606:4700:1:2:0:5efe:7f00:1", "IPv4-in-IPv6"),
+    ("64:ff9b::7f00:1", "NAT64"),
+    ("64:ff9b:1::a00:1", "NAT64"),
+    ("100::1", "discard-only"),
+    ("2001:0:1::1", "Teredo"),
+    ("2001:10::1", "reserved"),
+    ("2001:20::1", "reserved"),
+    ("2001:db8::1", "documentation"),
+    ("2002:7f00:1::1", "6to4"),
+    ("3fff::1", "documentation"),
+    ("4000::1", "reserved"),
+    ("fc00::1", "private"),
+    ("fd12:3456::1", "private"),
+    ("fe80::1", "link-local"),
+    ("fe80::1%eth0", "link-local"),
+    ("::1%lo", "loopback"),
+    ("fec0::1", "site-local"),
+    ("ff02::1", "multicast"),
+]
+OUTWARDS = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1", "2606:4700::1"]
+
+
+@pytest.mark.parametrize(("text", "kind"), INWARDS)
+def test_an_address_that_leads_inwards_is_known_as_what_it_is(text: str, kind: str) -> None:
+    """And by default nothing is sent there."""
+    address = ipaddress.ip_address(text)
+    assert kind_of(address) == kind
+    assert not Allowed.parse("external").allows("x.example.org", address)
+    assert Allowed.parse("*").allows("x.example.org", address)
+
+
+@pytest.mark.parametrize("text", OUTWARDS)
+def test_the_public_internet_may_be_called(text: str) -> None:
+    """By default, and not where only others are named."""
+    address = ipaddress.ip_address(text)
+    assert kind_of(address) == "public"
+    assert Allowed.parse("external").allows("x.example.org", address)
+    assert not Allowed.parse("private, loopback").allows("x.example.org", address)
+
+
+@given(st.ip_addresses())
+def test_nothing_is_public_that_python_takes_for_internal(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
+    """Our list is at least as strict as the library's, whatever its version."""
+    if kind_of(address) == "public":
+        words = ("private", "loopback", "link_local", "multicast", "reserved", "unspecified")
+        assert not any(getattr(address, f"is_{word}") for word in words)
+
+
+@given(st.ip_addresses(v=4), st.sampled_from(["::ffff:{}", "64:ff9b::{}", "::{}"]))
+def test_no_ipv4_address_hides_in_ipv6(address: ipaddress.IPv4Address, form: str) -> None:
+    """Whatever IPv4 address it is."""
+    assert kind_of(ipaddress.ip_address(form.format(address))) != "public"
+
+
+def test_the_setting_names_kinds_networks_and_hosts() -> None:
+    """A host that matches a pattern may be wherever it wants."""
+    allowed = Allowed.parse(" external, 10.1.0.0/16 ,fd00::5, *.internal.example.org ")
+    inside = ipaddress.ip_address("192.168.0.9")
+    assert allowed.allows("ci.internal.example.org", inside)
+    assert not allowed.allows("ci.internal.example.org.evil.net", inside)
+    assert allowed.allows("x", ipaddress.ip_address("10.1.255.1"))
+    assert not allowed.allows("x", ipaddress.ip_address("10.2.0.1"))
+    assert allowed.allows("x", ipaddress.ip_address("fd00::5"))
+    assert allowed.allows("x", ipaddress.ip_address("9.9.9.9"))
+
+
+def test_only_the_addresses_that_may_be_called_are_chosen() -> None:
+    """A name that is public and private at once is called at its public address."""
+    public, private = ipaddress.ip_address("9.9.9.9"), ipaddress.ip_address("10.0.0.1")
+    assert Allowed.parse("external").choose("x.org", [private, public]) == [public]
+
+
+def test_a_refusal_says_what_was_refused_and_what_would_allow_it() -> None:
+    """The address by its name, and the setting."""
+    with pytest.raises(AddressRefused) as refused:
+        Allowed.parse("external").choose("ci.example.org", [ipaddress.ip_address("10.0.0.1")])
+    assert str(refused.value) == (
+        "webhooks may not be sent to ci.example.org, which is 10.0.0.1 (private); "
+        "the setting webhook_allowed_hosts would allow it with private or 10.0.0.1 or ci.example.org"
+    )
+    with pytest.raises(AddressRefused) as bare:
+        Allowed.parse("external").choose("169.254.169.254", [ipaddress.ip_address("169.254.169.254")])
+    assert "169.254.169.254 (link-local); the setting webhook_allowed_hosts" in str(bare.value)

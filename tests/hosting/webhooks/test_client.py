@@ -1,0 +1,289 @@
+"""Sending: to addresses that were looked at, and to no others."""
+
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
+from holdfast.hosting.webhooks.addresses import Address, Allowed
+from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.exchange import Answer
+from holdfast.hosting.webhooks.outgoing import Outgoing
+from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
+
+SIGNED = {"Content-Type": "application/json", "Authorization": "Bearer t", "X-Hub-Signature-256": "sha256=1"}
+
+
+def resolving(**names: str) -> Callable[[str, int], Awaitable[list[Address]]]:
+    """Make names known, an underscore for each dot; several addresses are separated by spaces."""
+
+    async def resolve(host: str, _port: int) -> list[Address]:
+        found = names.get(host.replace(".", "_").replace("-", "_"), host)
+        return [ipaddress.ip_address(part) for part in found.split()]
+
+    return resolve
+
+
+def send(
+    *urls: str,
+    allowed: str = "loopback",
+    timeout: float = 5,
+    resolve: Callable[[str, int], Awaitable[list[Address]]] | None = None,
+    verify_tls: bool = True,
+    tls: ssl.SSLContext | None = None,
+) -> Answer:
+    """Send one request after the other with one client; return the last answer."""
+
+    async def run() -> Answer:
+        client = Client(Allowed.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls)
+        if tls is not None:
+            client._tls = tls
+        try:
+            for url in urls[:-1]:
+                await client.send(Outgoing("POST", url, SIGNED, b"{}"))
+            return await client.send(Outgoing("POST", urls[-1], SIGNED, b"{}"))
+        finally:
+            await client.close()
+
+    return uvloop.run(run())
+
+
+def test_a_request_arrives_as_it_was_made(receiver: Receiver) -> None:
+    """With its headers, its body, and who sends it."""
+    receiver.script = answer(201, b"thanks", X_Seen="yes")
+    got = send(receiver.url("/a/b?c=d"))
+    assert (got.status, got.body, got.header("x-seen"), got.cut) == (201, b"thanks", "yes", "")
+    (seen,) = receiver.seen
+    assert (seen.method, seen.path, seen.body) == ("POST", "/a/b?c=d", b"{}")
+    assert seen.headers["authorization"] == "Bearer t"
+    assert seen.headers["host"] == f"127.0.0.1:{receiver.port}"
+    assert seen.headers["user-agent"].startswith("Holdfast/")
+
+
+def test_a_connection_is_used_again(receiver: Receiver) -> None:
+    """And opened anew when the receiver has closed it meanwhile."""
+    send(*[receiver.url()] * 3)
+    assert (len(receiver.seen), receiver.connections) == (3, 1)
+
+    def once(seen: Seen, end: socket.socket) -> bool:
+        OK(seen, end)
+        return False
+
+    receiver.script = once
+    assert send(*[receiver.url()] * 3).status == 200
+    assert len(receiver.seen) >= 6
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]"],
+)
+def test_no_spelling_of_this_machine_is_called_by_default(receiver: Receiver, host: str) -> None:
+    """Whatever the system makes of a name is looked at, not the name."""
+    with pytest.raises(AddressRefused, match="webhook_allowed_hosts"):
+        send(f"http://{host}:{receiver.port}/", allowed="external")
+    assert receiver.connections == 0
+
+
+def test_a_name_that_leads_inwards_is_refused(receiver: Receiver) -> None:
+    """And the history will say which address it was."""
+    resolve = resolving(hooks_example_org="10.9.8.7 127.0.0.1")
+    with pytest.raises(
+        AddressRefused, match=r"hooks\.example\.org, which is 10\.9\.8\.7 \(private\), 127\.0\.0\.1"
+    ):
+        send(f"http://hooks.example.org:{receiver.port}/", allowed="external", resolve=resolve)
+    assert receiver.connections == 0
+
+
+def test_a_name_is_looked_up_once_and_called_where_it_was_found(receiver: Receiver) -> None:
+    """A name that points elsewhere a moment later gains nothing: there is no second look."""
+    asked = []
+
+    async def rebinding(host: str, _port: int) -> list[Address]:
+        asked.append(host)
+        return [ipaddress.ip_address("127.0.0.1" if len(asked) == 1 else "127.0.0.2")]
+
+    url = f"http://rebind.example.org:{receiver.port}/"
+    assert send(url, allowed="127.0.0.1/32", resolve=rebinding).status == 200
+    assert asked == ["rebind.example.org"]
+    with pytest.raises(AddressRefused, match=r"127\.0\.0\.2"):
+        send(url, allowed="127.0.0.1/32", resolve=rebinding)
+
+
+def test_the_address_that_may_be_called_is_chosen_among_several(receiver: Receiver) -> None:
+    """And those that do not answer are passed over."""
+    resolve = resolving(x_org="10.0.0.1 127.0.0.9 127.0.0.1")
+    assert send(f"http://x.org:{receiver.port}/", resolve=resolve).status == 200
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://127.0.0.2:{port}/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::1]:{port}/",
+        "http://inside.example.org:{port}/",
+        "//0.0.0.0:{port}/",
+    ],
+)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_inwards_is_refused(receiver: Receiver, place: str, status: int) -> None:
+    """Each hop is looked at like the first one."""
+    receiver.script = answer(status, Location=place.format(port=receiver.port))
+    resolve = resolving(inside_example_org="192.168.0.1", __1="::1")
+    with pytest.raises(AddressRefused, match="webhook_allowed_hosts"):
+        send(receiver.url(), allowed="127.0.0.1", resolve=resolve)
+    assert len(receiver.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "method"), [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")]
+)
+def test_a_redirect_is_followed_without_what_is_private(receiver: Receiver, status: int, method: str) -> None:
+    """Another origin learns neither the authorization nor the signature; the same one does."""
+    with receiving() as other:
+        receiver.script = answer(status, Location=other.url("/there"))
+        assert send(receiver.url()).status == 200
+        (seen,) = other.seen
+    assert (seen.method, seen.path, seen.body) == (method, "/there", b"{}" if method == "POST" else b"")
+    assert "authorization" not in seen.headers
+    assert "x-hub-signature-256" not in seen.headers
+    assert ("content-type" in seen.headers) is (method == "POST")
+
+    def within(seen: Seen, end: socket.socket) -> bool:
+        return (OK if seen.path == "/there" else answer(status, Location="/there"))(seen, end)
+
+    receiver.script = within
+    assert send(receiver.url()).status == 200
+    assert receiver.seen[-1].headers["authorization"] == "Bearer t"
+
+
+def test_redirects_have_an_end(receiver: Receiver) -> None:
+    """Five are followed; a redirect to nowhere is an answer like others."""
+    receiver.script = answer(302, Location="/again")
+    with pytest.raises(DeliveryFailed, match="more than 5 times"):
+        send(receiver.url())
+    assert len(receiver.seen) == 6
+    receiver.script = answer(302)
+    assert send(receiver.url()).status == 302
+    receiver.script = answer(302, Location="ftp://x.org/")
+    with pytest.raises(UrlRefused):
+        send(receiver.url())
+
+
+def hang(_seen: Seen, end: socket.socket) -> bool:
+    """Say nothing until the sender has had enough."""
+    end.recv(1)
+    return False
+
+
+def drip(seen: Seen, end: socket.socket) -> bool:
+    """Send headers, a byte at a time."""
+    del seen
+    for sign in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"y" * 1000:
+        end.sendall(bytes([sign]))
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("script", [hang, drip])
+def test_a_receiver_that_takes_too_long_is_given_up(
+    receiver: Receiver, script: Callable[[Seen, socket.socket], bool]
+) -> None:
+    """The time is for everything together."""
+    receiver.script = script
+    began = time.monotonic()
+    with pytest.raises(DeliveryFailed, match=r"longer than 0\.4 seconds"):
+        send(receiver.url(), timeout=0.4)
+    assert time.monotonic() - began < 2
+
+
+def test_redirects_that_each_take_a_while_are_given_up(receiver: Receiver) -> None:
+    """Each of them in time, all of them not."""
+
+    def slowly(seen: Seen, end: socket.socket) -> bool:
+        time.sleep(0.2)
+        return answer(307, Location="/on")(seen, end)
+
+    receiver.script = slowly
+    with pytest.raises(DeliveryFailed, match=r"longer than 0\.5 seconds"):
+        send(receiver.url(), timeout=0.5)
+
+
+def test_who_says_yes_and_goes_on_talking_has_said_yes(receiver: Receiver) -> None:
+    """What came until then is kept."""
+
+    def talk(_seen: Seen, end: socket.socket) -> bool:
+        end.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhel")
+        return end.recv(1) == b"never"
+
+    receiver.script = talk
+    got = send(receiver.url(), timeout=0.4)
+    assert (got.status, got.body) == (200, b"hel")
+    assert "longer than 0.4 seconds" in got.cut
+
+
+def test_names_and_ports_that_nobody_answers_for_are_failures(receiver: Receiver) -> None:
+    """To be tried again, unlike addresses that are refused."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(DeliveryFailed, match=rf"no connection: 127\.0\.0\.1 port {port}: Connection refused"):
+        send(f"http://127.0.0.1:{port}/")
+    with pytest.raises(DeliveryFailed, match="cannot be found"):
+        send("http://nobody.invalid/")
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: b", "a\nb", "a\0b"])
+def test_a_header_cannot_bring_another_one(receiver: Receiver, value: str) -> None:
+    """What would end the line is refused before anything is sent."""
+
+    async def run() -> None:
+        client = Client(Allowed.parse("*"), timeout=5)
+        try:
+            await client.send(Outgoing("POST", receiver.url(), {"Authorization": value}, b""))
+        finally:
+            await client.close()
+
+    with pytest.raises(UrlRefused, match="the header 'Authorization'"):
+        uvloop.run(run())
+    assert receiver.connections == 0
+
+
+def test_credentials_in_an_address_are_sent_unless_a_header_says_otherwise(receiver: Receiver) -> None:
+    """As every client does it."""
+
+    async def run(headers: dict[str, str]) -> None:
+        client = Client(Allowed.parse("*"), timeout=5)
+        await client.send(Outgoing("POST", f"http://ada:pw@127.0.0.1:{receiver.port}/", headers, b""))
+        await client.close()
+
+    uvloop.run(run({}))
+    uvloop.run(run({"authorization": "Bearer t"}))
+    assert [seen.headers["authorization"] for seen in receiver.seen] == ["Basic YWRhOnB3", "Bearer t"]
+
+
+def test_tls_is_checked_against_the_name(certificate: Path) -> None:
+    """Though the connection is made to an address; a switch turns the check off."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(certificate)
+    trusting = ssl.create_default_context(cafile=str(certificate))
+    resolve = resolving(hooks_example_org="127.0.0.1", other_example_org="127.0.0.1")
+    with ExitStack() as stack:
+        secure = stack.enter_context(receiving(tls=server))
+        url = secure.url(scheme="https", host="hooks.example.org")
+        assert send(url, resolve=resolve, tls=trusting).status == 200
+        with pytest.raises(DeliveryFailed, match=r"certificate does not count: .*not valid for 'other"):
+            send(secure.url(scheme="https", host="other.example.org"), resolve=resolve, tls=trusting)
+        with pytest.raises(DeliveryFailed, match="certificate does not count: self"):
+            send(url, resolve=resolve)
+        assert send(url, resolve=resolve, verify_tls=False).status == 200
+        plain = stack.enter_context(receiving())
+        with pytest.raises(DeliveryFailed, match=r"TLS failed|cut off"):
+            send(plain.url(scheme="https", host="hooks.example.org"), resolve=resolve, tls=trusting)

@@ -1,0 +1,354 @@
+"""Draining the outbox: everything arrives, in order, whatever receivers do."""
+
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack
+
+import pytest
+from sqlalchemy import delete, update
+
+from holdfast.hosting.errors import NoSuchRepository
+from holdfast.hosting.host import Host
+from holdfast.hosting.store.events import Event
+from holdfast.hosting.store.hooks import Home, find_hook, resume_hook
+from holdfast.hosting.store.outbox import claim
+from holdfast.hosting.store.tables import deliveries, hooks
+from holdfast.hosting.webhooks.deliverer import Pace
+from tests.conftest import wait_for
+from tests.hosting.webhooks.outboxes import Outbox, sending
+from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
+
+
+def numbers(receiver: Receiver) -> list[int]:
+    """Return what a receiver was told, in the order it was."""
+    return [json.loads(seen.body)["n"] for seen in receiver.seen]
+
+
+def test_everything_arrives_once_and_in_order(outbox: Outbox, receiver: Receiver) -> None:
+    """Also what happens while it is being sent; what was sent and answered is written down."""
+    receiver.script = answer(202, b"thanks", X_Y="z")
+    hook = outbox.hook(receiver.url(), secret="sealed s", authorization="sealed Bearer t")
+    outbox.happen([hook], 30)
+    with sending(outbox.host) as deliverer:
+        wait_for(lambda: len(receiver.seen) >= 10)
+        outbox.happen([hook], 30)
+        outbox.drained()
+        wait_for(lambda: outbox.one_hook(hook).holder == "")
+        assert deliverer.holder
+    assert numbers(receiver) == list(range(1, 61))
+    assert outbox.states() == ["delivered"] * 60
+    row = outbox.rows()[0]
+    assert (row.tries, row.status, row.answer, row.error, row.body) == (1, 202, b"thanks", "", "")
+    assert (row.method, row.url) == ("POST", receiver.url())
+    assert json.loads(row.answer_headers)["X-Y"] == "z"
+    sent = json.loads(row.headers)
+    assert sent["X-Gitea-Delivery"] == row.uuid == receiver.seen[0].headers["x-gitea-delivery"]
+    assert receiver.seen[0].headers["authorization"] == "Bearer t"
+    assert sent["Authorization"] == "******"
+    assert abs(row.ended_at - time.time()) < 60
+
+
+def test_what_happens_while_nothing_waits_is_sent_soon(outbox: Outbox, receiver: Receiver) -> None:
+    """Without anybody saying so."""
+    hook = outbox.hook(receiver.url())
+    with sending(outbox.host):
+        for count in range(1, 4):
+            outbox.happen([hook])
+            wait_for(lambda count=count: len(receiver.seen) == count)  # type: ignore[misc]
+
+
+def test_a_receiver_that_is_down_is_told_when_it_is_up_again(outbox: Outbox) -> None:
+    """Nothing overtakes what waits, and nothing is lost."""
+    with receiving() as gone:
+        port = gone.port
+    hook = outbox.hook(f"http://127.0.0.1:{port}/")
+    outbox.happen([hook], 5)
+    with sending(outbox.host):
+        outbox.tried(hook, 1)
+        first, *rest = outbox.rows()
+        assert (first.state, first.status, first.ended_at) == ("waiting", 0, 0)
+        assert first.error == f"no connection: 127.0.0.1 port {port}: Connection refused"
+        assert 8_000 < first.due_at - time.time() * 1000 < 12_000
+        assert [row.tries for row in rest] == [0] * 4
+        with receiving(port=port) as back:
+            outbox.let_time_pass()
+            outbox.drained()
+            assert numbers(back) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("status", [500, 404, 301, 429])
+def test_an_answer_that_is_no_success_is_tried_again(outbox: Outbox, receiver: Receiver, status: int) -> None:
+    """And what was answered can be read meanwhile."""
+    receiver.script = answer(status, b"oh no", Retry_After="600")
+    hook = outbox.hook(receiver.url())
+    outbox.happen([hook], 2)
+    with sending(outbox.host):
+        outbox.tried(hook, 1)
+        first, second = outbox.rows()
+        assert (first.state, first.status, first.answer) == ("waiting", status, b"oh no")
+        assert first.error == f"it answered {status}"
+        assert 590_000 < first.due_at - time.time() * 1000 < 610_000
+        assert second.tries == 0
+        receiver.script = OK
+        outbox.let_time_pass()
+        outbox.drained()
+    assert numbers(receiver) == [1, 1, 2]
+    assert len({seen.headers["x-gitea-delivery"] for seen in receiver.seen}) == 2
+
+
+def test_a_hook_that_keeps_failing_is_paused_and_can_be_resumed(outbox: Outbox, receiver: Receiver) -> None:
+    """With a reason; what happens meanwhile waits behind what could not be delivered."""
+    receiver.script = answer(503)
+    hook = outbox.hook(receiver.url())
+    outbox.happen([hook])
+    with sending(outbox.host):
+        for tries in (1, 2, 3):
+            outbox.tried(hook, tries)
+            outbox.let_time_pass()
+        row = outbox.one_hook(hook)
+        assert row.pause_reason == "a delivery failed 3 times in a row; the last time: it answered 503"
+        assert abs(row.paused_at - time.time()) < 60
+        outbox.happen([hook])
+        receiver.script = OK
+        other = outbox.hook(receiver.url("/other"))
+        outbox.happen([other])
+        wait_for(lambda: outbox.states(other) == ["delivered"])
+        assert outbox.states(hook) == ["waiting", "waiting"]
+        assert sum(seen.path == "/hook" for seen in receiver.seen) == 3
+        home = Home("service", 0)
+        resume_hook(outbox.database, home, find_hook(outbox.database, home, hook))
+        wait_for(lambda: outbox.states(hook) == ["delivered", "delivered"])
+        assert [row.tries for row in outbox.rows(hook)] == [1, 1]
+
+
+def test_an_address_that_is_refused_is_final_and_the_next_delivery_goes_on(
+    outbox: Outbox, receiver: Receiver
+) -> None:
+    """The history says which address and which setting; so it does of an address that is none."""
+    hook = outbox.hook("http://10.0.0.1/hook")
+    unusable = outbox.hook("nonsense")
+    outbox.happen([hook, unusable], 2)
+    with sending(outbox.host):
+        outbox.drained()
+    assert outbox.states() == ["failed"] * 4
+    first, second = outbox.rows(hook)[0], outbox.rows(unusable)[0]
+    assert first.error == (
+        "webhooks may not be sent to 10.0.0.1 (private); "
+        "the setting webhook_allowed_hosts would allow it with private or 10.0.0.1"
+    )
+    assert second.error == "the address must begin with http:// or https://"
+    assert outbox.one_hook(hook).paused_at == 0
+    receiver.script = answer(302, Location="http://169.254.169.254/")
+    redirected = outbox.hook(receiver.url())
+    outbox.happen([redirected])
+    with sending(outbox.host):
+        outbox.drained()
+    (row,) = outbox.rows(redirected)
+    assert (row.state, row.status) == ("failed", 0)
+    assert "169.254.169.254 (link-local)" in row.error
+
+
+def test_a_slow_receiver_holds_up_nobody(outbox: Outbox, receiver: Receiver) -> None:
+    """While one hangs, others are told of a hundred things."""
+
+    def hang(_seen: Seen, end: socket.socket) -> bool:
+        end.recv(1)
+        return False
+
+    with ExitStack() as stack:
+        slow = stack.enter_context(receiving(hang))
+        slow_hook = outbox.hook(slow.url())
+        others = [outbox.hook(receiver.url(f"/{number}")) for number in range(5)]
+        outbox.happen([slow_hook, *others], 20)
+        stack.enter_context(sending(outbox.host, timeout=3))
+        began = time.monotonic()
+        wait_for(lambda: len(receiver.seen) == 100)
+        assert time.monotonic() - began < 3
+        assert outbox.rows(slow_hook)[0].tries == 0
+        outbox.tried(slow_hook, 1)
+        assert "longer than 3 seconds" in outbox.rows(slow_hook)[0].error
+
+
+def test_each_hook_is_told_in_order_and_one_at_a_time(outbox: Outbox) -> None:
+    """However many hooks there are."""
+    running: Counter[str] = Counter()
+    worst: Counter[str] = Counter()
+
+    def watch(seen: Seen, end: socket.socket) -> bool:
+        running[seen.path] += 1
+        worst[seen.path] = max(worst[seen.path], running[seen.path])
+        time.sleep(0.002)
+        running[seen.path] -= 1
+        return OK(seen, end)
+
+    with receiving(watch) as receiver:
+        made = [outbox.hook(receiver.url(f"/{number}")) for number in range(8)]
+        outbox.happen(made, 25)
+        with sending(outbox.host):
+            outbox.drained()
+        for number in range(8):
+            told = [json.loads(seen.body)["n"] for seen in receiver.seen if seen.path == f"/{number}"]
+            assert told == list(range(1, 26))
+    assert set(worst.values()) == {1}
+
+
+def test_a_hook_that_is_removed_or_made_inactive_is_told_nothing_more(outbox: Outbox, receiver: Receiver) -> None:
+    """Nor is one that moves told at its old place, a moment later."""
+    arrived, go_on = threading.Event(), threading.Event()
+
+    def wait(seen: Seen, end: socket.socket) -> bool:
+        arrived.set()
+        go_on.wait(10)
+        return OK(seen, end)
+
+    receiver.script = wait
+    gone, moved = outbox.hook(receiver.url("/gone")), outbox.hook(receiver.url("/old"))
+    with sending(outbox.host, pace=Pace(idle=0.02, gather=0.005, fresh=0.0)):
+        for hook in (gone, moved):
+            outbox.happen([hook], 3)
+        assert arrived.wait(10)
+        wait_for(lambda: len(receiver.seen) == 2)
+        with outbox.database.write() as connection:
+            connection.execute(delete(hooks).where(hooks.c.id == gone))
+        outbox.change(moved, url=receiver.url("/new"))
+        go_on.set()
+        outbox.drained()
+    assert Counter(seen.path for seen in receiver.seen) == {"/gone": 1, "/old": 1, "/new": 2}
+
+
+def test_what_was_delivered_counts_even_when_it_was_cancelled_meanwhile(
+    outbox: Outbox, receiver: Receiver
+) -> None:
+    """The history tells what happened."""
+
+    def cancel(seen: Seen, end: socket.socket) -> bool:
+        with outbox.database.write() as connection:
+            connection.execute(update(deliveries).values(state="cancelled"))
+        outbox.change(hook, is_active=False)
+        return OK(seen, end)
+
+    receiver.script = cancel
+    hook = outbox.hook(receiver.url())
+    outbox.happen([hook], 2)
+    with sending(outbox.host, pace=Pace(idle=0.02, gather=0.005, fresh=0.0)):
+        wait_for(lambda: outbox.states() == ["delivered", "cancelled"])
+    assert len(receiver.seen) == 1
+
+
+def test_an_event_is_described_once_for_all_who_are_told(outbox: Outbox, receiver: Receiver) -> None:
+    """Everybody gets the same text, and what was described before is not described again."""
+    described: list[int] = []
+
+    def payload_of(_host: Host, event: Event) -> str:
+        described.append(event.id)
+        return json.dumps({"n": event.id, "when": time.time()})
+
+    made = [outbox.hook(receiver.url(f"/{number}")) for number in range(4)]
+    outbox.happen(made, 10)
+    with sending(outbox.host, payload_of=payload_of):
+        outbox.drained()
+    assert len(described) == len(set(described)) == 10
+    assert len({seen.body for seen in receiver.seen}) == 10
+
+
+def test_what_cannot_be_described_does_not_stop_the_rest(outbox: Outbox, receiver: Receiver) -> None:
+    """What is gone has failed; anything else is tried again, and the log says why."""
+
+    def payload_of(_host: Host, event: Event) -> str:
+        number = json.loads(event.details)["n"]
+        if number == 1:
+            raise NoSuchRepository("no repository")
+        if number == 3:
+            raise ZeroDivisionError
+        return event.details
+
+    hook = outbox.hook(receiver.url())
+    outbox.happen([hook], 3)
+    with sending(outbox.host, payload_of=payload_of):
+        wait_for(lambda: outbox.rows()[2].tries == 1)
+    assert outbox.states() == ["failed", "delivered", "waiting"]
+    assert outbox.rows()[0].error == "what it tells of is gone: no repository"
+    assert "ZeroDivisionError" in outbox.rows()[2].error
+
+
+def test_chat_services_are_sent_a_message_and_some_things_not_at_all(outbox: Outbox, receiver: Receiver) -> None:
+    """What was sent to them is kept; what their type has no words for is cancelled."""
+    hook = outbox.hook(receiver.url(), type="slack")
+    outbox.happen([hook])
+    outbox.happen([hook], kind="create")
+    with sending(outbox.host):
+        outbox.drained()
+    said, unsaid = outbox.rows()
+    assert (said.state, said.body) == ("delivered", 'text {"n":1}')
+    assert (unsaid.state, unsaid.error) == ("cancelled", "this type of webhook has no message for it")
+    assert [seen.body for seen in receiver.seen] == [b'text {"n":1}']
+
+
+def test_the_end_waits_for_what_is_under_way(outbox: Outbox) -> None:
+    """It is finished and written down, nothing more is begun, and the hook is free at once."""
+
+    def slowly(seen: Seen, end: socket.socket) -> bool:
+        time.sleep(0.3)
+        return OK(seen, end)
+
+    with receiving(slowly) as receiver:
+        hook = outbox.hook(receiver.url())
+        outbox.happen([hook], 3)
+        with sending(outbox.host):
+            wait_for(lambda: len(receiver.seen) == 1)
+        assert outbox.states() == ["delivered", "waiting", "waiting"]
+        assert len(receiver.seen) == 1
+    assert outbox.one_hook(hook).holder == ""
+
+
+def test_what_a_dead_process_held_is_sent_again(outbox: Outbox, receiver: Receiver) -> None:
+    """On SQLite at once, since only one process of a machine sends; otherwise when its hold runs out."""
+    hook = outbox.hook(receiver.url())
+    outbox.happen([hook])
+    now = int(time.time() * 1000)
+    assert claim(outbox.database, "a dead one", most=5, until=now + 1500, now=now) == [hook]
+    with sending(outbox.host):
+        outbox.drained()
+    assert len(receiver.seen) == 1
+    if not outbox.database.is_sqlite:
+        assert time.time() * 1000 >= now + 1500
+
+
+def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -> None:
+    """Each hook is told by one of them at a time."""
+    made = [outbox.hook(receiver.url(f"/{number}")) for number in range(10)]
+    outbox.happen(made, 40)
+    other = Host.open(outbox.host.settings)
+    try:
+        with sending(outbox.host), sending(other):
+            outbox.drained()
+    finally:
+        other.close()
+    told = [seen.headers["x-gitea-delivery"] for seen in receiver.seen]
+    assert len(told) == len(set(told)) == 400
+
+
+def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver: Receiver) -> None:
+    """What was delivered meanwhile is remembered and written when it answers again."""
+    hook = outbox.hook(receiver.url())
+    outbox.happen([hook])
+    broken = threading.Event()
+
+    def breaking(seen: Seen, end: socket.socket) -> bool:
+        with outbox.database.engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE deliveries RENAME TO elsewhere")
+        broken.set()
+        return OK(seen, end)
+
+    receiver.script = breaking
+    with sending(outbox.host, pace=Pace(idle=0.02, gather=0.005, trouble=0.05)):
+        assert broken.wait(10)
+        time.sleep(0.2)  # long enough for several looks at a table that is not there
+        with outbox.database.engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO deliveries")
+        receiver.script = OK
+        outbox.drained()
+    assert len(receiver.seen) == 1
