@@ -17,7 +17,7 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.file_names import file_names
 from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.shapes.issues import Issue
+from holdfast.hosting.schemas.issues import Issue
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table

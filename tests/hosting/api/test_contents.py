@@ -13,8 +13,8 @@ from holdfast.hosting.api.contents import found_at, listed, view_at
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.shapes.contents import Wanted
 from holdfast.hosting.host import Host
+from holdfast.hosting.schemas.contents import Wanted
 from holdfast.hosting.store import repositories, tables
 from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files, shape_of
 from tests.hosting.client import Git, address

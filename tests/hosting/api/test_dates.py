@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.api.dates import due
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.times import moment
+from holdfast.hosting.schemas.times import moment
 
 ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
 YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001

@@ -4,8 +4,8 @@ import pytest
 
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.times import read_time
-from holdfast.hosting.shapes.git import git_time
-from holdfast.hosting.shapes.times import moment, moment_or_none
+from holdfast.hosting.schemas.git import git_time
+from holdfast.hosting.schemas.times import moment, moment_or_none
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 
 from holdfast.hosting.host import Host
-from holdfast.hosting.shapes.users import user
+from holdfast.hosting.schemas.users import user
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.webhooks.receiver import Receiver
 from tests.hosting.places import make_repository

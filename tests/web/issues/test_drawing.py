@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.shapes.dependencies import DependencyEdge, DependencyGraph, DependencyNode
+from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, DependencyNode
 from holdfast.web.issues.drawing import FOR_WORDS, MOST_LINES, MOST_NODES, WIDTH, draw, letter_width, shortened
 
 

@@ -13,8 +13,8 @@ from holdfast.hosting.api.organizations import name_taken
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.errors import EmailTaken, NameTaken, PasswordRefused
-from holdfast.hosting.shapes.organizations import Link, Visibility
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.organizations import Link, Visibility
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import administration as store
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting

@@ -23,7 +23,7 @@ from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.shapes.git import repository_api
+from holdfast.hosting.schemas.git import repository_api
 
 __all__ = ["get_archive", "get_bundle", "get_tarball", "get_zipball"]
 

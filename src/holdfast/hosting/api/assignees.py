@@ -10,8 +10,8 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place, in_repository
 from holdfast.hosting.api.issue_access import WRITING, ask_to_write, the_issue
 from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
-from holdfast.hosting.shapes.issues import Issue, one_issue
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.issues import Issue, one_issue
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import assignees
 
 __all__ = ["add_issue_assignees", "list_assignees", "remove_issue_assignees"]

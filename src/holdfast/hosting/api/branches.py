@@ -17,7 +17,7 @@ from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import RefExists
 from holdfast.hosting.git import history, moves, refs
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.shapes.git import PayloadCommit, payload_commit, people_of
+from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
 from holdfast.hosting.store import protections, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.protections import Protection

@@ -12,7 +12,7 @@ from holdfast.hosting.api.guards import Place, administers, in_repository, signe
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchUser
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import collaborators as store
 from holdfast.hosting.store.accounts import Account

@@ -13,8 +13,8 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_edit, the_issue
 from holdfast.hosting.api.paging import Listed, Page, page_or_all, paging_headers
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.comments import Comment, comment_list, one_comment
-from holdfast.hosting.shapes.times import seconds
+from holdfast.hosting.schemas.comments import Comment, comment_list, one_comment
+from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 

@@ -19,7 +19,7 @@ from holdfast.hosting.git.commits import Commit as GitCommit
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.shapes.git import AffectedFile, Commit, commit_shape, people_of
+from holdfast.hosting.schemas.git import AffectedFile, Commit, commit_shape, people_of
 
 __all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]
 

@@ -16,12 +16,12 @@ from holdfast.hosting.api.kept_bytes import KeptBytes
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
 from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
 
 __all__ = [
     "found_at",

@@ -21,16 +21,16 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.file_commits import (
+from holdfast.hosting.committing import Committed, commit_files
+from holdfast.hosting.file_changes import OPERATIONS, FileChange, Operation
+from holdfast.hosting.large_files import Content
+from holdfast.hosting.schemas.file_commits import (
     FileDeleteResponse,
     FileResponse,
     FilesResponse,
     file_commit,
     file_shapes,
 )
-from holdfast.hosting.committing import Committed, commit_files
-from holdfast.hosting.file_changes import OPERATIONS, FileChange, Operation
-from holdfast.hosting.large_files import Content
 
 __all__ = ["change_files", "create_file", "delete_file", "update_file"]
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.times import seconds
+from holdfast.hosting.schemas.times import seconds
 
 __all__ = ["due"]
 

@@ -21,8 +21,8 @@ from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_a
 from holdfast.hosting.api.paging import Listed, Page, unbounded_page
 from holdfast.hosting.api.refusal import APIError, Refusal
 from holdfast.hosting.errors import DependencyCycle
-from holdfast.hosting.shapes.dependencies import full_name, reader, shown
-from holdfast.hosting.shapes.issues import Issue, one_issue
+from holdfast.hosting.schemas.dependencies import full_name, reader, shown
+from holdfast.hosting.schemas.issues import Issue, one_issue
 from holdfast.hosting.store import dependencies, issue_lists, issues, seen_issues
 from holdfast.hosting.store.issue_lists import in_repository as is_in_repository
 

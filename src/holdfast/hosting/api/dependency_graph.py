@@ -10,7 +10,7 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, the_issue
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.dependencies import DependencyEdge, DependencyGraph, node, reader
+from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, node, reader
 from holdfast.hosting.store.dependency_graph import edges_around, steps
 from holdfast.hosting.store.seen_issues import seen_by_id
 

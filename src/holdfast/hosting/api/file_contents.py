@@ -12,7 +12,7 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.guards import Place, in_repository, reads, signed_in, writes
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, View, contents_of
+from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, contents_of
 
 __all__ = ["read_files", "show_files"]
 

@@ -22,9 +22,9 @@ from holdfast.hosting.api.hook_options import (
 from holdfast.hosting.api.hook_trials import TrialQuery, try_push
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.api.shapes import hooks as shapes
 from holdfast.hosting.api.times import read_time
 from holdfast.hosting.errors import NotWaiting
+from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home

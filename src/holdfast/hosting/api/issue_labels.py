@@ -11,7 +11,7 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, the_issue
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NotHere
-from holdfast.hosting.shapes.issues import Label, label_in
+from holdfast.hosting.schemas.issues import Label, label_in
 from holdfast.hosting.store import labelling
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.labels import labels_named

@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.times import seconds
+from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store.issue_lists import Filter
 
 __all__ = ["ListQuery", "State", "closed", "filter_of", "order_of", "words"]

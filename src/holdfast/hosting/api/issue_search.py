@@ -9,7 +9,7 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.issues import Issue, issue_list
+from holdfast.hosting.schemas.issues import Issue, issue_list
 from holdfast.hosting.store import issue_lists
 
 __all__ = ["search_issues"]

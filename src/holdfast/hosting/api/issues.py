@@ -22,8 +22,8 @@ from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, se
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.shapes.issues import Issue, issue_list, one_issue
-from holdfast.hosting.shapes.times import Time, moment_or_none
+from holdfast.hosting.schemas.issues import Issue, issue_list, one_issue
+from holdfast.hosting.schemas.times import Time, moment_or_none
 from holdfast.hosting.store import issue_lists, issues
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 

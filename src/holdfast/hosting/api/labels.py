@@ -13,7 +13,7 @@ from holdfast.hosting.api.guards import Organization, Place, in_organization, ow
 from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.issues import Label, label
+from holdfast.hosting.schemas.issues import Label, label
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository

@@ -19,7 +19,7 @@ from holdfast.hosting.git.lfs.pointer import is_oid
 from holdfast.hosting.host import Host
 from holdfast.hosting.large_objects import bring_in
 from holdfast.hosting.metrics import count_lfs_bytes
-from holdfast.hosting.shapes.times import Time, moment
+from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.store import lfs as store
 
 __all__ = ["respond", "writes"]

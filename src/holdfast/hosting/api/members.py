@@ -18,7 +18,7 @@ from holdfast.hosting.api.guards import (
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.errors import LastOwner
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import members as store
 
 __all__ = [

@@ -15,7 +15,7 @@ from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.issue_queries import State, closed
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.issues import Milestone, milestone
+from holdfast.hosting.schemas.issues import Milestone, milestone
 from holdfast.hosting.store import milestones
 
 __all__ = ["create_milestone", "delete_milestone", "edit_milestone", "list_milestones", "show_milestone"]

@@ -17,7 +17,7 @@ from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import is_id, shown
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.shapes.git import repository_api
+from holdfast.hosting.schemas.git import repository_api
 
 __all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]
 

@@ -23,8 +23,8 @@ from holdfast.hosting.api.guards import (
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.errors import NameTaken, StillInUse
-from holdfast.hosting.shapes import organizations as shapes
-from holdfast.hosting.shapes.organizations import Link, Visibility, organization
+from holdfast.hosting.schemas import organizations as shapes
+from holdfast.hosting.schemas.organizations import Link, Visibility, organization
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as store
 from holdfast.hosting.store.accounts import Account

@@ -11,7 +11,7 @@ from holdfast.hosting.api.guards import Place, administers, in_repository
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchProtection, PatternRefused, ProtectionTaken
 from holdfast.hosting.globs import compile_glob
-from holdfast.hosting.shapes.times import Time, moment
+from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import protections as store
 from holdfast.hosting.store.protections import Protection, Rule

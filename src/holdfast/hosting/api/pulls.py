@@ -23,7 +23,7 @@ from holdfast.hosting.git import changes, history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.shapes.pulls import PullRequest, PullState, pull_list
+from holdfast.hosting.schemas.pulls import PullRequest, PullState, pull_list
 from holdfast.hosting.store import issue_lists, issues
 
 __all__ = ["create_pull", "edit_pull", "list_pulls", "show_pull"]

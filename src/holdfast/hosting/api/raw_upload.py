@@ -21,12 +21,12 @@ from holdfast.hosting.api.declare import Upload, endpoint
 from holdfast.hosting.api.entity_tags import condition_of
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.shapes.file_commits import FileResponse, file_commit, file_shapes
 from holdfast.hosting.committing import Committed, commit_files
 from holdfast.hosting.conditions import Condition
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.large_files import Content
+from holdfast.hosting.schemas.file_commits import FileResponse, file_commit, file_shapes
 from holdfast.settings import Settings
 
 __all__ = ["upload_file"]

@@ -30,7 +30,7 @@ from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NameRefused, NoSuchUser
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.shapes.repositories import InternalTracker, Repository, repository, repository_list
+from holdfast.hosting.schemas.repositories import InternalTracker, Repository, repository, repository_list
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account

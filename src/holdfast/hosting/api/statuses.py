@@ -11,10 +11,10 @@ from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.api.paging import Listed, Page, paging_headers
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.git import repository_api
-from holdfast.hosting.shapes.repositories import Repository, repository
-from holdfast.hosting.shapes.times import Time
-from holdfast.hosting.shapes.users import User
+from holdfast.hosting.schemas.git import repository_api
+from holdfast.hosting.schemas.repositories import Repository, repository
+from holdfast.hosting.schemas.times import Time
+from holdfast.hosting.schemas.users import User
 
 __all__ = ["list_statuses", "list_statuses_of_commit", "show_combined_status"]
 

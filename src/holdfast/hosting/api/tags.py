@@ -19,7 +19,7 @@ from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.identity import commit_email, commit_name
-from holdfast.hosting.shapes.git import (
+from holdfast.hosting.schemas.git import (
     CommitMeta,
     CommitUser,
     Verification,

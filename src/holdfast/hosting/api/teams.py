@@ -29,9 +29,9 @@ from holdfast.hosting.api.paging import Listed, Page, paging_headers
 from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.api.repositories import page_of_repositories
 from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
-from holdfast.hosting.shapes.organizations import Team, team
-from holdfast.hosting.shapes.repositories import Repository, repository
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.organizations import Team, team
+from holdfast.hosting.schemas.repositories import Repository, repository
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts, members, repositories
 from holdfast.hosting.store import teams as store
 

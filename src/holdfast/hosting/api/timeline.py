@@ -6,8 +6,8 @@ from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, the_issue
 from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.shapes.comments import TimelineComment, timeline
-from holdfast.hosting.shapes.times import seconds
+from holdfast.hosting.schemas.comments import TimelineComment, timeline
+from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments
 
 __all__ = ["show_timeline"]

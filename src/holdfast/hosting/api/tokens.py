@@ -15,7 +15,7 @@ from holdfast.hosting.api.guards import Subject, of_user, signed_in, with_passwo
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import TokenNameTaken
-from holdfast.hosting.shapes.times import Time, moment, moment_or_none
+from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store import tokens
 from holdfast.redacted_repr import redacted
 

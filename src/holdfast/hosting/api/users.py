@@ -7,7 +7,7 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.guards import Subject, of_user, signed_in
 from holdfast.hosting.api.paging import Page, paging_headers
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts
 
 __all__ = ["search_users", "show_me", "show_user"]

@@ -7,7 +7,7 @@ from typing import Final
 from holdfast.hosting.access import account_visible
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.git.commits import Commit
-from holdfast.hosting.shapes.git import people_of
+from holdfast.hosting.schemas.git import people_of
 from holdfast.hosting.store.accounts import Account
 
 __all__ = ["Line", "lines_of", "summary_of"]

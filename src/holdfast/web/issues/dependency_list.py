@@ -9,7 +9,7 @@ from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.dependencies import reader
+from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import seen_issues
 from holdfast.web.issues.linking import BLOCKS, SIDES, side_of
 from holdfast.web.issues.related import related

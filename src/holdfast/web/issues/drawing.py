@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.shapes.dependencies import DependencyEdge, DependencyGraph, DependencyNode
+from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, DependencyNode
 from holdfast.web.issues.layout import Layout, lay_out
 
 __all__ = ["Box", "Drawing", "draw", "shortened"]

@@ -10,7 +10,7 @@ from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.dependency_graph import show_dependency_graph
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.shapes.dependencies import DependencyGraph
+from holdfast.hosting.schemas.dependencies import DependencyGraph
 from holdfast.web.acting import act
 from holdfast.web.issues.choices import as_ids
 from holdfast.web.issues.drawing import Box, Drawing, draw

@@ -19,7 +19,7 @@ from holdfast.hosting.api.dependencies import (
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import the_issue
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.dependencies import reader
+from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import issue_lists, seen_issues
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.hosting.store.issues import Issue

@@ -13,7 +13,7 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.paging import Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.times import NEVER, moment
+from holdfast.hosting.schemas.times import NEVER, moment
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
 from holdfast.web.acting import act, problem_with

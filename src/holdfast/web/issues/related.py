@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from holdfast.hosting.shapes.dependencies import HIDDEN, reduced
+from holdfast.hosting.schemas.dependencies import HIDDEN, reduced
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.seen_issues import Seen
 from holdfast.web.issues.rows import issue_path

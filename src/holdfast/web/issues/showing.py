@@ -12,7 +12,7 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
-from holdfast.hosting.shapes.dependencies import reader
+from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import comments, seen_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices

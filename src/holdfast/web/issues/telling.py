@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from holdfast.hosting.api.call import Call
-from holdfast.hosting.shapes.dependencies import reader
+from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issue_parts import TimelineParts, timeline_parts

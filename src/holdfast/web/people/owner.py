@@ -14,8 +14,8 @@ from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.guards import Organization, Subject, entered, of_user, signed_in
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.shapes.organizations import Team
-from holdfast.hosting.shapes.users import User, shown_email
+from holdfast.hosting.schemas.organizations import Team
+from holdfast.hosting.schemas.users import User, shown_email
 from holdfast.hosting.store import members as membership
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.hosting.store import repositories

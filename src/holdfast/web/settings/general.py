@@ -12,8 +12,8 @@ from holdfast.hosting.api.guards import Place, administers, in_repository
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs
-from holdfast.hosting.shapes.repositories import InternalTracker
-from holdfast.hosting.shapes.repositories import Repository as Shape
+from holdfast.hosting.schemas.repositories import InternalTracker
+from holdfast.hosting.schemas.repositories import Repository as Shape
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path

@@ -13,9 +13,9 @@ from holdfast.hosting.api.guards import Organization, in_organization, owns_orga
 from holdfast.hosting.api.paging import Listed, Page
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.teams import Group, in_team, sees_team
-from holdfast.hosting.shapes.organizations import Team
-from holdfast.hosting.shapes.repositories import Repository
-from holdfast.hosting.shapes.users import User
+from holdfast.hosting.schemas.organizations import Team
+from holdfast.hosting.schemas.repositories import Repository
+from holdfast.hosting.schemas.users import User
 from holdfast.hosting.store import members
 from holdfast.web.acting import act
 from holdfast.web.pages import go

@@ -12,7 +12,7 @@ from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.places import make_repository
-from tests.hosting.shapes.test_issues import KEYS
+from tests.hosting.schemas.test_issues import KEYS
 from tests.hosting.webhooks.telling import payload, recorded
 
 PAGE = "http://localhost:3000/Ada/ship"

@@ -10,10 +10,10 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS
-from holdfast.hosting.shapes.dependencies import reduced
-from holdfast.hosting.shapes.issues import Issue, issue
-from holdfast.hosting.shapes.repositories import Repository
-from holdfast.hosting.shapes.users import User
+from holdfast.hosting.schemas.dependencies import reduced
+from holdfast.hosting.schemas.issues import Issue, issue
+from holdfast.hosting.schemas.repositories import Repository
+from holdfast.hosting.schemas.users import User
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store import tracker
 from holdfast.hosting.store.issue_parts import issue_parts

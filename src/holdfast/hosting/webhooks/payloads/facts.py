@@ -6,9 +6,9 @@ from typing import TypeVar
 import msgspec
 from msgspec import field
 
-from holdfast.hosting.shapes.repositories import Repository as RepositoryShape
-from holdfast.hosting.shapes.repositories import repository as repository_shape
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.repositories import Repository as RepositoryShape
+from holdfast.hosting.schemas.repositories import repository as repository_shape
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.events import Event

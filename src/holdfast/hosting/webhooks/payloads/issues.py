@@ -6,11 +6,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, select
 
-from holdfast.hosting.shapes.comments import Comment, comment_shape
-from holdfast.hosting.shapes.issues import Issue, Label, issue, label_in
-from holdfast.hosting.shapes.pulls import PullRequest, pull_request
-from holdfast.hosting.shapes.repositories import Repository
-from holdfast.hosting.shapes.users import User
+from holdfast.hosting.schemas.comments import Comment, comment_shape
+from holdfast.hosting.schemas.issues import Issue, Label, issue, label_in
+from holdfast.hosting.schemas.pulls import PullRequest, pull_request
+from holdfast.hosting.schemas.repositories import Repository
+from holdfast.hosting.schemas.users import User
 from holdfast.hosting.store import comments as stored_comments
 from holdfast.hosting.store import labels, tracker
 from holdfast.hosting.store import repositories as store

@@ -15,9 +15,9 @@ from holdfast.hosting.git.changes import Changes, changed_files
 from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.shapes.git import PayloadCommit, payload_commit, people_of, repository_page
-from holdfast.hosting.shapes.repositories import Repository
-from holdfast.hosting.shapes.users import User
+from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of, repository_page
+from holdfast.hosting.schemas.repositories import Repository
+from holdfast.hosting.schemas.users import User
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.updates import Move
 from holdfast.hosting.webhooks.payloads.facts import Happened

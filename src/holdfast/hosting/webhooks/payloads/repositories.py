@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.shapes.repositories import Repository
-from holdfast.hosting.shapes.users import User, user
+from holdfast.hosting.schemas.repositories import Repository
+from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.webhooks.payloads.facts import From, Happened
 
 __all__ = ["RepositoryPayload", "repository_event"]

@@ -8,9 +8,9 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Access, Unit
-from holdfast.hosting.shapes.times import EPOCH, Time, moment
-from holdfast.hosting.shapes.users import User, user
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.times import EPOCH, Time, moment
+from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repositories import Declared
 

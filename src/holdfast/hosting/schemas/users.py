@@ -6,8 +6,8 @@ import msgspec
 
 from holdfast.hosting.access import Caller
 from holdfast.hosting.identity import noreply_address
-from holdfast.hosting.shapes.times import EPOCH, NEVER, Time, moment
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.times import EPOCH, NEVER, Time, moment
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.accounts import Account
 
 __all__ = ["GHOST", "User", "shown_email", "user"]

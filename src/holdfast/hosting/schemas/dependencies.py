@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.shapes.issues import (
+from holdfast.hosting.schemas.issues import (
     Issue,
     PullRequestMeta,
     RepositoryMeta,
@@ -14,8 +14,8 @@ from holdfast.hosting.shapes.issues import (
     state,
     visible_parts,
 )
-from holdfast.hosting.shapes.times import EPOCH
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.times import EPOCH
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.seen_issues import Reader, Seen, seen_by_id
 
 __all__ = [

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from holdfast.hosting.shapes.dependencies import shown_by_id
-from holdfast.hosting.shapes.issues import (
+from holdfast.hosting.schemas.dependencies import shown_by_id
+from holdfast.hosting.schemas.issues import (
     Attachment,
     Issue,
     Label,
@@ -14,9 +14,9 @@ from holdfast.hosting.shapes.issues import (
     label_in,
     milestone,
 )
-from holdfast.hosting.shapes.times import Time, moment
-from holdfast.hosting.shapes.users import User, user
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.times import Time, moment
+from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_parts import TimelineParts, timeline_parts

@@ -4,10 +4,10 @@ import msgspec
 
 from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.shapes.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
 from holdfast.hosting.committing import Committed
 from holdfast.hosting.git.commits import Commit, Signature
-from holdfast.hosting.shapes.git import (
+from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
+from holdfast.hosting.schemas.git import (
     CommitMeta,
     CommitUser,
     Verification,
@@ -17,7 +17,7 @@ from holdfast.hosting.shapes.git import (
     repository_page,
     verification,
 )
-from holdfast.hosting.shapes.times import NEVER, Time
+from holdfast.hosting.schemas.times import NEVER, Time
 
 __all__ = [
     "FileCommitResponse",

@@ -12,9 +12,9 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting.git.changes import Changes, Stats
 from holdfast.hosting.git.commits import Commit as GitCommit
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.shapes.times import NEVER, Time
-from holdfast.hosting.shapes.users import User, user
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.times import NEVER, Time
+from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository

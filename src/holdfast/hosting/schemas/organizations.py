@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import Mode, Unit
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.teams import Team as StoredTeam
 

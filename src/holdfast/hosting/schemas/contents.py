@@ -21,8 +21,8 @@ from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.large_files import Content
-from holdfast.hosting.shapes.git import git_time, repository_api, repository_page
-from holdfast.hosting.shapes.times import Time
+from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
+from holdfast.hosting.schemas.times import Time
 
 __all__ = ["LARGEST_BLOB", "WHOLE", "ContentsResponse", "RefShown", "View", "Wanted", "contents_of", "ref_shown"]
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
-from holdfast.hosting.shapes.times import Time, moment, moment_or_none
+from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store.deliveries import Delivery as StoredDelivery
 from holdfast.hosting.store.hooks import Hook as StoredHook
 from holdfast.hosting.store.hooks import Shown

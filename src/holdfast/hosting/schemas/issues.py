@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from holdfast.hosting.shapes.times import Time, moment, moment_or_none
-from holdfast.hosting.shapes.users import User, user
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.times import Time, moment, moment_or_none
+from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import issues, labels, milestones
 from holdfast.hosting.store.issue_lists import visible_to
 from holdfast.hosting.store.issue_parts import IssueParts, issue_parts

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from holdfast.hosting.access import Access
-from holdfast.hosting.shapes.issues import Issue, Label, Milestone, issue, visible_parts
-from holdfast.hosting.shapes.repositories import Repository, repository
-from holdfast.hosting.shapes.times import Time
-from holdfast.hosting.shapes.users import User
-from holdfast.hosting.shapes.viewer import Viewer
+from holdfast.hosting.schemas.issues import Issue, Label, Milestone, issue, visible_parts
+from holdfast.hosting.schemas.repositories import Repository, repository
+from holdfast.hosting.schemas.times import Time
+from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import issues
 from holdfast.hosting.store import repositories as store
 

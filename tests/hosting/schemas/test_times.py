@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from holdfast.hosting.shapes.times import moment_or_none, seconds
+from holdfast.hosting.schemas.times import moment_or_none, seconds
 
 
 def test_a_time_without_a_zone_is_in_utc() -> None:
