@@ -14,7 +14,7 @@ from holdfast.hosting.committing import CommitRequest, commit_files
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import dependencies, issues, updates
 from holdfast.hosting.store import repositories as store

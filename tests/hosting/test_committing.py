@@ -14,17 +14,18 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
-from holdfast.hosting import committing, large_objects, moving, repositories, upkeep
+from holdfast.hosting import committing, moving, repositories, upkeep
 from holdfast.hosting.committing import CommitRequest, Committed, commit_files
 from holdfast.hosting.errors import FileRefused, HostingError, NoSuchRef, Outdated, RefMoved, ShaMismatch
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.loose import object_id
 from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs import object_store
+from holdfast.hosting.lfs.file_conversion import Content
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.repositories import NewRepository
 from holdfast.hosting.store import accounts, commit_keys, lfs, updates
 from holdfast.hosting.store.commit_keys import Key
@@ -389,9 +390,9 @@ def test_large_files_of_a_failed_commit_are_not_kept(
         commit_files(host, wanted(host, repository, put("x.bin", b"large")))
     with host.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
-    assert len(large_objects.stored(host)) == 1
-    assert upkeep.clean(host, now=time.time() + large_objects.GRACE + 60).lfs_objects == 1
-    assert not large_objects.stored(host)
+    assert len(object_store.stored(host)) == 1
+    assert upkeep.clean(host, now=time.time() + object_store.GRACE + 60).lfs_objects == 1
+    assert not object_store.stored(host)
 
 
 def test_without_durable_writes_the_same_happens(settings: Settings, host: Host, repository: Repository) -> None:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from holdfast.hosting.errors import LfsUnavailable
-from holdfast.hosting.git.lfs.disk import DiskLfs
-from holdfast.hosting.git.lfs.s3 import S3Lfs
 from holdfast.hosting.host import Host, lfs_store
+from holdfast.hosting.lfs.disk import DiskLfs
+from holdfast.hosting.lfs.s3 import S3Lfs
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings

@@ -35,7 +35,7 @@ from holdfast.cli.remote import (
 from holdfast.cli.summary import human_size
 from holdfast.cli.targets import ForceOption, check_target
 from holdfast.errors import HoldfastError
-from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.secret import Secret
 
 __all__ = ["pull_backup", "push_backup"]

@@ -30,14 +30,14 @@ from holdfast.hosting.file_changes import Applied, Base, FileChange
 from holdfast.hosting.git import loose, moves, refs
 from holdfast.hosting.git.changes import Change, Changes, Status
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
-from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.repository import Repo, locked, open_repository
 from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
 from holdfast.hosting.git.writing import Draft, Nowhere, Spot
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_files import Content, inflated, is_large
+from holdfast.hosting.lfs.file_conversion import Content, inflated, is_large
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.moving import BRANCHES, Announced
 from holdfast.hosting.store import commit_keys, lfs, protections, updates
 from holdfast.hosting.store.accounts import Account

@@ -18,7 +18,7 @@ from holdfast.hosting.git.names import is_id, well_formed
 from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
 from holdfast.hosting.git.writing import Draft, Nowhere, Spot
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs.file_conversion import Content
 
 __all__ = ["OPERATIONS", "Applied", "Base", "FileChange", "Operation", "apply", "cleaned", "default_message"]
 

@@ -6,11 +6,11 @@ from typing import Final, Self
 from holdfast.hosting.data import connect
 from holdfast.hosting.errors import LfsUnavailable
 from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.git.lfs.disk import DiskLfs
-from holdfast.hosting.git.lfs.s3 import S3Lfs
-from holdfast.hosting.git.lfs.store import LfsStore
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.lfs.disk import DiskLfs
+from holdfast.hosting.lfs.s3 import S3Lfs
+from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.sealing import KEY_FILE, Sealer
 from holdfast.hosting.turns import Turns

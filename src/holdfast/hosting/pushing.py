@@ -8,12 +8,12 @@ import structlog
 from holdfast.hosting import moving, protection
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.faults import is_outage
-from holdfast.hosting.git.lfs.pushed_pointers import new_pointers, paths_of
 from holdfast.hosting.git.push import Push, Refusal
 from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
 from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.host import Host
+from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
 from holdfast.hosting.store import lfs, updates
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository

@@ -9,10 +9,10 @@ from typing import Final
 import structlog
 from sqlalchemy import delete
 
-from holdfast.hosting import large_objects
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
 from holdfast.hosting.host import Host
+from holdfast.hosting.lfs import object_store
 from holdfast.hosting.store import lfs, outbox, repositories
 from holdfast.hosting.store.failures import expired
 from holdfast.hosting.store.tables import login_failures, sessions
@@ -63,7 +63,7 @@ def clean(host: Host, *, now: float | None = None) -> Cleaned:
         forgotten = connection.execute(old).rowcount
         lfs.end_claims(connection, now=moment)
     host.folders.sweep(now=now)
-    cleared = large_objects.clear(host, now=moment)
+    cleared = object_store.clear(host, now=moment)
     return Cleaned(ended, forgotten, cleared.objects, cleared.unfinished)
 
 

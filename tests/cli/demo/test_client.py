@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.cli.demo.client import Client, Unanswered, basic, pointer_to
 from holdfast.hosting.errors import GitFailed
-from holdfast.hosting.git.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD, Service
 

@@ -16,7 +16,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import run_service
-from tests.hosting.git.lfs.bucket import Bucket, serve_bucket
+from tests.hosting.lfs.bucket import Bucket, serve_bucket
 from tests.hosting.world import PASSWORD, World
 from tests.plain import PLAIN
 

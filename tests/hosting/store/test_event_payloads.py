@@ -17,7 +17,7 @@ from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.store import (
     accounts,
     assignees,

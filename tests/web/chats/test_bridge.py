@@ -17,10 +17,10 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.headers import Headers
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.host import Host
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.store import repositories
 from holdfast.web.chats import cache as cache_module
 from holdfast.web.chats import host_pages

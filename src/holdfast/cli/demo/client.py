@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import HoldfastError
 from holdfast.hosting.git import program
-from holdfast.hosting.git.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.secret import Secret
 
 __all__ = ["Client", "Unanswered", "basic", "pointer_to"]

@@ -23,7 +23,7 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.committing import Committed, commit_files
 from holdfast.hosting.file_changes import OPERATIONS, FileChange, Operation
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.file_commits import (
     FileDeleteResponse,
     FileResponse,

@@ -15,9 +15,9 @@ from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.git_visit import Visit, body_of
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
-from holdfast.hosting.git.lfs.pointer import is_oid
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_objects import bring_in
+from holdfast.hosting.lfs.object_store import bring_in
+from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.metrics import count_lfs_bytes
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.store import lfs as store

@@ -21,11 +21,11 @@ from holdfast.hosting.api.sniffing import LOOKED_AT, media_type
 from holdfast.hosting.errors import LfsError, PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.lfs import pointer
-from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.lfs import pointer
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.renames import FormerBranches
 

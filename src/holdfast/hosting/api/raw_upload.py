@@ -25,7 +25,7 @@ from holdfast.hosting.committing import Committed, commit_files
 from holdfast.hosting.conditions import Condition
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.file_changes import FileChange
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit, file_shapes
 from holdfast.settings import Settings
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from holdfast.hosting import instance, large_objects
+from holdfast.hosting import instance
 from holdfast.hosting.data import lax_paths
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
@@ -18,6 +18,7 @@ from holdfast.hosting.git import gc, refs
 from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
+from holdfast.hosting.lfs import object_store
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
 __all__ = ["Kept", "identity", "large_files", "permissions", "repository", "rows_and_folders"]
@@ -175,7 +176,7 @@ def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
     with host.database.read() as connection:
         links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())
     try:
-        stored = large_objects.stored(host)
+        stored = object_store.stored(host)
     except LfsError as error:
         yield Finding(Kind.LFS_STORE, str(host.settings.s3_bucket or "lfs"), str(error))
         return
@@ -188,5 +189,5 @@ def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
             yield Finding(Kind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
     linked = {oid for oid, _, _ in links}
     for oid, found in stored.items():
-        if oid not in linked and found.written_at < moment - large_objects.GRACE:
+        if oid not in linked and found.written_at < moment - object_store.GRACE:
             yield Finding(Kind.LFS_UNLINKED, oid, "is in the store, but no repository has it")

@@ -15,12 +15,12 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.lfs import pointer
 from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.large_files import Content
+from holdfast.hosting.lfs import pointer
+from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
 from holdfast.hosting.schemas.times import Time
 

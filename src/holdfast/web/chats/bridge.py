@@ -15,11 +15,11 @@ from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import LfsError
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.git.names import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.host import Host
+from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.web.chats.admission import Viewer
 from holdfast.web.chats.entries import Origin, Source

@@ -13,11 +13,11 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.lfs.pointer import Pointer
 from holdfast.hosting.git.names import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.web.acting import problem_with
 from holdfast.web.code.change_forms import (
     CHANGING,

@@ -11,9 +11,9 @@ from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.raw import type_of_blob
 from holdfast.hosting.api.sniffing import TEXT
 from holdfast.hosting.git import trees
-from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.web.code.highlight import coloured, language
 from holdfast.web.code.readme import is_markdown, rendered_blob

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from holdfast.hosting.errors import LfsMismatch, NoSuchLfsObject
-from holdfast.hosting.git.lfs.pointer import is_oid
+from holdfast.hosting.lfs.pointer import is_oid
 
 __all__ = ["LfsStore", "Stored", "place", "take_in"]
 

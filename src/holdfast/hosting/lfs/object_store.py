@@ -14,8 +14,8 @@ from typing import Final
 import structlog
 
 from holdfast.hosting.errors import LfsError, LfsUnavailable
-from holdfast.hosting.git.lfs.store import Stored
 from holdfast.hosting.host import Host
+from holdfast.hosting.lfs.store import Stored
 from holdfast.hosting.quiet import removing
 from holdfast.hosting.store import lfs
 

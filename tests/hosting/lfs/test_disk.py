@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.errors import LfsUnavailable
-from holdfast.hosting.git.lfs.disk import DiskLfs
-from tests.hosting.git.lfs.objects import name, pieces
+from holdfast.hosting.lfs.disk import DiskLfs
+from tests.hosting.lfs.objects import name, pieces
 
 
 def test_objects_are_spread_over_folders(tmp_path: Path) -> None:

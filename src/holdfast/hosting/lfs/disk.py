@@ -9,8 +9,8 @@ from typing import Final
 
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
 from holdfast.hosting.git.folders import make_below, sync
-from holdfast.hosting.git.lfs.pointer import is_oid
-from holdfast.hosting.git.lfs.store import Stored, place, take_in
+from holdfast.hosting.lfs.pointer import is_oid
+from holdfast.hosting.lfs.store import Stored, place, take_in
 
 __all__ = ["DiskLfs"]
 

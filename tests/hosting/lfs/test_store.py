@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.errors import LfsMismatch, LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.git.lfs.disk import DiskLfs
-from holdfast.hosting.git.lfs.s3 import S3Lfs
-from holdfast.hosting.git.lfs.store import LfsStore
+from holdfast.hosting.lfs.disk import DiskLfs
+from holdfast.hosting.lfs.s3 import S3Lfs
+from holdfast.hosting.lfs.store import LfsStore
 from holdfast.secret import Secret
-from tests.hosting.git.lfs.bucket import ACCESS_KEY, serve_bucket
-from tests.hosting.git.lfs.objects import name, pieces, whole
+from tests.hosting.lfs.bucket import ACCESS_KEY, serve_bucket
+from tests.hosting.lfs.objects import name, pieces, whole
 
 
 @dataclass(frozen=True)

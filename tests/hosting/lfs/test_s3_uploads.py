@@ -8,10 +8,10 @@ import pytest
 from obstore.store import S3Store
 
 from holdfast.hosting.errors import LfsUnavailable
-from holdfast.hosting.git.lfs import s3_uploads
-from holdfast.hosting.git.lfs.s3_uploads import Unfinished, Uploads, sign
+from holdfast.hosting.lfs import s3_uploads
+from holdfast.hosting.lfs.s3_uploads import Unfinished, Uploads, sign
 from holdfast.secret import Secret
-from tests.hosting.git.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
+from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
 
 SECRET = Secret("hunter2/+=")
 

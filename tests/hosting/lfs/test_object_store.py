@@ -11,21 +11,22 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from holdfast.hosting import large_objects, repositories
+from holdfast.hosting import repositories
 from holdfast.hosting.committing import commit_files
 from holdfast.hosting.doctor.disk import large_files
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
 from holdfast.hosting.git import moves
-from holdfast.hosting.git.lfs.store import place
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_objects import GRACE, Cleared, bring_in, clear
+from holdfast.hosting.lfs import object_store
+from holdfast.hosting.lfs.object_store import GRACE, Cleared, bring_in, clear
+from holdfast.hosting.lfs.store import place
 from holdfast.hosting.quiet import keeping
 from holdfast.hosting.store import accounts, lfs
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 from holdfast.settings import Settings
-from tests.hosting.git.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
-from tests.hosting.git.lfs.objects import name, pieces
+from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
+from tests.hosting.lfs.objects import name, pieces
 from tests.hosting.test_committing import put, wanted
 
 LATER = GRACE + 3600
@@ -197,14 +198,14 @@ def test_whoever_brings_waits_for_a_removal(host: Host, monkeypatch: pytest.Monk
     assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == [oid]
     assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(large_objects, "PATIENCE", 0.0)
+        patch.setattr(object_store, "PATIENCE", 0.0)
         with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
             bring(host, b"again")
     bringing = threading.Thread(target=bring, args=(host, b"again"))
     bringing.start()
     lfs.give_back(host.database, [oid])
     bringing.join()
-    assert list(large_objects.stored(host)) == [oid]
+    assert list(object_store.stored(host)) == [oid]
 
 
 def test_clearing_and_bringing_at_once_loses_nothing(host: Host, repository: Repository) -> None:

@@ -12,9 +12,9 @@ from typing import Final
 import structlog
 
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.git.lfs.pointer import is_oid
-from holdfast.hosting.git.lfs.s3_uploads import Uploads
-from holdfast.hosting.git.lfs.store import Stored, place, take_in
+from holdfast.hosting.lfs.pointer import is_oid
+from holdfast.hosting.lfs.s3_uploads import Uploads
+from holdfast.hosting.lfs.store import Stored, place, take_in
 from holdfast.secret import Secret
 
 __all__ = ["S3Lfs"]

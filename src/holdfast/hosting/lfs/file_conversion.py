@@ -15,13 +15,13 @@ from pygit2.enums import AttrCheck
 from holdfast.hosting.errors import FileRefused, FileTooLarge, GitError, LfsError
 from holdfast.hosting.git import loose, trees
 from holdfast.hosting.git.attributes import MOST_EFFORT, effort
-from holdfast.hosting.git.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.rows import Folder
 from holdfast.hosting.git.writing import Draft
 from holdfast.hosting.host import Host
-from holdfast.hosting.large_objects import bring_in
+from holdfast.hosting.lfs.object_store import bring_in
+from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator
 
-from holdfast.hosting.git.lfs.store import LfsStore
+from holdfast.hosting.lfs.store import LfsStore
 
 __all__ = ["name", "pieces", "whole"]
 

@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from holdfast.hosting.errors import LfsUnavailable
-from holdfast.hosting.git.lfs.s3 import S3Lfs
+from holdfast.hosting.lfs.s3 import S3Lfs
 from holdfast.secret import Secret
-from tests.hosting.git.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
-from tests.hosting.git.lfs.objects import name, pieces
+from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
+from tests.hosting.lfs.objects import name, pieces
 
 
 def store(bucket: Bucket, key: str = ACCESS_KEY) -> S3Lfs:
