@@ -6,10 +6,10 @@ import httpx
 from jsonschema import Draft202012Validator
 
 from holdfast.hosting.api import endpoints
-from holdfast.hosting.api.declare import Endpoint
-from holdfast.hosting.api.openapi import document
-from holdfast.hosting.api.router import Router
-from holdfast.hosting.api.serving import PREFIX
+from holdfast.hosting.http.application import PREFIX
+from holdfast.hosting.http.endpoints import Endpoint
+from holdfast.hosting.http.openapi import document
+from holdfast.hosting.http.router import Router
 
 __all__ = ["check_answer"]
 

@@ -44,7 +44,7 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
         ("cli/serve.py", "import holdfast.web.app"),
         ("web/app.py", "import holdfast.cli.exits"),
         ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),
-        ("hosting/store/tables.py", "import holdfast.hosting.api.answer"),
+        ("hosting/store/tables.py", "import holdfast.hosting.http.responses"),
     ],
 )
 def test_an_arrow_the_wrong_way_is_found(copy: Path, module: str, line: str) -> None:

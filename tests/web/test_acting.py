@@ -6,11 +6,11 @@ import pytest
 
 from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.api import issues, repositories
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.headers import Headers
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings

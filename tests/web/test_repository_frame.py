@@ -1,7 +1,7 @@
 """The frame around a repository's pages."""
 
 from holdfast.hosting.access import ANONYMOUS, Caller, repository_access
-from holdfast.hosting.api.guards import Place
+from holdfast.hosting.guards import Place
 from holdfast.hosting.host import Host
 from holdfast.hosting.repositories import NewRepository, create
 from holdfast.hosting.store import accounts

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, provides
-from holdfast.hosting.api.decoding import checked, decode_query
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal, refusal_for
 from holdfast.hosting.errors import HostingError
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import checked, decode_query
+from holdfast.hosting.http.endpoints import Endpoint, provides
+from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.http.pagination import Page
 
 __all__ = ["act", "problem_with"]
 

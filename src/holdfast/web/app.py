@@ -15,25 +15,25 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
 from holdfast.hosting.api.git_http import GitHttp
-from holdfast.hosting.api.password_pool import PasswordPool
-from holdfast.hosting.api.serving import PREFIX
 from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.faults import DRIVER_ERRORS
 from holdfast.hosting.git import receive
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.application import PREFIX
+from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
+from holdfast.hosting.http.password_pool import PasswordPool
+from holdfast.hosting.http.path_normalization import MergeSlashes
+from holdfast.hosting.http.request_log import RequestLog
 from holdfast.hosting.store import accounts
 from holdfast.hosting.webhooks.delivering import delivering
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
 from holdfast.web.chats.revocation import Revocation
 from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
-from holdfast.web.forwarded import ForwardedHeaders
 from holdfast.web.guard import Guard
 from holdfast.web.pages import not_found
-from holdfast.web.requests import RequestLog
 from holdfast.web.site import Site
-from holdfast.web.slashes import MergeSlashes
 from holdfast.web.vitals import Vitals
 
 __all__ = ["build"]

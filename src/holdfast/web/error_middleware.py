@@ -5,9 +5,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.hosting.api.failure import explain, log_fault
-from holdfast.hosting.api.refusal import Refusal, refusal_for
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.http.failures import explain, log_fault
 from holdfast.web.acting import problem_with
 from holdfast.web.pages import PAGES
 

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.paging import Page, page_of
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page, page_of
 from holdfast.hosting.store.repositories import belongs_to
 from holdfast.web.pages import page
 from holdfast.web.repository_list import listed, named_like

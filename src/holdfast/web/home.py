@@ -4,8 +4,8 @@ from typing import Final
 
 from sqlalchemy import not_
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.store import organizations, repositories
 from holdfast.web.pages import page
 from holdfast.web.repository_list import listed

@@ -11,10 +11,10 @@ from urllib.parse import unquote
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.commits import find_commit
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store import accounts, issue_lists
 from holdfast.hosting.store.issue_lists import IssueName
 

@@ -12,10 +12,10 @@ from starlette.requests import Request, cookie_parser
 from starlette.responses import HTMLResponse, Response
 
 from holdfast import __version__
-from holdfast.hosting.api.answer import accepts_gzip
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw
-from holdfast.hosting.api.refusal import no_route
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.errors import no_route
+from holdfast.hosting.http.responses import accepts_gzip
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret

@@ -9,8 +9,8 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting.api.openapi import document
 from holdfast.hosting.api.routes import endpoints
+from holdfast.hosting.http.openapi import document
 from holdfast.web.pages import PAGES, current_user
 
 __all__ = ["show_document", "show_page", "to_page"]

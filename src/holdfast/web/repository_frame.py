@@ -5,9 +5,9 @@ from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw
-from holdfast.hosting.api.guards import Place
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
 from holdfast.web.live_references import without_dead_references
 from holdfast.web.pages import page
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from sqlalchemy import ColumnElement, or_
 
-from holdfast.hosting.api.call import Call
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Final
 
-from holdfast.hosting.api.declare import Endpoint
+from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web import explore, home, search
 from holdfast.web.admin import service, users
 from holdfast.web.chats import bridge, shelf_pages

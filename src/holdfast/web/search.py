@@ -9,14 +9,14 @@ import msgspec
 
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api import issue_search
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.paging import Page, page_of
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.file_names import file_names
 from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page, page_of
 from holdfast.hosting.schemas.issues import Issue
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository

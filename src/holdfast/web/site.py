@@ -9,15 +9,15 @@ from starlette.requests import cookie_parser
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Caller
-from holdfast.hosting.api.answer import send_raw
-from holdfast.hosting.api.auth import Authenticator, PasswordNeeded, by_session, check_state
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw
-from holdfast.hosting.api.headers import Headers
-from holdfast.hosting.api.password_pool import PasswordPool
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.serving import Api, root_of
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.application import Api, root_of
+from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded, by_session, check_state
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.http.password_pool import PasswordPool
+from holdfast.hosting.http.responses import send_raw
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.web.acting import problem_with

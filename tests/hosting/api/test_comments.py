@@ -4,7 +4,7 @@ import httpx
 import pytest
 from sqlalchemy import insert
 
-from holdfast.hosting.api import paging
+from holdfast.hosting.http import pagination
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.tables import comments
 from tests.hosting.places import make_repository, with_branches
@@ -47,7 +47,7 @@ def test_a_list_too_long_for_one_answer_goes_on_in_pages(
     world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next page begins where the answer ends."""
-    monkeypatch.setattr(paging, "ALL", 100)
+    monkeypatch.setattr(pagination, "ALL", 100)
     row = {"issue_id": ada.get(f"{ISSUES}/1").json()["id"], "kind": "comment"}
     with world.database.write() as connection:
         connection.execute(insert(comments), [{**row, "body": str(number)} for number in range(120)])

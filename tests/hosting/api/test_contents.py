@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import update
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call, TakesTime
 from holdfast.hosting.api.contents import found_at, listed, view_at
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.headers import Headers
-from holdfast.hosting.api.paging import Page
+from holdfast.hosting.guards import Place
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.context import Call, TakesTime
+from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.schemas.contents import Wanted
 from holdfast.hosting.store import repositories, tables
 from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files, shape_of

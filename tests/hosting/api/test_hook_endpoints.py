@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from holdfast.hosting.api import admin_hooks, org_hooks, repository_hooks, user_hooks
-from holdfast.hosting.api.declare import Endpoint
+from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.hosting.schemas.times import moment
 from holdfast.hosting.store.tables import deliveries, events, hooks
 from tests.hosting.api.hooked import CONFIG, HOMES, made, tried, with_answer

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from holdfast.hosting.api.issue_queries import ListQuery, order_of, words
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.issue_lists import ORDERS
 from tests.hosting.world import World
 

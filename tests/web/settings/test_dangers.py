@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.settings.dangers import check_typed
 from tests.web.visitors import Guild
 

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from holdfast.hosting.api.declare import Endpoint
+from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web.settings.hook_homes import HOMES, HookHome
 
 

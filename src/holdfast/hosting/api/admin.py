@@ -5,14 +5,14 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Subject, of_user, person, site_admin
 from holdfast.hosting.api.organizations import name_taken
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.errors import EmailTaken, NameTaken, PasswordRefused
+from holdfast.hosting.guards import Subject, of_user, person, site_admin
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal, answering
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.organizations import Link, Visibility
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts

@@ -4,10 +4,10 @@ from typing import Literal
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import site_admin
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
-from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.guards import site_admin
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home

@@ -9,12 +9,8 @@ from urllib.parse import urlencode
 import msgspec
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.file_serving import disposition
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import GitFailed, PathRefused
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -23,6 +19,10 @@ from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.git import repository_api
 
 __all__ = ["get_archive", "get_bundle", "get_tarball", "get_zipball"]

@@ -5,11 +5,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository
 from holdfast.hosting.api.issue_access import WRITING, ask_to_write, the_issue
-from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
+from holdfast.hosting.guards import Place, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.pagination import Page, page_or_all, paging_headers
 from holdfast.hosting.schemas.issues import Issue, one_issue
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import assignees

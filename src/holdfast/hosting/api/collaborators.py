@@ -6,12 +6,12 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Caller, Mode
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository, signed_in
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.guards import Place, administers, in_repository, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import collaborators as store

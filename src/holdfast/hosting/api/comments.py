@@ -6,13 +6,13 @@ from typing import Annotated
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_edit, the_issue
-from holdfast.hosting.api.paging import Listed, Page, page_or_all, paging_headers
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page, page_or_all, paging_headers
 from holdfast.hosting.schemas.comments import Comment, comment_list, one_comment
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments, issues

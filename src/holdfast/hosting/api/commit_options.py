@@ -10,14 +10,14 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.dates import due
-from holdfast.hosting.api.decoding import RefName
-from holdfast.hosting.api.guards import Place, editable, in_repository, reads, signed_in
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.committing import CommitRequest
 from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.dates import due
+from holdfast.hosting.http.decoders import RefName
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.identity import commit_email, commit_name, plain
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key

@@ -6,19 +6,19 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import commit_named, git_of
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.times import read_time
 from holdfast.hosting.git import changes as differences
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import Commit as GitCommit
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.times import read_time
 from holdfast.hosting.schemas.git import AffectedFile, Commit, commit_shape, people_of
 
 __all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]

@@ -9,18 +9,18 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads
-from holdfast.hosting.api.kept_bytes import KeptBytes
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
-from holdfast.hosting.api.refusal import Refusal, answering
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal, answering
+from holdfast.hosting.http.pagination import Page, page_or_all, paging_headers
+from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
 
 __all__ = [

@@ -5,8 +5,6 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.api import base64_strict
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.commit_options import (
     REFUSES,
     WRITING,
@@ -17,12 +15,14 @@ from holdfast.hosting.api.commit_options import (
     request_for,
     writes_branch,
 )
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.committing import Committed, commit_files
 from holdfast.hosting.file_changes import OPERATIONS, FileChange, Operation
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http import base64_strict
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.file_commits import (
     FileDeleteResponse,

@@ -13,14 +13,14 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import and_
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads_issues, signed_in
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
 from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_all
-from holdfast.hosting.api.paging import Listed, Page, unbounded_page
-from holdfast.hosting.api.refusal import APIError, Refusal
 from holdfast.hosting.errors import DependencyCycle
+from holdfast.hosting.guards import Place, in_repository, reads_issues, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import APIError, Refusal
+from holdfast.hosting.http.pagination import Listed, Page, unbounded_page
 from holdfast.hosting.schemas.dependencies import full_name, reader, shown
 from holdfast.hosting.schemas.issues import Issue, one_issue
 from holdfast.hosting.store import dependencies, issue_lists, issues, seen_issues

@@ -5,11 +5,11 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, node, reader
 from holdfast.hosting.store.dependency_graph import edges_around, steps
 from holdfast.hosting.store.seen_issues import seen_by_id

@@ -7,15 +7,15 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting import editorconfig
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.raw import RawQuery
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.renames import FormerBranches
 
 __all__ = ["show_editorconfig"]

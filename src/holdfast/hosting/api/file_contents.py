@@ -6,12 +6,12 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.contents import ContentsQuery, found_at, view_at
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Place, in_repository, reads, signed_in, writes
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, in_repository, reads, signed_in, writes
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, contents_of
 
 __all__ = ["read_files", "show_files"]

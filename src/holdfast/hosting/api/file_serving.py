@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw
-from holdfast.hosting.api.ranges import Part, Unsatisfiable, asked_for
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.ranges import Part, Unsatisfiable, asked_for
 
 __all__ = ["Served", "disposition", "last_modified", "not_modified", "serve"]
 

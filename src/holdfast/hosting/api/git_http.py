@@ -13,18 +13,18 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.api import lfs
-from holdfast.hosting.api.auth import Authenticator, PasswordNeeded
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.failure import explain
 from holdfast.hosting.api.git_visit import Visit, body_of, challenged, visit_of
-from holdfast.hosting.api.headers import Headers
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.serving import read_body, root_of
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.faults import is_outage
 from holdfast.hosting.git import receive, smart
 from holdfast.hosting.git.bodies import inflate
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.application import read_body, root_of
+from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.failures import explain
+from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.pushing import Pushing
 
 __all__ = ["GitHttp"]

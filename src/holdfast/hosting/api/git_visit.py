@@ -7,11 +7,11 @@ from starlette.types import Receive
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Access, Mode, Unit
-from holdfast.hosting.api.auth import Authenticator
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import seen
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
+from holdfast.hosting.guards import seen
+from holdfast.hosting.http.authentication import Authenticator
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository

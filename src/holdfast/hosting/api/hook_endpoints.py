@@ -9,9 +9,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, endpoint
-from holdfast.hosting.api.decoding import Required
 from holdfast.hosting.api.hook_options import (
     CreateHookOption,
     EditHookOption,
@@ -20,10 +17,13 @@ from holdfast.hosting.api.hook_options import (
     new_columns,
 )
 from holdfast.hosting.api.hook_trials import TrialQuery, try_push
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.api.times import read_time
 from holdfast.hosting.errors import NotWaiting
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import Endpoint, endpoint
+from holdfast.hosting.http.errors import Refusal, answering
+from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.times import read_time
 from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store import hooks as store

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
 from holdfast.hosting.globs import compile_glob
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.sealing import Sealer
 from holdfast.hosting.webhooks.names import expanded

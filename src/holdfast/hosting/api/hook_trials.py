@@ -3,11 +3,11 @@
 import msgspec
 from sqlalchemy import ColumnElement, true
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import deliveries, repositories
 from holdfast.hosting.store.hooks import Home, Hook
 from holdfast.hosting.store.repositories import Repository

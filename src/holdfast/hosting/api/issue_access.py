@@ -4,8 +4,7 @@ from typing import Final
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import (
+from holdfast.hosting.guards import (
     NO_WRITE,
     Place,
     in_repository,
@@ -14,7 +13,8 @@ from holdfast.hosting.api.guards import (
     signed_in,
     writes_issues,
 )
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.issues import Issue, find_issue
 
 __all__ = [

@@ -5,12 +5,12 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, the_issue
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NotHere
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.issues import Label, label_in
 from holdfast.hosting.store import labelling
 from holdfast.hosting.store.issues import Issue

@@ -12,9 +12,9 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.issues import Issue, find_issues, no_issue
 from holdfast.hosting.store.repositories import Repository

@@ -7,12 +7,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import issue_unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.dates import due
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import NO_WRITE, Place
 from holdfast.hosting.api.issue_access import ask_to_edit, may_write
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import NO_WRITE, Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.dates import due
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.assignees import people_named
 from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
 from holdfast.hosting.store.labels import labels_named

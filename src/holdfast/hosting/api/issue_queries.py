@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store.issue_lists import Filter
 

@@ -4,11 +4,11 @@ from typing import Literal
 
 from sqlalchemy import ColumnElement, false
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.issues import Issue, issue_list
 from holdfast.hosting.store import issue_lists
 

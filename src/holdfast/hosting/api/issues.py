@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.dates import due
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import (
+from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, sees_issues, the_issue
+from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
+from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
+from holdfast.hosting.guards import (
     Place,
     administers,
     in_repository,
@@ -18,10 +18,10 @@ from holdfast.hosting.api.guards import (
     reads_issues,
     signed_in,
 )
-from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, sees_issues, the_issue
-from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
-from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.dates import due
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.issues import Issue, issue_list, one_issue
 from holdfast.hosting.schemas.times import Time, moment_or_none
 from holdfast.hosting.store import issue_lists, issues

@@ -6,13 +6,13 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Organization, Place, in_organization, owns_organization
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Organization, Place, in_organization, owns_organization
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.issues import Label, label
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.accounts import Account

@@ -3,13 +3,13 @@
 from typing import Final
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.languages import languages
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
 
 __all__ = ["list_languages"]
 

@@ -11,11 +11,11 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.git_visit import Visit, body_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.lfs.object_store import bring_in
 from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.metrics import count_lfs_bytes

@@ -3,9 +3,8 @@
 from typing import Final
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import (
+from holdfast.hosting.errors import LastOwner
+from holdfast.hosting.guards import (
     Organization,
     Subject,
     in_its_organization,
@@ -15,9 +14,10 @@ from holdfast.hosting.api.guards import (
     person,
     signed_in,
 )
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.errors import LastOwner
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal, answering
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import members as store
 

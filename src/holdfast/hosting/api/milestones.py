@@ -6,15 +6,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.dates import due
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.issue_queries import State, closed
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.dates import due
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.issues import Milestone, milestone
 from holdfast.hosting.store import milestones
 

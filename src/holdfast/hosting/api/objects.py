@@ -7,16 +7,16 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.paging import LAST_PAGE, Listed, Page, count_headers
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import is_id, shown
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import LAST_PAGE, Listed, Page, count_headers
 from holdfast.hosting.schemas.git import repository_api
 
 __all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]

@@ -1,11 +1,11 @@
 """Opening the git side of the repository a request is about."""
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.names import is_id
 from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 
 __all__ = ["commit_named", "git_of"]
 

@@ -1,8 +1,8 @@
 """Organization webhooks: told of everything that happens in an organization's repositories."""
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Organization, in_organization, owns_organization
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
+from holdfast.hosting.guards import Organization, in_organization, owns_organization
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store.hooks import Home
 
 __all__ = [

@@ -7,10 +7,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Caller, Mode
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import (
+from holdfast.hosting.errors import NameTaken, StillInUse
+from holdfast.hosting.guards import (
     Organization,
     Subject,
     in_organization,
@@ -20,9 +18,11 @@ from holdfast.hosting.api.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.errors import NameTaken, StillInUse
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal, answering
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas import organizations as shapes
 from holdfast.hosting.schemas.organizations import Link, Visibility, organization
 from holdfast.hosting.store import accounts

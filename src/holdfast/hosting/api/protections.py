@@ -5,12 +5,12 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchProtection, PatternRefused, ProtectionTaken
 from holdfast.hosting.globs import compile_glob
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import protections as store

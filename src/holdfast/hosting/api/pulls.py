@@ -8,21 +8,21 @@ from typing import Annotated, Final
 from msgspec import Meta, field
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import RefName, Required, is_ref_name
-from holdfast.hosting.api.guards import Place, in_repository, not_archived, signed_in
 from holdfast.hosting.api.issue_access import ask_to_write, sees_pulls, the_issue
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import GitDamaged, GitTimedOut, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git import changes, history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place, in_repository, not_archived, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import RefName, Required, is_ref_name
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.pulls import PullRequest, PullState, pull_list
 from holdfast.hosting.store import issue_lists, issues
 

@@ -10,20 +10,20 @@ import msgspec
 from anyio import to_thread
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.file_serving import Served, last_modified, not_modified, serve
-from holdfast.hosting.api.guards import Place, in_repository, reads
-from holdfast.hosting.api.kept_bytes import KeptBytes
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.sniffing import LOOKED_AT, media_type
 from holdfast.hosting.errors import LfsError, PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.media_types import LOOKED_AT, media_type
+from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.store import lfs

@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.commit_options import (
     REFUSES,
     WRITING,
@@ -17,14 +16,15 @@ from holdfast.hosting.api.commit_options import (
     request_for,
     writes_branch,
 )
-from holdfast.hosting.api.declare import Upload, endpoint
-from holdfast.hosting.api.entity_tags import condition_of
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.committing import Committed, commit_files
 from holdfast.hosting.conditions import Condition
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.file_changes import FileChange
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Upload, endpoint
+from holdfast.hosting.http.entity_tags import condition_of
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit, file_shapes
 from holdfast.settings import Settings

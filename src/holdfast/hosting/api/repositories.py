@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, Connection, exists, or_
 
 from holdfast.hosting import access, repositories
 from holdfast.hosting.access import Mode
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import RefName, Required
-from holdfast.hosting.api.guards import (
+from holdfast.hosting.errors import NameRefused, NoSuchUser
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.guards import (
     Organization,
     Place,
     Subject,
@@ -25,11 +25,11 @@ from holdfast.hosting.api.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.api.paging import Listed, Page, paging_headers
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.errors import NameRefused, NoSuchUser
-from holdfast.hosting.git import refs
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import RefName, Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page, paging_headers
 from holdfast.hosting.schemas.repositories import InternalTracker, Repository, repository, repository_list
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import repositories as store

@@ -1,8 +1,8 @@
 """Webhooks of a repository."""
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place, administers, in_repository
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store.hooks import Home
 
 __all__ = [

@@ -44,7 +44,7 @@ from holdfast.hosting.api import (
     users,
     version,
 )
-from holdfast.hosting.api.declare import Endpoint
+from holdfast.hosting.http.endpoints import Endpoint
 
 __all__ = ["endpoints"]
 

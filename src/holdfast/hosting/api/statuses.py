@@ -5,12 +5,12 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import commit_named, git_of
-from holdfast.hosting.api.paging import Listed, Page, paging_headers
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page, paging_headers
 from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.schemas.repositories import Repository, repository
 from holdfast.hosting.schemas.times import Time

@@ -8,16 +8,16 @@ from msgspec import Meta
 
 from holdfast.hosting import moving
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import RefName, Required
-from holdfast.hosting.api.guards import Place, in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.api.opening import commit_named, git_of
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import RefName, Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.identity import commit_email, commit_name
 from holdfast.hosting.schemas.git import (
     CommitMeta,

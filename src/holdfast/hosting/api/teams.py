@@ -9,10 +9,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode, Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint, number
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import (
+from holdfast.hosting.api.repositories import page_of_repositories
+from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
+from holdfast.hosting.guards import (
     Organization,
     Place,
     Subject,
@@ -25,10 +24,11 @@ from holdfast.hosting.api.guards import (
     seen,
     signed_in,
 )
-from holdfast.hosting.api.paging import Listed, Page, paging_headers
-from holdfast.hosting.api.refusal import Refusal, answering
-from holdfast.hosting.api.repositories import page_of_repositories
-from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint, number
+from holdfast.hosting.http.errors import Refusal, answering
+from holdfast.hosting.http.pagination import Listed, Page, paging_headers
 from holdfast.hosting.schemas.organizations import Team, team
 from holdfast.hosting.schemas.repositories import Repository, repository
 from holdfast.hosting.schemas.users import User, user

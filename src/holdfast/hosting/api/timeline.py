@@ -1,11 +1,11 @@
 """The timeline of an issue: its comments, and everything else that happened to it."""
 
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.comments import CommentsQuery
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.api.paging import Listed, Page
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.comments import TimelineComment, timeline
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments

@@ -7,14 +7,14 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.dates import due
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.decoding import Required
-from holdfast.hosting.api.guards import Subject, of_user, signed_in, with_password
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import TokenNameTaken
+from holdfast.hosting.guards import Subject, of_user, signed_in, with_password
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.dates import due
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store import tokens
 from holdfast.redacted_repr import redacted

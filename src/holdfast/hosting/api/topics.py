@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository, not_archived
-from holdfast.hosting.api.paging import Page, page_or_all, paging_headers
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, administers, in_repository, not_archived
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page, page_or_all, paging_headers
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repository_events import note_changes
 

@@ -1,8 +1,8 @@
 """A user's own webhooks: told of everything that happens in the repositories they own."""
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import signed_in
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
+from holdfast.hosting.guards import signed_in
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store.hooks import Home
 
 __all__ = [

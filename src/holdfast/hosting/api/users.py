@@ -3,10 +3,10 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import endpoint
-from holdfast.hosting.api.guards import Subject, of_user, signed_in
-from holdfast.hosting.api.paging import Page, paging_headers
+from holdfast.hosting.guards import Subject, of_user, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.pagination import Page, paging_headers
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts
 

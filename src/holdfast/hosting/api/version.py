@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from holdfast import __version__
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.paging import DEFAULT_SIZE, LARGEST_SIZE
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import DEFAULT_SIZE, LARGEST_SIZE
 
 __all__ = ["ServerVersion", "show_version"]
 

@@ -10,8 +10,6 @@ from urllib.parse import quote, quote_plus
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
@@ -19,6 +17,8 @@ from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page

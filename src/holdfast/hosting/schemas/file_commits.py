@@ -2,10 +2,10 @@
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.committing import Committed
 from holdfast.hosting.git.commits import Commit, Signature
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
 from holdfast.hosting.schemas.git import (
     CommitMeta,

@@ -13,12 +13,12 @@ from sqlalchemy import func, select, text
 
 from holdfast import __version__
 from holdfast.hosting import health
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import site_admin
-from holdfast.hosting.api.paging import Page
 from holdfast.hosting.git import program
+from holdfast.hosting.guards import site_admin
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import accounts, backlog, migrate, outbox
 from holdfast.hosting.store.backlog import Stuck
 from holdfast.hosting.store.tables import deliveries, hooks, issues, repositories, users

@@ -6,11 +6,11 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from holdfast.hosting.api import admin
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Subject, of_user, person, site_admin
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Subject, of_user, person, site_admin
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import LfsError
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place
 from holdfast.hosting.host import Host
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.web.chats.admission import Viewer

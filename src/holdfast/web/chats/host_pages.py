@@ -11,10 +11,10 @@ from starlette.requests import cookie_parser
 
 from holdfast.backup import read_keys
 from holdfast.backup.errors import KeyRefused
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw
 from holdfast.hosting.api.file_serving import Served, disposition, serve
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.settings import Settings

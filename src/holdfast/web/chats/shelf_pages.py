@@ -12,10 +12,10 @@ from urllib.parse import quote
 from holdfast.backup.container.folder import MAIN, find_snapshots
 from holdfast.backup.container.takeout import LINES, find_export
 from holdfast.backup.errors import BackupError
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import site_admin
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import site_admin
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.chats.entries import Source
 from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_room, show_source, viewer_of
 from holdfast.web.chats.recognising import LOOK, Kind, kind_of_file

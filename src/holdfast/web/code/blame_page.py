@@ -6,16 +6,16 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.raw import type_of_blob
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.sniffing import TEXT
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.blame import Origin, blame
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.media_types import TEXT
 from holdfast.web.code.file_page import Stretch, text_shown
 from holdfast.web.code.people import Line, lines_of
 from holdfast.web.code.source import number

@@ -11,15 +11,15 @@ import msgspec
 from holdfast.hosting import moving, protection
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api import contents_write
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place, editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import argument, raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in, writes
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import protections
 from holdfast.web.acting import act
 from holdfast.web.code.spot import Spot, find_spot, rest_of

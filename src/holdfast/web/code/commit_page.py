@@ -1,13 +1,13 @@
 """The page of one commit: who, why, and what it changed."""
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import difference
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.people import lines_of
 from holdfast.web.code.spot import READING, commit_by_id

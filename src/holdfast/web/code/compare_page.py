@@ -3,15 +3,15 @@
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import raw, well_formed
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.people import lines_of
 from holdfast.web.code.spot import READING, commit_by_id, rest_of

@@ -4,10 +4,10 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.acting import problem_with
 from holdfast.web.code.change_forms import (
     CHANGING,

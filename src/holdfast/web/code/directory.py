@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit
 from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.trees import Entry, EntryType
+from holdfast.hosting.http.context import Call
 from holdfast.web.code.people import Line, lines_of, summary_of
 from holdfast.web.code.readme import Readme, readme_of
 from holdfast.web.code.spot import Spot

@@ -7,16 +7,16 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.web.acting import problem_with
 from holdfast.web.code.change_forms import (

@@ -6,13 +6,13 @@ from typing import Final, Literal
 
 from markupsafe import Markup
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.raw import type_of_blob
-from holdfast.hosting.api.sniffing import TEXT
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.media_types import TEXT
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.web.code.highlight import coloured, language

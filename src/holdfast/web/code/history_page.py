@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.git import history
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.web.code.people import Line, lines_of
 from holdfast.web.code.spot import READING, spot_at
 from holdfast.web.code.switcher import switcher

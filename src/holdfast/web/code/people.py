@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from holdfast.hosting.access import account_visible
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.git.commits import Commit
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.schemas.git import people_of
 from holdfast.hosting.store.accounts import Account
 

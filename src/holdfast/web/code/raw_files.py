@@ -1,10 +1,10 @@
 """The bytes of files, at the addresses they have on the website."""
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.raw import Found, found_in, media, raw
 from holdfast.hosting.git.names import argument
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.web.code.spot import READING, spot_at
 
 __all__ = ["page_media", "page_raw"]

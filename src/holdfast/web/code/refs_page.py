@@ -8,15 +8,15 @@ import msgspec
 
 from holdfast.hosting import protection
 from holdfast.hosting.api.branches import create_branch, delete_branch
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, signed_in
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import protections
 from holdfast.web.acting import act, problem_with
 from holdfast.web.code.change_forms import check_branch_name

@@ -6,15 +6,15 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, in_repository
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.names import raw
 from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.chats.bridge import offered_conversation
 from holdfast.web.code.directory import directory
 from holdfast.web.code.file_page import FileShown, file_shown

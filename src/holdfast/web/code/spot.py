@@ -6,16 +6,16 @@ from typing import Final, Literal
 from urllib.parse import quote, unquote
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place, in_repository, reads
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.api.router import merge_slashes
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.looking import cleaned
 from holdfast.hosting.git.names import raw, shown
 from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.router import merge_slashes
 from holdfast.web.repository_frame import root_path
 
 __all__ = ["READING", "Crumb", "Kind", "Spot", "commit_by_id", "find_spot", "rest_of", "spot_at"]

@@ -4,12 +4,12 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.decoding import SentFile
-from holdfast.hosting.api.guards import Place
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import paths
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.decoders import SentFile
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.settings import Settings
 from holdfast.web.acting import problem_with
 from holdfast.web.chats.recognising import LOOK, is_plain_backup

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.guards import Place
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.milestones import Milestone

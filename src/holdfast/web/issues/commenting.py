@@ -4,12 +4,12 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call
 from holdfast.hosting.api.comments import create_comment, delete_comment, edit_comment, the_comment
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, WRITING
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import accounts, comments
 from holdfast.web.acting import act, problem_with
 from holdfast.web.issues.editing import change_state

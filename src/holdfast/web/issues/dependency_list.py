@@ -4,11 +4,11 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import seen_issues
 from holdfast.web.issues.linking import BLOCKS, SIDES, side_of

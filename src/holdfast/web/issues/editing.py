@@ -6,13 +6,13 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting.api.assignees import add_issue_assignees
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, Raw, endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository, not_archived, reads_issues
 from holdfast.hosting.api.issue_access import WRITING, ask_to_edit, the_issue
 from holdfast.hosting.api.issue_labels import replace_issue_labels
 from holdfast.hosting.api.issues import delete_issue, edit_issue, lock_issue, set_issue_deadline, unlock_issue
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, administers, in_repository, not_archived, reads_issues
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Endpoint, Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.acting import act, problem_with
 from holdfast.web.issues.choices import as_ids, end_of_day
 from holdfast.web.issues.rows import issue_path

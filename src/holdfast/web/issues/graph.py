@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.dependency_graph import show_dependency_graph
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, the_issue
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.schemas.dependencies import DependencyGraph
 from holdfast.web.acting import act
 from holdfast.web.issues.choices import as_ids

@@ -5,12 +5,12 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.api import labels as api
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.labels import Label
 from holdfast.web.acting import act, problem_with

@@ -7,8 +7,6 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
 from holdfast.hosting.api.dependencies import (
     LINKING,
     add_block,
@@ -16,9 +14,11 @@ from holdfast.hosting.api.dependencies import (
     remove_block,
     remove_dependency,
 )
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import the_issue
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import issue_lists, seen_issues
 from holdfast.hosting.store.issue_lists import Filter

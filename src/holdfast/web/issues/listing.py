@@ -6,12 +6,12 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING
 from holdfast.hosting.api.issues import kinds_of
-from holdfast.hosting.api.paging import Page
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.choices import as_ids, choices

@@ -4,12 +4,12 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, in_repository, not_archived, signed_in
 from holdfast.hosting.api.issue_access import sees_issues
 from holdfast.hosting.api.issues import create_issue
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, in_repository, not_archived, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.acting import act, problem_with
 from holdfast.web.issues.choices import as_ids, choices, end_of_day
 from holdfast.web.issues.rows import issue_path

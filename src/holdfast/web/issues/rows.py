@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from holdfast.hosting.api.call import Call
+from holdfast.hosting.http.context import Call
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
 from holdfast.hosting.store.issues import Issue

@@ -8,10 +8,10 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting import access
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import comments, seen_issues
 from holdfast.hosting.store.issues import Issue

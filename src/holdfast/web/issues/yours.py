@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import signed_in
-from holdfast.hosting.api.paging import Page
+from holdfast.hosting.guards import signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.listing import SIZE, SORTS, STATES, Wish

@@ -7,11 +7,11 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.api import organizations, repositories
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import signed_in
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.guards import signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.web.acting import act, problem_with

@@ -9,11 +9,11 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode
 from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Organization, Subject, entered, of_user, signed_in
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Organization, Subject, entered, of_user, signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.organizations import Team
 from holdfast.hosting.schemas.users import User, shown_email
 from holdfast.hosting.store import members as membership

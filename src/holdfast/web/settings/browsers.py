@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.sessions import Session
 from holdfast.web.pages import go

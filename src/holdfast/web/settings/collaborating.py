@@ -6,11 +6,11 @@ import msgspec
 
 from holdfast.hosting.access import Mode
 from holdfast.hosting.api import collaborators
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import collaborators as store
 from holdfast.web.acting import act
 from holdfast.web.pages import go

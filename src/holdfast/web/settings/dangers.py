@@ -6,10 +6,10 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.api import repositories
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.settings.frames import in_repository_settings

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, quote, urlencode
 import msgspec
 from markupsafe import escape
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, Raw
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Endpoint, Raw
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
 from holdfast.hosting.webhooks.names import KINDS as EVENTS

@@ -6,10 +6,10 @@ from typing import Final, Protocol
 from urllib.parse import quote
 
 from holdfast.hosting.access import Mode
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw
-from holdfast.hosting.api.guards import Organization, Place
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Organization, Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.acting import problem_with
 from holdfast.web.pages import page
 from holdfast.web.repository_frame import SETTINGS, root_path, show_in

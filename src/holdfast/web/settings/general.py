@@ -6,12 +6,12 @@ import msgspec
 from msgspec import UNSET
 
 from holdfast.hosting.api import repositories
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository
 from holdfast.hosting.api.opening import git_of
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.git import refs
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.repositories import InternalTracker
 from holdfast.hosting.schemas.repositories import Repository as Shape
 from holdfast.web.acting import act

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.hooks import Hook
 from holdfast.redacted_repr import redacted
 

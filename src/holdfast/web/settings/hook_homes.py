@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from holdfast.hosting.api import admin_hooks, org_hooks, repository_hooks, user_hooks
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint
-from holdfast.hosting.api.guards import Organization, Place
+from holdfast.hosting.guards import Organization, Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.frames import (
     ACCOUNT,

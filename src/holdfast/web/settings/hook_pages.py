@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Endpoint, Raw, endpoint
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Endpoint, Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import backlog
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home

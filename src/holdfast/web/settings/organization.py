@@ -6,11 +6,11 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Organization, in_organization, owns_organization
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Organization, in_organization, owns_organization
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import members as membership
 from holdfast.web.acting import act
 from holdfast.web.pages import go

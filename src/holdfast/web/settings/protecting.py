@@ -7,11 +7,11 @@ from typing import Any, Final
 import msgspec
 
 from holdfast.hosting.api import protections
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Place, administers, in_repository
 from holdfast.hosting.api.protections import BranchProtection
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path

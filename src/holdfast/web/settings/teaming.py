@@ -7,12 +7,12 @@ import msgspec
 
 from holdfast.hosting.access import Mode, Unit
 from holdfast.hosting.api import teams
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.guards import Organization, in_organization, owns_organization
-from holdfast.hosting.api.paging import Listed, Page
-from holdfast.hosting.api.refusal import Refusal
 from holdfast.hosting.api.teams import Group, in_team, sees_team
+from holdfast.hosting.guards import Organization, in_organization, owns_organization
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.organizations import Team
 from holdfast.hosting.schemas.repositories import Repository
 from holdfast.hosting.schemas.users import User

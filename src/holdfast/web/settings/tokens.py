@@ -6,10 +6,10 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.hosting.api import tokens
-from holdfast.hosting.api.call import Call
-from holdfast.hosting.api.declare import Raw, endpoint
-from holdfast.hosting.api.paging import Page
-from holdfast.hosting.api.refusal import Refusal
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
 from holdfast.redacted_repr import redacted
 from holdfast.web.acting import act
 from holdfast.web.pages import go

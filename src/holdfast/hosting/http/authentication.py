@@ -1,0 +1,274 @@
+"""Finds out who sent a request: a token, a name with a password, or the cookie of the website."""
+
+import base64
+import binascii
+import hashlib
+import re
+import secrets
+import time
+from collections import OrderedDict
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import cookie_parser
+
+from holdfast.hosting import passwords
+from holdfast.hosting.access import ANONYMOUS, Caller
+from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.password_pool import PasswordPool
+from holdfast.hosting.http.thread_pool import run_off_loop
+from holdfast.hosting.store import accounts, failures, sessions, tokens
+from holdfast.secret import Secret
+
+__all__ = ["Authenticator", "PasswordNeeded", "by_session", "check_state"]
+
+TOKEN_SHAPE: Final = re.compile(r"[0-9a-f]{40}")
+# The names programs send with a token as the password, whoever's token it is.
+PLACEHOLDERS: Final = frozenset(
+    {"", "git", "gitlab-ci-token", "oauth2", "token", "x", "x-access-token", "x-oauth-basic", "x-token-auth"}
+)
+EXPIRED: Final = "the access token has expired"
+WRONG: Final = "invalid username, password or token"
+OLD_PARAMETER: Final = "token and access_token in the query string are deprecated; use the Authorization header"
+# How long a password that was right is taken for right without hashing it again; git sends it with every request.
+REMEMBERED_SECONDS: Final = 300
+REMEMBERED: Final = 1024
+LONGEST: Final = 1024
+
+
+class PasswordNeeded(Exception):
+    """Ends an identification that takes hashing a password: it is made again in the thread pool for that."""
+
+
+class WrongToken(Refusal):
+    """Ends a request whose token is nobody's."""
+
+
+def busy(error: HashingBusy) -> Refusal:
+    """Say that too many passwords are being checked."""
+    return Refusal(503, str(error), headers={"Retry-After": str(error.seconds)})
+
+
+class Authenticator:
+    """Knows who may come in, and remembers for a moment whose password was right."""
+
+    def __init__(self, pool: PasswordPool | None = None) -> None:
+        self._pool = PasswordPool() if pool is None else pool
+        self._salt = secrets.token_bytes(32)
+        self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+
+    async def check_password(self, call: Call) -> None:
+        """Identify the caller in the thread pool for passwords; `identify` returns what was found from then on."""
+        call.may_hash = True
+        try:
+            call.identified = await self._pool.run(call.address, self.identify, call)
+        except HashingBusy as error:
+            raise busy(error) from None
+
+    async def count_failure(self, call: Call, refusal: Refusal) -> Refusal:
+        """Count a token that is nobody's, and return what to answer: the refusal, or that there were too many."""
+        if not isinstance(refusal, WrongToken):
+            return refusal
+        settings = call.host.settings
+        wait = await run_off_loop(
+            failures.count_wrong_token,
+            call.host.database,
+            call.address,
+            limit=settings.login_failures,
+            window=settings.login_failure_minutes * 60,
+        )
+        if wait <= 0:
+            return refusal
+        return Refusal(429, "too many wrong tokens; try again later", headers={"Retry-After": str(wait)})
+
+    def identify(self, call: Call) -> Caller:
+        """Return the caller; credentials that are wrong are refused, none at all is nobody in particular.
+
+        Raises `PasswordNeeded` where a password has to be hashed and that may not be done here.
+        """
+        if call.identified is not None:
+            return call.identified
+        caller = self._credentials(call)
+        if caller.user is None:
+            return caller
+        caller = self._acting_for(call, caller)
+        self._check(call, caller)
+        return caller
+
+    def _check(self, call: Call, caller: Caller) -> None:  # noqa: ARG002  # the website decides by the page too
+        """Refuse an account that may not be used now."""
+        check_state(caller)
+
+    def password_of(self, call: Call, name: str, password: Secret) -> accounts.Account | None:
+        """Return the user if the password is theirs; one that was right a moment ago need not be hashed again."""
+        settings, database = call.host.settings, call.host.database
+        digest = self._digest(name, password.reveal())
+        row = database.row(accounts.BY_NAME, folded=name.casefold())
+        remembered = self._right.get(digest)
+        if row is not None and remembered is not None:
+            known_hash, until = remembered
+            if known_hash == row[accounts.WIDTH] and time.monotonic() < until:
+                return accounts.account_from(row)
+        if passwords.is_too_long(name, password):
+            return None
+        try:
+            if not call.may_hash:
+                # A flood of guesses that are refused anyway does not reach the pool.
+                passwords.check_limit(database, settings, name, call.address)
+                raise PasswordNeeded
+            user = passwords.check(database, settings, name, password, call.address)
+        except TooManyGuesses as error:
+            raise Refusal(429, str(error), headers={"Retry-After": str(error.seconds)}) from None
+        except HashingBusy as error:
+            raise busy(error) from None
+        if user is not None and row is not None:
+            self._remember(digest, row[accounts.WIDTH])
+        return user
+
+    def _credentials(self, call: Call) -> Caller:
+        """Try what the request carries, in the order clients rely on."""
+        parts = call.headers.get("authorization", "").split()
+        if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
+            return by_token(call, parts[1])
+        given = dict(call.pairs()) if call.scope["query_string"] else {}
+        in_query = given.get("token") or given.get("access_token")
+        if in_query:
+            call.answer_headers["X-Gitea-Warning"] = OLD_PARAMETER
+            return by_token(call, in_query)
+        if len(parts) == 2 and parts[0].lower() == "basic":
+            pair = basic(parts[1])
+            if pair is None:
+                return ANONYMOUS
+            return self._by_password(call, *pair)
+        return by_cookie(call)
+
+    def _by_password(self, call: Call, name: str, password: str) -> Caller:
+        """Take a name and a password; a token may stand for the password under any name, or for the name alone.
+
+        A token is looked up before anything is counted, so nobody who holds one waits for the guesses of others.
+        """
+        if is_token_as_name(name, password):
+            return by_token(call, name)
+        if TOKEN_SHAPE.fullmatch(password):
+            held = tokens.holder_of(call.host.database, Secret(password))
+            if held is not None:
+                return held_by(call, *held)
+            if name in PLACEHOLDERS and call.host.database.row(accounts.BY_NAME, folded=name) is None:
+                # A revoked token of a program, which must not lock out the people behind the same address.
+                raise WrongToken(401, WRONG)
+        user = self.password_of(call, name, Secret(password))
+        if user is None:
+            raise Refusal(401, WRONG)
+        return Caller(user, by_password=True)
+
+    @staticmethod
+    def _acting_for(call: Call, caller: Caller) -> Caller:
+        """Let an administrator act as somebody else, where the request says so."""
+        name = call.headers.get("sudo") or (call.query("sudo") if call.scope["query_string"] else None)
+        if not name:
+            return caller
+        if not caller.is_admin:
+            raise Refusal(403, "Only administrators allowed to sudo.", bare=True)
+        try:
+            user = accounts.find_user(call.host.database, name)
+        except NoSuchUser:
+            text = f"user does not exist [uid: 0, name: {name}]"
+            raise Refusal(404, text, bare=True) from None
+        return Caller(user, caller.token, by_password=caller.by_password, behind=caller.user)
+
+    def _digest(self, name: str, password: str) -> bytes:
+        return hashlib.sha256(self._salt + name.casefold().encode() + b"\0" + password.encode()).digest()
+
+    def _remember(self, digest: bytes, password_hash: str) -> None:
+        self._right[digest] = (password_hash, time.monotonic() + REMEMBERED_SECONDS)
+        while len(self._right) > REMEMBERED:
+            self._right.popitem(last=False)
+
+
+def is_token_as_name(name: str, password: str) -> bool:
+    """Tell whether a token stands for the name, with no password or the one GitHub's clients send."""
+    return password in {"", "x-oauth-basic"} and TOKEN_SHAPE.fullmatch(name) is not None
+
+
+def basic(encoded: str) -> tuple[str, str] | None:
+    """Read the name and password of a Basic header; None when it is none, as with a name nobody can have."""
+    try:
+        name, colon, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return (name, password) if colon and "\0" not in name else None
+
+
+def by_token(call: Call, value: str) -> Caller:
+    """Return the holder of a token."""
+    held = tokens.holder_of(call.host.database, Secret(value)) if len(value) <= LONGEST else None
+    if held is None:
+        raise WrongToken(401, WRONG)
+    return held_by(call, *held)
+
+
+def held_by(call: Call, user: accounts.Account, token: tokens.Token) -> Caller:
+    """Return the holder of a token, unless it has expired."""
+    if token.is_expired(time.time()):
+        raise Refusal(401, EXPIRED)
+    return note_use(call, Caller(user, token))
+
+
+def note_use(call: Call, caller: Caller) -> Caller:
+    """Have it written down later that a token was used."""
+    token = caller.token
+    now = int(time.time())
+    if token is not None and now - token.last_used_at >= tokens.USE_IS_NOTED_EVERY:
+        call.host.used_tokens[token.id] = now
+    return caller
+
+
+def by_cookie(call: Call) -> Caller:
+    """Return whoever is logged in on the website; a request that another site caused does not count."""
+    cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    if cookie is None:
+        return ANONYMOUS
+    site, origin = call.headers.get("sec-fetch-site"), call.headers.get("origin")
+    foreign = (
+        site not in {"same-origin", "none"}
+        if site is not None
+        else (origin is not None and host_of(origin) != call.headers.get("host"))
+    )
+    return ANONYMOUS if foreign else by_session(call, Secret(cookie))
+
+
+def host_of(origin: str) -> str | None:
+    """Return the host and port an origin names; None when it is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
+
+
+def by_session(call: Call, token: Secret) -> Caller:
+    """Return whoever is logged in with a session, and have it written down later that it was seen."""
+    found = sessions.seen_as(call.host.database, token)
+    if found is None:
+        return ANONYMOUS
+    user, last_seen_at = found
+    now = int(time.time())
+    if now - last_seen_at >= sessions.SEEN_IS_NOTED_EVERY:
+        call.host.seen_sessions[sessions.hashed(token)] = now
+    return Caller(user)
+
+
+def check_state(caller: Caller) -> None:
+    """Refuse an account that may not be used now; an administrator behind it may."""
+    user = caller.user
+    if user is None or caller.behind is not None:
+        return
+    if not user.is_active:
+        raise Refusal(403, "This account is not activated.", bare=True)
+    if user.may_not_log_in:
+        raise Refusal(
+            403, "This account is prohibited from signing in, please contact your site administrator.", bare=True
+        )
+    if user.must_change_password:
+        raise Refusal(403, "You must change your password before you can use the API.", bare=True)

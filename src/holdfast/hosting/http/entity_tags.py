@@ -1,0 +1,68 @@
+"""The conditions a request brings in its headers: `If-Match` and `If-None-Match`, as RFC 9110 has them."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.conditions import Condition
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.errors import Refusal
+
+__all__ = ["Tags", "condition_of", "tags_in"]
+
+ANY: Final = "*"
+TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
+SEPARATOR: Final = re.compile(r"[ \t]*,[ \t,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The tags of one header: any at all, or those that are listed."""
+
+    any: bool = False
+    strong: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
+
+
+def tags_in(value: str) -> Tags | None:
+    """Read a list of tags or `*`; None for what is neither. A tag may hold commas, and the list may have gaps."""
+    text = value.strip(" \t")
+    if text == ANY:
+        return Tags(any=True)
+    found: dict[bool, set[str]] = {False: set(), True: set()}
+    text = text.strip(" \t,")
+    at = 0
+    while tag := TAG.match(text, at):
+        found[tag[1] is not None].add(tag[2])
+        if tag.end() == len(text):
+            return Tags(strong=frozenset(found[False]), weak=frozenset(found[True]))
+        between = SEPARATOR.match(text, tag.end())
+        if between is None:
+            return None
+        at = between.end()
+    return None
+
+
+def tags_of(call: Call, header: str) -> Tags | None:
+    """Read the tags of a header, which may have come in several lines; None when there is none of that name."""
+    lines = call.headers.getlist(header)
+    if not lines:
+        return None
+    tags = tags_in(", ".join(lines))
+    if tags is None:
+        raise Refusal(400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
+    return tags
+
+
+def condition_of(call: Call) -> Condition:
+    """Find what the headers ask of the file that is to be written, before its bytes are read.
+
+    A weak tag says that two files are alike, not that they are the same: `If-Match` never matches one.
+    """
+    match, none = tags_of(call, "If-Match"), tags_of(call, "If-None-Match")
+    return Condition(
+        is_there=match is not None and match.any,
+        is_missing=none is not None and none.any,
+        one_of=None if match is None or match.any else match.strong,
+        none_of=frozenset() if none is None else none.strong | none.weak,
+    )

@@ -1,0 +1,61 @@
+"""Explains why a request failed: the database or disk is unavailable, its repository is gone, or it is a bug."""
+
+import structlog
+
+from holdfast.hosting import faults, instance
+from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
+from holdfast.hosting.host import Host
+from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.http.thread_pool import run_off_loop
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.repositories import Repository
+
+__all__ = ["explain", "log_fault"]
+
+log = structlog.get_logger(__name__)
+
+
+async def explain(host: Host, error: Exception, repository: Repository | None = None) -> Refusal | None:
+    """Return the answer to a request that failed with an error; None when the error is a bug.
+
+    Reading a repository that is deleted meanwhile can fail in any way. When it is no longer there, that is why.
+    """
+    refusal = refusal_for(error)
+    if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
+        try:
+            refusal = await run_off_loop(look_again, host, repository) or refusal
+        except Exception as trouble:  # noqa: BLE001  # of the two errors, the first is the one to explain
+            error = trouble
+            refusal = refusal_for(trouble) or refusal
+    if refusal is not None:
+        log_fault(error, refusal.status)
+    return refusal
+
+
+def look_again(host: Host, repository: Repository | None) -> Refusal | None:
+    """Find out whether what a request was about is gone: its repository, or the whole data folder."""
+    if not host.settings.data.is_dir() or instance.mismatch(host.database, host.settings):
+        raise StorageUnavailable(faults.NO_FOLDER)
+    if repository is None:
+        return None
+    try:
+        repositories.repository_by_id(host.database, repository.id)
+    except NoSuchRepository:
+        log.info("a repository was deleted while it was used", repository=repository.id)
+        return Refusal(404, f"repository {repository.full_name} was deleted meanwhile")
+    return None
+
+
+def log_fault(error: Exception, status: int) -> None:
+    """Log what kept the service from answering a request; mistakes of clients are not logged."""
+    if status >= 500:
+        fault = faults.translate(error) or error
+        cause = type(cause_of(error)).__name__
+        log.warning("a request could not be served", status=status, fault=type(fault).__name__, error=cause)
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Return the error at the root of another, for its type says most; errors of ours name the one above them."""
+    while isinstance(error, HostingError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error

@@ -1,0 +1,43 @@
+"""Takes a client's address and scheme from the `X-Forwarded` headers of trusted proxies.
+
+Uvicorn has such a middleware; it hands on whatever text stands in the header as the address, which limits are
+counted by. Here an address is an IP address or it does not count.
+"""
+
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast.hosting.http.client_address import TrustedProxies
+
+__all__ = ["ForwardedHeaders"]
+
+SCHEMES: Final = {b"http": "http", b"https": "https"}
+
+
+class ForwardedHeaders:
+    """Middleware: requests of trusted proxies get the address and the scheme of the client behind them."""
+
+    def __init__(self, app: ASGIApp, trusted_proxies: str) -> None:
+        self._app = app
+        self._proxies = TrustedProxies(trusted_proxies)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http":
+            client = scope.get("client")
+            if client is not None and self._proxies.trusts(client[0]):
+                self._take_over(scope)
+        await self._app(scope, receive, send)
+
+    def _take_over(self, scope: Scope) -> None:
+        given: list[bytes] = []
+        for name, value in scope["headers"]:
+            if name == b"x-forwarded-for":
+                given.append(value)
+            elif name == b"x-forwarded-proto":
+                scope["scheme"] = SCHEMES.get(value.strip().lower(), scope["scheme"])
+        if given:
+            found = self._proxies.client_of(given)
+            if found is not None:
+                scope["client"] = (str(found), 0)

@@ -1,0 +1,184 @@
+"""The OpenAPI 3.1 document, made from the declarations of the endpoints."""
+
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from types import UnionType
+from typing import Any, Final, get_args, get_origin
+
+import msgspec
+
+from holdfast import __version__
+from holdfast.hosting.http.decoders import is_required
+from holdfast.hosting.http.endpoints import PARAMETER, Endpoint, Raw
+from holdfast.hosting.http.errors import APIError, BareError
+from holdfast.hosting.http.pagination import Listed
+
+__all__ = ["document"]
+
+REFERENCE: Final = "#/components/schemas/{name}"
+JSON: Final = "application/json"
+PAGING: Final = (
+    ("page", "Which page of the list, from 1."),
+    ("limit", "How many items a page has; 30 by default, 50 at most."),
+)
+
+
+def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+    """Describe the API."""
+    types = sorted(set(structs(endpoints)), key=repr)
+    schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    by_type = dict(zip(types, schemas, strict=True))
+    mark_required(types, components)
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in endpoints:
+        path = PARAMETER.sub(r"{\1}", endpoint.path)
+        paths.setdefault(path, {})[endpoint.method.lower()] = operation(endpoint, by_type)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Holdfast",
+            "version": __version__,
+            "description": "Repositories, issues and their files. Clients made for Gitea's API work with it.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/api/v1"}],
+        "security": [{}, {"token": []}, {"basic": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "Authorization",
+                    "description": "The word `token`, a space, and an access token.",
+                },
+                "basic": {"type": "http", "scheme": "basic"},
+            },
+        },
+    }
+
+
+def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
+    """List every type that stands in a body or an answer."""
+    found: list[Any] = [APIError, BareError]
+    for endpoint in endpoints:
+        found += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
+        answers = (endpoint.answers, *endpoint.also.values())
+        found += [kind for answer in answers if (kind := answered(answer)) is not None]
+    return found
+
+
+def answered(answers: Any) -> Any:
+    """Return the type an answer is written from: a page of things is a list of them."""
+    if answers in {type(None), Raw}:
+        return None
+    if isinstance(answers, UnionType) and Raw in get_args(answers):
+        (answers,) = (kind for kind in get_args(answers) if kind is not Raw)
+    if get_origin(answers) is Listed:
+        return list[get_args(answers)[0]]  # type: ignore[misc]
+    if get_origin(answers) is tuple:
+        return answered(get_args(answers)[1])
+    return answers
+
+
+def mark_required(types: list[Any], components: dict[str, Any]) -> None:
+    """Say which fields of bodies must be given: they have defaults only so that their absence can be explained."""
+    for kind in types:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__name__ in components:
+            pairs = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+            needed = [key for name, key in pairs if is_required(kind, name)]
+            if needed:
+                schema = components[kind.__name__]
+                schema["required"] = sorted({*schema.get("required", []), *needed})
+
+
+def operation(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
+    """Describe one endpoint."""
+    made: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "summary": re.split(r"(?<=\.)\s", endpoint.summary, maxsplit=1)[0],
+        "tags": [endpoint.tag],
+        "parameters": parameters(endpoint),
+        "responses": responses(endpoint, by_type),
+    }
+    if endpoint.body is not None:
+        made["requestBody"] = {
+            "content": {
+                kind: {"schema": by_type[endpoint.body]} for kind in (JSON, "application/x-www-form-urlencoded")
+            },
+            "required": True,
+        }
+    if endpoint.uploads:
+        made["requestBody"] = {"content": {"application/octet-stream": {}}, "required": True}
+    return made
+
+
+def parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    """Describe what stands in the path and in the query string."""
+    found: list[dict[str, Any]] = []
+    for name, _ in PARAMETER.findall(endpoint.path):
+        kind = endpoint.parameters.get(name, int if name == "id" else str)
+        schema = {"type": "integer", "format": "int64"} if kind is int else {"type": "string", "minLength": 1}
+        found.append({"name": name, "in": "path", "required": True, "schema": schema})
+    if endpoint.query is not None:
+        fields = msgspec.json.schema(endpoint.query)
+        described = fields["$defs"][endpoint.query.__name__]
+        for name, schema in described["properties"].items():
+            found.append({"name": name, "in": "query", "schema": schema})
+    if endpoint.paged:
+        found += [
+            {"name": name, "in": "query", "description": text, "schema": {"type": "integer"}}
+            for name, text in PAGING
+        ]
+    return found
+
+
+def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
+    """Describe every answer.
+
+    Credentials can be wrong anywhere, a body can be malformed or too large, the database down, the disk full.
+    """
+    found = {str(endpoint.status): success(endpoint.status, endpoint.answers, by_type)}
+    for status, answers in endpoint.also.items():
+        found[str(status)] = success(status, answers, by_type)
+    refused = {401, 403, *endpoint.refuses}
+    named = {name for name, _ in PARAMETER.findall(endpoint.path)}
+    if "owner" in named:
+        refused.add(301)
+    if named & {"owner", "org", "username"}:
+        refused.add(307)
+    if endpoint.body is not None or endpoint.uploads:
+        refused |= {400, 413, 415, 422}
+    if endpoint.query is not None:
+        refused.add(422)
+    refused |= {400, 404, 429, 503}
+    if endpoint.writes:
+        refused |= {409, 507}
+    refused -= endpoint.also.keys()
+    errors = {"anyOf": [by_type[APIError], by_type[BareError]]}
+    for status in sorted(refused):
+        found[str(status)] = {
+            "description": HTTPStatus(status).phrase,
+            "content": {JSON: {"schema": errors}},
+        }
+    return found
+
+
+def success(status: int, answers: Any, by_type: dict[Any, Any]) -> dict[str, Any]:
+    """Describe an answer that is no error."""
+    made: dict[str, Any] = {"description": HTTPStatus(status).phrase}
+    kind = answered(answers)
+    if answers is Raw:
+        made["content"] = {"*/*": {}}
+    elif kind is not None:
+        made["content"] = {JSON: {"schema": by_type[kind]}}
+        if isinstance(answers, UnionType) and Raw in get_args(answers):
+            made["content"]["*/*"] = {}
+    if get_origin(answers) is Listed:
+        made["headers"] = {
+            "X-Total-Count": {"schema": {"type": "integer"}, "description": "How many items the list has."},
+            "Link": {"schema": {"type": "string"}, "description": "Where the other pages are."},
+        }
+    return made

@@ -1,0 +1,39 @@
+"""Base64 is taken as it was meant, and where it goes wrong is told."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.http import base64_strict
+from holdfast.hosting.http.errors import Refusal
+
+
+@given(st.binary(max_size=100), st.lists(st.tuples(st.integers(0, 140), st.sampled_from(["\r\n", "\n", "\r"]))))
+def test_what_was_encoded_is_decoded(content: bytes, ends: list[tuple[int, str]]) -> None:
+    """Line ends may stand anywhere."""
+    text = base64.b64encode(content).decode()
+    for place, end in ends:
+        text = text[:place] + end + text[place:]
+    assert base64_strict.decode(text) == content
+
+
+@given(st.text(alphabet="AQ=/-\n é\ud800", max_size=12))
+def test_anything_else_is_refused_with_a_place(text: str) -> None:
+    """The place is in the text or right after it, and nothing but a refusal is raised."""
+    place = base64_strict.first_wrong(text.encode(errors="surrogatepass"))
+    if place is None:
+        base64_strict.decode(text)
+    else:
+        assert 0 <= place <= len(text.encode(errors="surrogatepass"))
+        with pytest.raises(Refusal, match=f"^illegal base64 data at input byte {place}$"):
+            base64_strict.decode(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("YQ=\n", 4), ("YQ\n==Y", 5), ("\nY", 1), ("YWJjZ", 4), ("-", 0), ("=", 0), ("Y=", 1)]
+)
+def test_the_place_is_the_one_clients_know(text: str, place: int) -> None:
+    """Counted in bytes of what was sent, line ends included."""
+    assert base64_strict.first_wrong(text.encode()) == place

@@ -1,0 +1,172 @@
+"""Bodies become types, or an error that names the field."""
+
+import json
+from typing import Annotated
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting.http.decoders import RefName, Required, SentFile, decode_body, decode_query
+from holdfast.hosting.http.errors import Refusal
+
+
+class Inner(msgspec.Struct, frozen=True):
+    """An entry of a list."""
+
+    path: Annotated[str, Meta(max_length=9), Required] = ""
+    blob: Annotated[str, Meta(title="BlobSHA", max_length=3)] = ""
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One field of each kind."""
+
+    name: Annotated[str, Meta(max_length=5), Required] = ""
+    branch: Annotated[str, Meta(title="BranchName"), RefName] = ""
+    count: int = 0
+    is_on: bool = False
+    note: str | UnsetType = UNSET
+    labels: list[str] = []
+    files: list[Inner] = []
+
+
+class WithFiles(msgspec.Struct, frozen=True):
+    """A field for words, and one for files."""
+
+    name: str = ""
+    sent: list[SentFile] = []
+
+
+def refused(content: bytes, content_type: str | None = "application/json", method: str = "POST") -> str:
+    """Decode what cannot be decoded, and return what is said about it."""
+    with pytest.raises(Refusal) as caught:
+        decode_body(Option, content, content_type, method, {})
+    assert caught.value.status == 422
+    return caught.value.message
+
+
+PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\na\r\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"name=a&" + b"b=1&" * 1000, "application/x-www-form-urlencoded"),
+        (b"name=a&" + b"&" * 1000, "application/x-www-form-urlencoded"),
+        (PART % (b"name", b"") * 1001 + b"--x--\r\n", "multipart/form-data; boundary=x"),
+        (PART % (b"sent", b'; filename="f"') * 1001 + b"--x--\r\n", "multipart/form-data; boundary=x"),
+        (PART % (b"sent", b'; filename=""') * 1001 + b"--x--\r\n", "multipart/form-data; boundary=x"),
+    ],
+    ids=["fields", "empty fields", "parts", "files", "empty files"],
+)
+def test_a_form_with_very_many_fields_is_refused(content: bytes, content_type: str) -> None:
+    """Each costs far more to read than to send."""
+    with pytest.raises(Refusal) as caught:
+        decode_body(WithFiles, content, content_type, "POST", {})
+    assert (caught.value.status, caught.value.message) == (400, "a form has at most 1000 fields")
+
+
+def test_a_form_with_many_fields_is_read() -> None:
+    """As many as any form has."""
+    content = b"name=a&" + b"&".join([b"b=1"] * 999)
+    assert decode_body(WithFiles, content, "application/x-www-form-urlencoded", "POST", {}).name == "a"
+    parts = PART % (b"name", b"") + PART % (b"sent", b'; filename="f"') * 999 + b"--x--\r\n"
+    assert len(decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {}).sent) == 999
+
+
+def test_null_and_absence_are_the_same_and_unknown_keys_do_not_matter() -> None:
+    """Clients send every key they know."""
+    body = b'{"name": "a", "note": null, "unknown": {"deep": [1]}, "count": null}'
+    assert decode_body(Option, body, "application/json; charset=utf-8", "POST", {}) == Option("a")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "[Name]: Required"),
+        ({"name": ""}, "[Name]: Required"),
+        ({"name": "abcdef"}, "[Name]: MaxSize"),
+        ({"name": "a", "branch": "a..b"}, "[BranchName]: GitRefName"),
+        ({"name": "a", "branch": "a b"}, "[BranchName]: GitRefName"),
+        ({"name": "a", "branch": "@"}, "[BranchName]: GitRefName"),
+        ({"name": "a", "files": [{}]}, "[Path]: Required"),
+        ({"name": "a", "files": [{"path": "a/very/long/one"}]}, "[Path]: MaxSize"),
+        ({"name": "a", "files": [{"path": "a"}, {"path": "b", "blob": "long"}]}, "[BlobSHA]: MaxSize"),
+        ({"name": "a", "files": [{"path": 1}]}, "[Path]: Expected `str`, got `int`"),
+        ({"name": "a", "files": [1]}, "[Files]: Expected `object`, got `int`"),
+        ({"name": 1}, "[Name]: Expected `str`, got `int`"),
+        ({"name": "a", "count": "1"}, "[Count]: Expected `int`, got `str`"),
+        ({"name": "a", "is_on": 1}, "[IsOn]: Expected `bool`, got `int`"),
+        ({"name": "a", "labels": [1]}, "[Labels]: Expected `str`, got `int`"),
+        ([], "[]: the body must be a JSON object"),
+        ("text", "[]: the body must be a JSON object"),
+    ],
+)
+def test_the_first_wrong_field_is_named(body: object, message: str) -> None:
+    """In the words clients know."""
+    assert refused(json.dumps(body).encode()) == message
+
+
+def test_what_is_no_json_is_said_so() -> None:
+    """Cut off, garbage, and nested without end."""
+    assert refused(b'{"name": ').startswith("[]: ")
+    assert refused(b"\xff\xfe").startswith("[]: ")
+    assert refused(b"[" * 100_000).startswith("[]: ")
+
+
+def test_a_body_needs_a_type_that_is_known() -> None:
+    """POST and PUT say so; PATCH and DELETE without one are read as JSON, or from the query."""
+    assert refused(b"{}", None) == "[]: Empty Content-Type"
+    assert refused(b"{}", "text/xml") == "[]: Unsupported Content-Type"
+    assert decode_body(Option, b'{"name":"a"}', None, "DELETE", {}) == Option("a")
+    assert decode_body(Option, b"", None, "DELETE", {"name": "a", "count": "3"}) == Option("a", count=3)
+
+
+def test_forms_have_names_of_their_own() -> None:
+    """The names of the fields, not of the keys; lists are names that come more than once."""
+    form = b"name=a&branch_name=x%2Fy&is_on=true&labels=p&labels=q&count=7&other=1"
+    expected = Option("a", "x/y", 7, True, labels=["p", "q"])
+    assert decode_body(Option, form, "application/x-www-form-urlencoded", "POST", {}) == expected
+    parts = b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\na\r\n--x--\r\n'
+    assert decode_body(Option, parts, "multipart/form-data; boundary=x", "POST", {}) == Option("a")
+    assert "[]" in refused(b"--", "multipart/form-data")
+
+
+def test_files_come_with_a_form_where_some_are_wanted() -> None:
+    """With the name their sender gave them; elsewhere they are nobody's, and words are no files."""
+    parts = (
+        b'--x\r\nContent-Disposition: form-data; name="sent"; filename="a\\b\xc3\xa9"\r\n\r\n\x00\xff\r\n\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="sent"; filename="b"\r\n\r\n\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="sent"; filename=""\r\n\r\n\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="name"; filename="c"\r\n\r\nnobody\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="sent"\r\n\r\nwords\r\n--x--\r\n'
+    )
+    made = decode_body(WithFiles, parts, "multipart/form-data; boundary=x", "POST", {})
+    assert made == WithFiles("", [SentFile("a\\bé", b"\x00\xff\r\n"), SentFile("b", b"")])
+    assert decode_body(WithFiles, b"sent=words", "application/x-www-form-urlencoded", "POST", {}) == WithFiles()
+
+
+def test_an_empty_parameter_of_a_query_counts_as_not_given() -> None:
+    """Forms of browsers send them."""
+    assert decode_query(Option, [("name", "a"), ("count", ""), ("is_on", "1")]) == Option("a", is_on=True)
+    with pytest.raises(Refusal, match="Count"):
+        decode_query(Option, [("name", "a"), ("count", "many")])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from([*Option.__struct_fields__, "x"]), inner),
+)
+
+
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_nothing_a_client_sends_is_more_than_a_refusal(content: bytes) -> None:
+    """No other exception gets out."""
+    try:
+        made = decode_body(Option, content, "application/json", "POST", {})
+    except Refusal as refusal:
+        assert refusal.status == 422  # noqa: PT017
+    else:
+        assert 0 < len(made.name) <= 5

@@ -1,0 +1,64 @@
+"""A declaration is checked when it is made, not when it is asked for."""
+
+import msgspec
+import pytest
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.guards import Place, in_repository, reads
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import endpoint, number
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Listed, Page
+
+
+class Body(msgspec.Struct, frozen=True):
+    """A body."""
+
+    name: str = ""
+
+
+def test_a_signature_is_the_declaration() -> None:
+    """Path, body, page, what guards find, and the status that goes with the answer."""
+
+    @endpoint("POST /repos/{owner}/{repo}/x/{id}", scope="repository", guards=(in_repository, reads(Unit.CODE)))
+    def act(call: Call, place: Place, id: int, body: Body, page: Page) -> Listed[Body]:  # noqa: A002
+        """Do something. And more about it."""
+        raise NotImplementedError
+
+    assert (act.method, act.path, act.name, act.status) == ("POST", "/repos/{owner}/{repo}/x/{id}", "act", 200)
+    assert (act.parameters, act.wants, act.body, act.paged) == ({"id": int}, {"place": Place}, Body, True)
+    assert act.writes
+
+
+def test_nothing_to_say_is_204() -> None:
+    """Unless something else is declared."""
+
+    @endpoint("DELETE /x")
+    def act(call: Call) -> None:
+        """Do something."""
+
+    assert act.status == 204
+
+
+def test_a_parameter_nobody_provides_is_a_mistake() -> None:
+    """It is found when the module is imported."""
+    with pytest.raises(TypeError, match="nothing provides place"):
+
+        @endpoint("GET /x")
+        def act(call: Call, place: Place) -> Body:
+            """Do something."""
+            raise NotImplementedError
+
+
+@pytest.mark.parametrize(("text", "value"), [("0", 0), ("-5", -5), ("9223372036854775807", 2**63 - 1)])
+def test_a_number_in_a_path(text: str, value: int) -> None:
+    """Within 64 bits."""
+    assert number(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.0", "--1", "9223372036854775808", "9" * 5000, "²", " 1"])
+def test_what_is_no_number_is_not_found(text: str) -> None:
+    """Never an error of ours."""
+    with pytest.raises(Refusal) as caught:
+        number(text)
+    assert caught.value.status == 404

@@ -1,0 +1,32 @@
+"""Tags in headers: what is read as a list of them, and what as none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.http.entity_tags import Tags, tags_in
+
+INSIDE = st.characters(min_codepoint=0x21, max_codepoint=0xFF, exclude_characters='"\x7f')
+OPAQUE = st.lists(st.text(INSIDE, max_size=8), max_size=4)
+
+
+@given(strong=OPAQUE, weak=OPAQUE, gap=st.sampled_from([",", " , ", ",\t,"]))
+def test_every_list_is_read(strong: list[str], weak: list[str], gap: str) -> None:
+    """Commas inside of tags and empty places between them are no trouble; a list of nothing is none."""
+    listed = [f'"{tag}"' for tag in strong] + [f'W/"{tag}"' for tag in weak]
+    expected = Tags(strong=frozenset(strong), weak=frozenset(weak)) if listed else None
+    assert tags_in(gap.join(listed)) == expected
+    assert tags_in(f",{gap.join(listed)} ,") == expected
+
+
+@pytest.mark.parametrize("value", [" * ", "*"])
+def test_any(value: str) -> None:
+    """A star is any."""
+    assert tags_in(value) == Tags(any=True)
+
+
+@given(st.text(st.characters(max_codepoint=0xFF), max_size=40))
+def test_nothing_breaks_it(value: str) -> None:
+    """Whatever stands in a header is tags or none."""
+    found = tags_in(value)
+    assert found is None or found.any or found.strong or found.weak

@@ -1,0 +1,365 @@
+"""What clients are told while the database or the disk fails, and when a repository goes away meanwhile."""
+
+import errno
+import hashlib
+import io
+import os
+import random
+import resource
+import shutil
+import socket
+import sqlite3
+import subprocess
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from holdfast import logs
+from holdfast.hosting.git.folders import Folders
+from holdfast.hosting.store import database as databases
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store import repositories as rows
+from tests.conftest import wait_for
+from tests.hosting.world import PASSWORD, World
+
+pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+LFS = {"Accept": "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json"}
+LIMIT = 2 * 2**20
+LARGE = random.Random(1).randbytes(2 * LIMIT)
+FINE = {200, 201, 204, 304, 400, 403, 404, 409, 412, 422, 423, 503, 507}
+
+
+class Connections:
+    """All connections to SQLite databases that are opened, and what each of them is told."""
+
+    def __init__(self) -> None:
+        self.opened: list[sqlite3.Connection] = []
+        self.pragmas: list[str] = []
+        self.chance = 0.0
+        self.dice = random.Random(4)
+
+    def add(self, connection: sqlite3.Connection) -> None:
+        """Note a new connection, and tell it what the others were told."""
+        for pragma in self.pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+        connection.set_progress_handler(lambda: self.dice.random() < self.chance, 20)
+        self.opened.append(connection)
+
+    @contextmanager
+    def told(self, pragma: str, then: str) -> Iterator[None]:
+        """Tell all of them something, and afterwards something else."""
+        self.pragmas.append(pragma)
+        self.tell(pragma)
+        try:
+            yield
+        finally:
+            self.pragmas.remove(pragma)
+            self.tell(then)
+
+    def tell(self, pragma: str) -> None:
+        """Tell those that are open something."""
+        for connection in self.opened:
+            with suppress(sqlite3.ProgrammingError):  # closed meanwhile
+                connection.execute(f"PRAGMA {pragma}")
+
+
+@pytest.fixture
+def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
+    """Keep hold of all connections that are opened from now on."""
+    made, prepare = Connections(), databases.prepare_sqlite
+
+    def noted(connection: sqlite3.Connection, record: object) -> None:
+        prepare(connection, record)
+        made.add(connection)
+
+    monkeypatch.setattr(databases, "prepare_sqlite", noted)
+    return made
+
+
+@pytest.fixture
+def boats(connections: Connections, world: World) -> httpx.Client:
+    """Make a repository with a commit and an issue, and return its owner's client."""
+    del connections  # before the service starts
+    ada = world.user("ada")
+    assert ada.post("/user/repos", json={"name": "boats", "auto_init": True}).status_code == 201
+    assert ada.post("/repos/ada/boats/issues", json={"title": "one"}).status_code == 201
+    return ada
+
+
+@pytest.fixture
+def logged(boats: httpx.Client) -> io.StringIO:
+    """Return what the service logs from now on."""
+    del boats
+    stream = io.StringIO()
+    logs.configure(level="info", stream=stream)
+    return stream
+
+
+def commit(client: httpx.Client, name: str, content: bytes = b"a line\n") -> httpx.Response:
+    """Add a file."""
+    body = {"content": b64encode(content).decode(), "message": "m"}
+    return client.post(f"/repos/ada/boats/contents/{name}", json=body)
+
+
+def refused(answer: httpx.Response, status: int) -> None:
+    """Check that an answer says that something does not work at the moment, and when to try again."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["retry-after"].isdigit()
+    assert "mistake" not in answer.text
+
+
+def test_a_locked_database_is_unavailable(
+    connections: Connections, boats: httpx.Client, world: World, logged: io.StringIO
+) -> None:
+    """Whoever writes is told to come again; whoever reads is answered."""
+    other = sqlite3.connect(world.service.settings.data / "holdfast.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with connections.told("busy_timeout = 0", "busy_timeout = 10000"), world.service.client() as browser:
+        refused(boats.post("/repos/ada/boats/issues", json={"title": "two"}), 503)
+        refused(commit(boats, "a.txt"), 503)
+        form = {"name": "ada", "password": PASSWORD}
+        refused(browser.post("/login", data=form), 503)
+        page = browser.post("/login", data=form, headers={"Accept": "text/html"})
+        refused(page, 503)
+        assert "<h1>Not available</h1>" in page.text
+        assert boats.get("/repos/ada/boats").status_code == 200
+    other.close()
+    assert commit(boats, "a.txt").status_code == 201
+    assert "a request could not be served" in logged.getvalue()
+    assert " at=" not in logged.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pragma", "then", "status"),
+    [
+        ("query_only = ON", "query_only = OFF", 503),
+        ("max_page_count = 1", "max_page_count = 1073741823", 507),
+    ],
+)
+def test_a_database_that_cannot_be_written(
+    connections: Connections, boats: httpx.Client, pragma: str, then: str, status: int
+) -> None:
+    """A read-only one and a full one are told apart; reading goes on, and so does writing afterwards."""
+    issue = {"title": "two", "body": "x" * 60_000}
+    with connections.told(pragma, then):
+        refused(boats.post("/repos/ada/boats/issues", json=issue), status)
+        assert boats.get("/repos/ada/boats/issues/1").status_code == 200
+    assert boats.post("/repos/ada/boats/issues", json=issue).status_code == 201
+
+
+@contextmanager
+def small_files() -> Iterator[None]:
+    """Let no file grow beyond a limit: as on a full disk, writing fails half-way."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_has_a_status_of_its_own(boats: httpx.Client, world: World, tmp_path: Path) -> None:
+    """Commits, uploads and pushes fail in words, leave nothing behind, and succeed once there is space."""
+    oid = hashlib.sha256(LARGE).hexdigest()
+    lfs = world.open("/ada/boats.git/info/lfs", "ada", **LFS)
+    git = tmp_path / "clone"
+    url = world.service.url.replace("://", f"://ada:{PASSWORD}@") + "/ada/boats.git"
+    run(tmp_path, "clone", "-q", url, str(git))
+    (git / "large.bin").write_bytes(LARGE)
+    run(git, "add", "large.bin")
+    run(git, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "large")
+    with small_files():
+        refused(commit(boats, "large.txt", LARGE), 507)
+        refused(boats.put("/repos/ada/boats/raw/other.bin", content=LARGE), 507)
+        refused(lfs.put(f"/objects/{oid}/{len(LARGE)}", content=LARGE), 507)
+        pushed = subprocess.run(["git", "push", "-q"], cwd=git, capture_output=True, text=True, check=False)
+        assert pushed.returncode
+        assert "500" not in pushed.stderr
+        assert commit(boats, "small.txt").status_code == 201
+    assert lfs.put(f"/objects/{oid}/{len(LARGE)}", content=LARGE).status_code == 200
+    assert commit(boats, "large.txt", LARGE).status_code == 201
+
+
+def run(folder: Path, *arguments: str) -> None:
+    """Run git as a user would."""
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(("number", "status"), [(errno.EROFS, 503), (errno.EACCES, 503), (errno.EDQUOT, 507)])
+def test_a_disk_that_refuses_to_be_written(
+    boats: httpx.Client, monkeypatch: pytest.MonkeyPatch, number: int, status: int
+) -> None:
+    """Whoever makes a repository, a commit or a branch is told, whatever the reason."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), "/srv/holdfast/secret")
+
+    monkeypatch.setattr(Folders, "create", fail)
+    monkeypatch.setattr("holdfast.hosting.git.laying.lay", fail)
+    monkeypatch.setattr("holdfast.hosting.git.loose.put_pieces", fail)
+    monkeypatch.setattr("holdfast.hosting.git.moves.create", fail)
+    answers = [
+        boats.post("/user/repos", json={"name": "more"}),
+        commit(boats, "a.txt"),
+        boats.post("/repos/ada/boats/branches", json={"new_branch_name": "b"}),
+    ]
+    for answer in answers:
+        refused(answer, status)
+        assert "/srv" not in answer.text
+
+
+def delete_now(world: World) -> None:
+    """Delete the repository, as somebody else does at this very moment."""
+    kept = repositories.find_repository(world.database, "ada", "boats")
+    with world.database.write() as connection:
+        rows.remove_row(connection, kept)
+    Folders(world.service.settings.data / "repositories").delete(kept.id)
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        ("POST", "/issues", {"title": "two"}),
+        ("POST", "/issues/1/comments", {"body": "me too"}),
+        ("POST", "/labels", {"name": "bug", "color": "#ff0000"}),
+        ("POST", "/milestones", {"title": "1.0"}),
+        ("POST", "/contents/a.txt", {"content": "", "message": "m"}),
+        ("POST", "/branches", {"new_branch_name": "b"}),
+        ("POST", "/tags", {"tag_name": "v1"}),
+        ("PATCH", "", {"description": "d"}),
+        ("PUT", "/topics", {"topics": ["sea"]}),
+        ("GET", "/contents", None),
+        ("GET", "/commits", None),
+        ("GET", "/git/trees/main", None),
+        ("GET", "/archive/main.tar.gz", None),
+        ("GET", "/branches", None),
+    ],
+)
+def test_a_repository_that_is_deleted_under_a_request(
+    boats: httpx.Client,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    logged: io.StringIO,
+    request_line: tuple[str, str, dict[str, object] | None],
+) -> None:
+    """Between the permission and the work: it is not there, and that is no failure."""
+    from holdfast.hosting.http import application  # noqa: PLC0415
+
+    handle = application.Api._handle
+
+    def late(*arguments: object, **named: object) -> object:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(application.Api, "_handle", staticmethod(handle))
+            delete_now(world)
+        return handle(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(application.Api, "_handle", staticmethod(late))
+    method, path, body = request_line
+    answer = boats.request(method, f"/repos/ada/boats{path}", json=body)
+    assert answer.status_code == 404, answer.text
+    assert " at=" not in logged.getvalue()
+
+
+@pytest.mark.parametrize("wanted", ["git-upload-pack", "git-receive-pack"])
+def test_a_repository_that_is_deleted_under_a_clone_or_push(
+    boats: httpx.Client, world: World, monkeypatch: pytest.MonkeyPatch, logged: io.StringIO, wanted: str
+) -> None:
+    """It is not there, and that is no failure."""
+    del boats
+    existing = Folders.existing
+
+    def late(folders: Folders, number: int) -> Path:
+        found = existing(folders, number)
+        delete_now(world)
+        return found
+
+    monkeypatch.setattr(Folders, "existing", late)
+    client = world.open("/ada/boats.git", "ada")
+    answer = client.get("/info/refs", params={"service": wanted})
+    assert answer.status_code == 404, answer.text
+    assert " at=" not in logged.getvalue()
+
+
+def test_a_data_folder_that_is_gone_is_unavailable(boats: httpx.Client, world: World) -> None:
+    """Nothing is said not to be there only because the folder of all is not."""
+    data = world.service.settings.data
+    aside = data.with_name("aside")
+    data.rename(aside)
+    git = world.open("/ada/boats.git", "ada")
+    try:
+        refused(boats.get("/repos/ada/boats/contents"), 503)
+        refused(git.get("/info/refs?service=git-upload-pack"), 503)
+        refused(boats.post("/user/repos", json={"name": "more"}), 503)
+        assert not data.exists()
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
+        aside.rename(data)
+    assert boats.get("/repos/ada/boats/contents").status_code == 200
+
+
+def test_a_client_that_leaves_in_the_middle_of_an_upload_is_no_failure(
+    boats: httpx.Client, world: World, logged: io.StringIO
+) -> None:
+    """The log has a line about the request, and none about an error."""
+    del boats
+    oid = hashlib.sha256(LARGE).hexdigest()
+    lfs = world.open("/ada/boats.git/info/lfs", "ada", **LFS)
+    sent = lfs.build_request("PUT", f"/objects/{oid}/{len(LARGE)}", content=LARGE)
+    place = urlsplit(world.service.url)
+    credentials = b64encode(f"ada:{PASSWORD}".encode()).decode()
+    head = (
+        f"PUT {sent.url.raw_path.decode()} HTTP/1.1\r\nHost: {place.netloc}\r\n"
+        f"Authorization: Basic {credentials}\r\nContent-Length: {len(LARGE)}\r\n\r\n"
+    )
+    with socket.create_connection((place.hostname, place.port or 80)) as connection:
+        connection.sendall(head.encode() + LARGE[:100_000])
+        incoming = world.service.settings.data / "lfs" / ".incoming"
+        wait_for(lambda: incoming.is_dir() and any(incoming.iterdir()))
+    wait_for(lambda: oid in logged.getvalue())
+    assert "status=400" in logged.getvalue()
+    assert "[error" not in logged.getvalue()
+    assert " at=" not in logged.getvalue()
+    wait_for(lambda: not any(incoming.iterdir()))
+
+
+def test_a_database_that_fails_anywhere_brings_no_internal_error(
+    connections: Connections, boats: httpx.Client, logged: io.StringIO
+) -> None:
+    """Random requests are cut off at random points of their statements: each is done, refused or put off."""
+    dice = random.Random(15)
+    commit(boats, "kept.txt")
+    requests: list[tuple[str, str, dict[str, object] | None]] = [
+        ("GET", "/repos/ada/boats", None),
+        ("GET", "/repos/ada/boats/issues", None),
+        ("GET", "/repos/ada/boats/contents/kept.txt", None),
+        ("GET", "/repos/search", None),
+        ("GET", "/user", None),
+        ("POST", "/repos/ada/boats/issues", {"title": "mackerel"}),
+        ("POST", "/repos/ada/boats/issues/1/comments", {"body": "mackerel"}),
+        ("PATCH", "/repos/ada/boats/issues/1", {"title": "mackerel"}),
+        ("POST", "/repos/ada/boats/labels", {"name": "mackerel", "color": "#00ff00"}),
+        ("POST", "/repos/ada/boats/branches", {"new_branch_name": "mackerel"}),
+        ("DELETE", "/repos/ada/boats/branches/mackerel", None),
+        ("POST", "/repos/ada/boats/contents/mackerel", {"content": "", "message": "mackerel"}),
+        ("POST", "/user/repos", {"name": "mackerel"}),
+        ("DELETE", "/repos/ada/mackerel", None),
+        ("POST", "/repos/ada/boats/hooks", {"type": "gitea", "config": {"url": "http://a.example"}}),
+    ]
+    seen = set()
+    for _ in range(150):
+        connections.chance = dice.choice((0.002, 0.01, 0.05, 0.3))
+        method, path, body = dice.choice(requests)
+        answer = boats.request(method, path, json=body)
+        connections.chance = 0.0
+        assert answer.status_code in FINE, (method, path, answer.text)
+        seen.add(answer.status_code)
+    assert {201, 503} <= seen
+    assert " at=" not in logged.getvalue()
+    assert "mackerel" not in "".join(line for line in logged.getvalue().splitlines() if " request " not in line)
+    assert commit(boats, "after.txt").status_code == 201
+    assert boats.get("/repos/ada/boats/contents/after.txt").status_code == 200

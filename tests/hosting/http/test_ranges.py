@@ -1,0 +1,55 @@
+"""Parts of a file that a client asks for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.http.ranges import Part, Unsatisfiable, asked_for
+
+
+@pytest.mark.parametrize(
+    ("header", "parts"),
+    [
+        ("", []),
+        ("bytes=0-0", [Part(0, 1)]),
+        ("Bytes = 2-", [Part(2, 10)]),
+        ("bytes=-3", [Part(7, 10)]),
+        ("bytes=-30", [Part(0, 10)]),
+        ("bytes= 0-1 ,\t4-4,20-", [Part(0, 2), Part(4, 5)]),
+        ("bytes=0-,0-", []),
+        ("bytes=3-2", []),
+        ("bytes=0-1,3-2", []),
+        ("bytes=3-2,0-1", []),
+        ("bytes=00000000000000000000002-0000000000000000000000003", [Part(2, 4)]),
+        (f"bytes=2-{'9' * 5000}", [Part(2, 10)]),
+        (f"bytes=-{'9' * 5000}", [Part(0, 10)]),
+        ("bytes=1-2-3", []),
+        ("bytes=--1", []),
+        ("bytes=+1-2", []),
+        ("bytes=,", []),
+        ("bytes==1-2", []),
+        ("0-1", []),
+        ("bytes=" + ",".join(["0-0"] * 40), []),
+        ("bytes=\u0661-\u0662", []),
+    ],
+)
+def test_parts_are_read_as_the_standard_says(header: str, parts: list[Part]) -> None:
+    """What nobody understands, and what asks for the same over and over, is the whole file."""
+    assert asked_for(header, 10) == parts
+
+
+def test_what_lies_outside_is_refused() -> None:
+    """However far outside."""
+    for header in ("bytes=10-", "bytes=-0", f"bytes={'9' * 5000}-"):
+        with pytest.raises(Unsatisfiable):
+            asked_for(header, 10)
+
+
+@given(st.text("bytes=0123456789-, ", max_size=30), st.integers(0, 200))
+def test_parts_lie_inside(header: str, size: int) -> None:
+    """Whatever is asked for."""
+    try:
+        parts = asked_for(f"bytes={header}", size)
+    except Unsatisfiable:
+        return
+    assert all(0 <= part.start < part.stop <= size for part in parts)

@@ -1,0 +1,98 @@
+"""What every answer carries."""
+
+from collections.abc import AsyncIterator
+
+import anyio
+import anyio.lowlevel
+import pytest
+from starlette.types import Message
+
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.responses import send_json, send_raw
+
+
+def sent(method: str, raw: Raw | None = None, headers: list[tuple[bytes, bytes]] | None = None) -> list[Message]:
+    """Send an answer and return the messages it became."""
+    messages: list[Message] = []
+    scope = {"type": "http", "method": method, "headers": headers or []}
+
+    async def keep(message: Message) -> None:
+        messages.append(message)
+
+    async def receive() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def run() -> None:
+        if raw is None:
+            await send_json(scope, keep, 201, {"a": ["x" * 2000]}, {"X-Extra": "1"})
+        else:
+            await send_raw(scope, receive, keep, raw, {})
+
+    anyio.run(run)
+    return messages
+
+
+def test_json_is_what_clients_compare_with_and_no_cache_may_keep_it() -> None:
+    """The media type has no space in it."""
+    start, body = sent("GET")
+    headers = dict(start["headers"])
+    assert start["status"] == 201
+    assert headers[b"content-type"] == b"application/json;charset=utf-8"
+    assert headers[b"cache-control"] == b"max-age=0, private, must-revalidate"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert headers[b"x-extra"] == b"1"
+    assert len(body["body"]) == int(headers[b"content-length"])
+
+
+def test_compression_is_for_those_who_ask() -> None:
+    """The length is that of what is sent."""
+    start, body = sent("GET", headers=[(b"accept-encoding", b"br, gzip;q=0.5")])
+    headers = dict(start["headers"])
+    assert headers[b"content-encoding"] == b"gzip"
+    assert len(body["body"]) == int(headers[b"content-length"]) < 200
+
+
+@pytest.mark.parametrize("content", [b"abc", iter([b"a", b"bc"])])
+def test_bytes_are_sent_as_they_come(content: bytes) -> None:
+    """At once or piece by piece; what the endpoint says about itself wins."""
+    start, *body = sent("GET", Raw(content, "text/plain", 200, {"Cache-Control": "public"}))
+    assert b"".join(message["body"] for message in body) == b"abc"
+    assert dict(start["headers"])[b"cache-control"] == b"public"
+
+
+def test_head_has_no_body() -> None:
+    """But the length of the one it would have."""
+    start, body = sent("HEAD")
+    assert body["body"] == b""
+    assert int(dict(start["headers"])[b"content-length"]) > 2000
+
+
+def test_a_client_that_leaves_ends_what_is_being_made_for_it() -> None:
+    """Its pieces stop, and what made them is closed."""
+    closed: list[bool] = []
+    messages: list[Message] = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield b"x"
+                await anyio.lowlevel.checkpoint()
+        finally:
+            closed.append(True)
+
+    async def receive() -> Message:
+        while len(messages) < 5:
+            await anyio.lowlevel.checkpoint()
+        return {"type": "http.disconnect"}
+
+    async def keep(message: Message) -> None:
+        messages.append(message)
+
+    async def run() -> None:
+        scope = {"type": "http", "method": "GET", "headers": []}
+        with anyio.fail_after(10):
+            await send_raw(scope, receive, keep, Raw(endless()), {})
+
+    anyio.run(run)
+    assert closed == [True]

@@ -1,0 +1,97 @@
+"""The tree of routes."""
+
+import pytest
+
+from holdfast.hosting.http.router import Router, parts_of
+
+
+@pytest.fixture
+def router() -> Router[str]:
+    """Make a table of routes that overlap."""
+    router: Router[str] = Router()
+    for route in (
+        "GET /version",
+        "GET /repos/search",
+        "GET /repos/{owner}/{repo}",
+        "PATCH /repos/{owner}/{repo}",
+        "GET /repos/{owner}/{repo}/contents",
+        "GET /repos/{owner}/{repo}/contents/{filepath...}",
+        "GET /repos/{owner}/{repo}/commits/{ref...}/status",
+        "GET /repos/{owner}/{repo}/commits/{sha}",
+    ):
+        method, _, path = route.partition(" ")
+        router.add(method, path, route)
+    return router
+
+
+@pytest.mark.parametrize(
+    ("path", "route", "parameters"),
+    [
+        ("/version", "GET /version", {}),
+        ("/version/", "GET /version", {}),
+        ("/repos/search", "GET /repos/search", {}),
+        ("/repos/search/notes", "GET /repos/{owner}/{repo}", {"owner": "search", "repo": "notes"}),
+        ("/repos/a/b/contents/", "GET /repos/{owner}/{repo}/contents", {"owner": "a", "repo": "b"}),
+        (
+            "/repos/a/b/contents/d%2Fe/f%20g",
+            "GET /repos/{owner}/{repo}/contents/{filepath...}",
+            {"owner": "a", "repo": "b", "filepath": "d/e/f g"},
+        ),
+        (
+            "/repos/%FF/b/contents/caf%E9/%C3%A9",
+            "GET /repos/{owner}/{repo}/contents/{filepath...}",
+            {"owner": "\ufffd", "repo": "b", "filepath": "caf\udce9/\u00e9"},
+        ),
+        (
+            "/repos/a/b/commits/x%FF/y/status",
+            "GET /repos/{owner}/{repo}/commits/{ref...}/status",
+            {"owner": "a", "repo": "b", "ref": "x\ufffd/y"},
+        ),
+        ("/repos/a%2Fx/b", "GET /repos/{owner}/{repo}", {"owner": "a/x", "repo": "b"}),
+        (
+            "/repos/a/b/commits/feature/x/status",
+            "GET /repos/{owner}/{repo}/commits/{ref...}/status",
+            {"owner": "a", "repo": "b", "ref": "feature/x"},
+        ),
+        (
+            "/repos/a/b/commits/status",
+            "GET /repos/{owner}/{repo}/commits/{sha}",
+            {"owner": "a", "repo": "b", "sha": "status"},
+        ),
+    ],
+)
+def test_a_path_leads_to_its_route(router: Router[str], path: str, route: str, parameters: dict[str, str]) -> None:
+    """Literal parts win, an escaped slash stays in its part, and one slash at the end does not count.
+
+    Bytes that are no text are kept where a file is named, and shown as such everywhere else.
+    """
+    match = router.find("GET", path)
+    assert (match.endpoint, match.parameters) == (route, parameters)
+
+
+def test_head_is_answered_by_get(router: Router[str]) -> None:
+    """It need not be declared."""
+    assert router.find("HEAD", "/version").endpoint == "GET /version"
+
+
+@pytest.mark.parametrize("path", ["/", "", "/repos", "/repos//b", "/repos/a/b/c", "/version/x", "/repos/a/b//"])
+def test_a_path_that_leads_nowhere_allows_nothing(router: Router[str], path: str) -> None:
+    """An empty part is nobody's name."""
+    match = router.find("GET", path)
+    assert (match.endpoint, match.allowed) == (None, ())
+
+
+def test_a_wrong_method_tells_the_right_ones(router: Router[str]) -> None:
+    """Those of every route the path could have meant."""
+    assert router.find("DELETE", "/repos/a/b").allowed == ("GET", "PATCH")
+
+
+def test_the_same_route_twice_is_a_mistake(router: Router[str]) -> None:
+    """Whatever its parameters are called."""
+    with pytest.raises(ValueError, match="declared twice"):
+        router.add("GET", "/repos/{a}/{b}", "again")
+
+
+def test_parts_are_decoded_after_the_split() -> None:
+    """So that an escaped slash is no slash."""
+    assert parts_of("/a%2Fb/c%C3%A9/") == ["a/b", "cé"]
