@@ -9,8 +9,8 @@ import pytest
 from holdfast.hosting import moving, repositories
 from holdfast.hosting.git import moves, ref_transaction, refs
 from holdfast.hosting.git.commits import Signature, build_tree, write_commit, write_tag
-from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
+from holdfast.hosting.git_server.receive_pack import Pushed
 from holdfast.hosting.host import Host
 from holdfast.hosting.pushing import Pushing
 from holdfast.hosting.repositories import NewRepository

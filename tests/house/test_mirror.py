@@ -15,7 +15,7 @@ ELSEWHERE = {
     Path("hosting/api/shapes"): "hosting/api/test_openapi.py",
     Path("hosting/shapes"): "hosting/api/test_openapi.py",
     Path("hosting/api/commit_options.py"): "hosting/api/test_contents_write.py",
-    Path("hosting/api/git_visit.py"): "hosting/api/test_git_http.py",
+    Path("hosting/git_server/session.py"): "hosting/api/test_git_http.py",
     Path("hosting/api/opening.py"): "hosting/api/test_commits.py",
     Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
     Path("hosting/git/calls.py"): "hosting/git/test_laying.py",

@@ -9,9 +9,9 @@ from holdfast.hosting import moving, protection
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.faults import is_outage
 from holdfast.hosting.git.push import Push, Refusal
-from holdfast.hosting.git.receive import Pushed
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
 from holdfast.hosting.git.repository import locked, open_repository
+from holdfast.hosting.git_server.receive_pack import Pushed
 from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
 from holdfast.hosting.store import lfs, updates

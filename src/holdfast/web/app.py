@@ -14,11 +14,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
-from holdfast.hosting.api.git_http import GitHttp
 from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.faults import DRIVER_ERRORS
-from holdfast.hosting.git import receive
+from holdfast.hosting.git_server import receive_pack
+from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.host import Host
 from holdfast.hosting.http.application import PREFIX
 from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
@@ -96,7 +96,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with doing_chores(host), sending(host, wanted=delivers), revocation.watching():
             yield
-            await receive.finish()
+            await receive_pack.finish()
         host.close()
 
     static = Path(str(resources.files("holdfast.web") / "static"))

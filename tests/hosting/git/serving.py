@@ -16,12 +16,12 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError
-from holdfast.hosting.git import receive, smart
-from holdfast.hosting.git.bodies import inflate
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.push import Push, Refusal
 from holdfast.hosting.git.ref_transaction import apply_moves
 from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git_server import receive_pack, upload_pack
+from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.store.updates import Move
 from tests.conftest import wait_for
 
@@ -68,7 +68,7 @@ class Served:
             path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
         ]
 
-    def move(self, folder: Path, pushed: receive.Pushed) -> Sequence[Refusal]:
+    def move(self, folder: Path, pushed: receive_pack.Pushed) -> Sequence[Refusal]:
         """Move the refs of a push, and remember what landed."""
         applied = apply_moves(open_repository(folder), pushed.changes, atomic=pushed.atomic)
         if applied.moved:
@@ -83,7 +83,7 @@ class Served:
         service = request.query_params["service"]
         assert service in {"git-upload-pack", "git-receive-pack"}
         protocol = request.headers.get("git-protocol")
-        answer = smart.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]
+        answer = upload_pack.advertise(folder, service, protocol=protocol)  # type: ignore[arg-type]
         return await self.streamed(answer, f"application/x-{service}-advertisement")
 
     async def rpc(self, request: Request) -> Response:
@@ -95,11 +95,11 @@ class Served:
         protocol = request.headers.get("git-protocol")
         service = request.path_params["service"]
         if service == "git-upload-pack":
-            answer = smart.upload_pack(folder, body, protocol=protocol, patience=self.patience)
+            answer = upload_pack.upload_pack(folder, body, protocol=protocol, patience=self.patience)
         elif service == "git-upload-archive":
-            answer = smart.upload_archive(folder, body)
+            answer = upload_pack.upload_archive(folder, body)
         else:
-            answer = receive.receive_pack(
+            answer = receive_pack.receive_pack(
                 folder,
                 body,
                 protocol=protocol,
@@ -141,7 +141,7 @@ def serve(root: Path) -> Iterator[Served]:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
-        await receive.finish()
+        await receive_pack.finish()
 
     routes = [
         Route("/{id:int}.git/info/refs", served.refs),

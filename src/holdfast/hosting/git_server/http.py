@@ -12,12 +12,11 @@ from anyio import to_thread
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from holdfast.hosting.api import lfs
-from holdfast.hosting.api.git_visit import Visit, body_of, challenged, visit_of
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.faults import is_outage
-from holdfast.hosting.git import receive, smart
-from holdfast.hosting.git.bodies import inflate
+from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
+from holdfast.hosting.git_server.request_body import inflate
+from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
 from holdfast.hosting.host import Host
 from holdfast.hosting.http.application import read_body, root_of
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
@@ -88,7 +87,7 @@ class GitHttp:
         folder = self._host.folders.existing(visit.repository.id)
         protocol = headers.get("git-protocol")
         if what == "info/refs":
-            answer = smart.advertise(folder, service, protocol=protocol)
+            answer = upload_pack.advertise(folder, service, protocol=protocol)
             return await streamed(folder, answer, f"application/x-{service}-advertisement")
         body = body_of(call, receive_message)
         if headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
@@ -96,7 +95,7 @@ class GitHttp:
         if writing:
             user = visit.call.user
             pushing = Pushing(self._host, visit.repository, user)
-            answer = receive.receive_pack(
+            answer = receive_pack.receive_pack(
                 folder,
                 body,
                 hooks=self._host.folders.hooks,
@@ -106,9 +105,9 @@ class GitHttp:
                 max_bytes=self._host.settings.max_push_mb * 2**20,
             )
         elif service == "git-upload-archive":
-            answer = smart.upload_archive(folder, body)
+            answer = upload_pack.upload_archive(folder, body)
         else:
-            answer = smart.upload_pack(folder, body, protocol=protocol)
+            answer = upload_pack.upload_pack(folder, body, protocol=protocol)
         return await streamed(folder, answer, f"application/x-{service}-result")
 
     async def _visit(self, call: Call, *, writing: bool) -> Visit:

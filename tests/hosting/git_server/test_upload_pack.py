@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.hosting.git import smart
 from holdfast.hosting.git.program import run
+from holdfast.hosting.git_server import upload_pack
 from tests.conftest import wait_for
 from tests.hosting.git.serving import Client, Served, pkt, serve
 
@@ -122,7 +122,7 @@ def test_a_compressed_request_is_understood(work: Client, served: Served) -> Non
 
 def test_a_request_that_is_too_large_is_refused(work: Client, served: Served) -> None:
     """What no client would ever ask for is not kept."""
-    answer = httpx.post(f"{served.address(1)}/git-upload-pack", content=bytes(smart.MOST_ASKED + 1))
+    answer = httpx.post(f"{served.address(1)}/git-upload-pack", content=bytes(upload_pack.MOST_ASKED + 1))
     assert answer.status_code == 413
 
 
@@ -148,7 +148,7 @@ def test_nonsense_is_answered_or_refused(work: Client, served: Served, body: byt
 )
 def test_only_versions_get_through(header: str | None, passed: dict[str, str]) -> None:
     """Nothing else of the header reaches git's environment."""
-    assert smart.protocol_variables(header) == passed
+    assert upload_pack.protocol_variables(header) == passed
 
 
 def test_a_client_that_leaves_takes_its_process_along(work: Client, served: Served) -> None:

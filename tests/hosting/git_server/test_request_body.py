@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge
-from holdfast.hosting.git.bodies import inflate, spool
+from holdfast.hosting.git_server.request_body import inflate, spool
 
 
 async def pieces(content: bytes, size: int) -> AsyncIterator[bytes]:

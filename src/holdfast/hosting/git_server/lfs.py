@@ -11,8 +11,8 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api.git_visit import Visit, body_of
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
+from holdfast.hosting.git_server.session import Visit, body_of
 from holdfast.hosting.host import Host
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal

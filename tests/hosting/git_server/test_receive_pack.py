@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from holdfast.hosting.errors import BodyTooLarge, GitFailed
-from holdfast.hosting.git import receive
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.store.updates import Move
 from tests.conftest import wait_for
 from tests.hosting.git.serving import Client, Served, pkt, serve
@@ -35,7 +35,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield running
         wait_for(lambda: not running.processes())
         assert running.left_over() == []
-        assert not receive.running
+        assert not receive_pack.running
 
 
 @pytest.fixture
@@ -403,11 +403,11 @@ def test_commands_without_end_are_refused(work: Client, served: Served) -> None:
 def test_commands_are_counted_in_pieces_of_any_size(size: int) -> None:
     """The pack after the commands does not count, however the body is cut."""
     body = b"".join(pkt(b"x" * number) for number in range(50)) + b"0000" + bytes(9 * 1024 * 1024)
-    commands = receive.Commands()
+    commands = receive_pack.Commands()
     for start in range(0, 20_000, size):
         commands.check(body[start : start + size])
     commands.check(body[20_000:])
-    endless = receive.Commands()
+    endless = receive_pack.Commands()
     with pytest.raises(BodyTooLarge):
         for _ in range(9000):
             endless.check(pkt(b"x" * 1000))

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.bodies import spool
 from holdfast.hosting.git.process import PATIENCE, stream
+from holdfast.hosting.git_server.request_body import spool
 
 __all__ = ["Service", "advertise", "protocol_variables", "upload_archive", "upload_pack"]
 
