@@ -22,10 +22,10 @@ from bench.load import rate
 from bench.service import Whole, serve
 from holdfast import logs
 from holdfast.cli.delivering import NICENESS
-from holdfast.hosting import repositories
 from holdfast.hosting.data import prepare
 from holdfast.hosting.host import Host
-from holdfast.hosting.repositories import NewRepository
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, issues, outbox, tokens
 from holdfast.hosting.store.hooks import Home, add_hook
 from holdfast.hosting.store.issues import NewIssue

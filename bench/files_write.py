@@ -17,10 +17,10 @@ from pathlib import Path
 
 from bench.harness import Figure
 from bench.service import Whole, serve
-from holdfast.hosting import repositories
 from holdfast.hosting.data import prepare
 from holdfast.hosting.host import Host
-from holdfast.hosting.repositories import NewRepository
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, tokens
 from holdfast.secret import Secret
 from holdfast.settings import Settings

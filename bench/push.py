@@ -15,9 +15,9 @@ import httpx
 
 from bench.harness import Figure
 from bench.service import Whole, serve
-from holdfast.hosting import repositories
 from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret
 from holdfast.settings import Settings

@@ -17,9 +17,9 @@ import httpx
 import pytest
 from sqlalchemy import insert, select
 
-from holdfast.hosting import repositories
 from holdfast.hosting.host import Host
-from holdfast.hosting.repositories import NewRepository
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, deliveries, issues, outbox
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.hooks import Home, add_hook

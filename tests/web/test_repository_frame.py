@@ -3,7 +3,7 @@
 from holdfast.hosting.access import ANONYMOUS, Caller, repository_access
 from holdfast.hosting.guards import Place
 from holdfast.hosting.host import Host
-from holdfast.hosting.repositories import NewRepository, create
+from holdfast.hosting.services.repositories import NewRepository, create
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings

@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fault_in(error: Exception) -> HoldfastError | None:
     """Return what an error says about the database or the disk; None when it is a bug."""
-    from holdfast.hosting.faults import translate  # noqa: PLC0415  # it takes a while, and is rarely needed
+    from holdfast.hosting.store.faults import translate  # noqa: PLC0415  # it takes a while, and is rarely needed
 
     fault = translate(error)
     if isinstance(fault, StorageError) and isinstance(error, OSError) and error.filename is not None:

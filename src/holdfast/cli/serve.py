@@ -64,9 +64,9 @@ def serve(
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
     from holdfast.cli.demo.beside import making_demo
     from holdfast.cli.workers import how_many
-    from holdfast.hosting import moving
     from holdfast.hosting.data import open_database, prepare
     from holdfast.hosting.host import Host
+    from holdfast.hosting.services import ref_changes
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
@@ -80,7 +80,7 @@ def serve(
             where = database.name
         # Before anybody is answered: what a service that was killed had begun is recorded now.
         with closing(Host.open(settings)) as opened:
-            moving.recover(opened)
+            ref_changes.recover(opened)
         if first is None:
             change = f"holdfast admin user password {settings.admin_name} --data {shlex.quote(str(settings.data))}"
             hint = f"as {settings.admin_name}; forgotten? {change}"

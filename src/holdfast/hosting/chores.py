@@ -18,12 +18,12 @@ import structlog
 from anyio import to_thread
 from sqlalchemy import bindparam, update
 
-from holdfast.hosting import moving, upkeep
 from holdfast.hosting.errors import GitError
-from holdfast.hosting.faults import DRIVER_ERRORS, is_outage
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import maintenance, ref_changes
 from holdfast.hosting.store import repositories, sessions
+from holdfast.hosting.store.faults import DRIVER_ERRORS, is_outage
 from holdfast.hosting.store.leases import release_lease, take_lease
 from holdfast.hosting.store.tables import tokens
 
@@ -122,12 +122,14 @@ def chores_of(host: Host) -> tuple[Chore, ...]:
         Chore("note sessions", 60, note_sessions),
         Chore("look after pushed", 5, look_after_pushed),
         Chore("find unmeasured", 60, find_unmeasured, alone=True),
-        Chore("recover", 60, moving.recover, alone=True),
-        Chore("clean", 3600, upkeep.clean, alone=True),
-        Chore("forget deliveries", 3600, upkeep.forget_deliveries, alone=True),
+        Chore("recover", 60, ref_changes.recover, alone=True),
+        Chore("clean", 3600, maintenance.clean, alone=True),
+        Chore("forget deliveries", 3600, maintenance.forget_deliveries, alone=True),
     ]
     if host.settings.gc_hours:
-        chores.append(Chore("collect garbage", host.settings.gc_hours * 3600, upkeep.collect_needed, alone=True))
+        chores.append(
+            Chore("collect garbage", host.settings.gc_hours * 3600, maintenance.collect_needed, alone=True)
+        )
     return tuple(chores)
 
 

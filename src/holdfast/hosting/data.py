@@ -8,9 +8,8 @@ from typing import Final
 
 import structlog
 
-from holdfast.hosting import instance
 from holdfast.hosting.errors import DatabaseError, NoData
-from holdfast.hosting.store import accounts, migrate
+from holdfast.hosting.store import accounts, instance, migrate
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret

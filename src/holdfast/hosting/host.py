@@ -11,9 +11,9 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.lfs.disk import DiskLfs
 from holdfast.hosting.lfs.s3 import S3Lfs
 from holdfast.hosting.lfs.store import LfsStore
+from holdfast.hosting.storage.batch_queue import Turns
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.sealing import KEY_FILE, Sealer
-from holdfast.hosting.turns import Turns
 from holdfast.settings import Settings
 
 __all__ = ["BUCKET_OWNER", "Host", "lfs_store"]

@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from holdfast.hosting import api
 from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.faults import DRIVER_ERRORS
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
 from holdfast.hosting.host import Host
@@ -26,6 +25,7 @@ from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.path_normalization import MergeSlashes
 from holdfast.hosting.http.request_log import RequestLog
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivering import delivering
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet

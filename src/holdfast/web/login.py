@@ -8,8 +8,8 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting import passwords
 from holdfast.hosting.errors import HashingBusy, TooManyGuesses
+from holdfast.hosting.services import passwords
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret

@@ -6,8 +6,8 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from holdfast.hosting import passwords
 from holdfast.hosting.errors import HashingBusy, Refused, Taken
+from holdfast.hosting.services import passwords
 from holdfast.hosting.store import administration
 from holdfast.secret import Secret
 from holdfast.web.login import BUSY, logged_in

@@ -11,10 +11,10 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 
-from holdfast.hosting import repositories
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.host import Host
-from holdfast.hosting.repositories import NewRepository
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.repositories import Repository, find_repository
 from tests.hosting.places import READ, WRITE, let_in, told

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.hosting import moving
-from holdfast.hosting import repositories as making
 from holdfast.hosting.git.push import Push
 from holdfast.hosting.host import Host
-from holdfast.hosting.pushing import Pushing
+from holdfast.hosting.services import ref_changes
+from holdfast.hosting.services import repositories as making
+from holdfast.hosting.services.pushes import Pushing
 from holdfast.hosting.store import accounts, lfs, repositories, updates
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
@@ -219,7 +219,7 @@ def test_what_does_not_move_is_no_event(world: World, work: Git) -> None:
     assert b"ok refs/heads/other" in push_raw(world, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
     with closing(Host.open(world.service.settings)) as host:
         assert updates.pending_updates(host.database) == []
-        assert moving.recover(host) == 0
+        assert ref_changes.recover(host) == 0
         assert events(world) == before
         answer = push_raw(world, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
         assert b"ok refs/heads/other" in answer

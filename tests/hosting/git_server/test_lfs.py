@@ -7,9 +7,9 @@ import httpx
 import msgspec
 import pytest
 
-from holdfast.hosting import repositories as making
 from holdfast.hosting.errors import GoneMeanwhile
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories as making
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import lfs as store
 from holdfast.hosting.store.database import Database

@@ -11,8 +11,6 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from holdfast.hosting import repositories
-from holdfast.hosting.committing import commit_files
 from holdfast.hosting.doctor.disk import large_files
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
 from holdfast.hosting.git import moves
@@ -20,14 +18,16 @@ from holdfast.hosting.host import Host
 from holdfast.hosting.lfs import object_store
 from holdfast.hosting.lfs.object_store import GRACE, Cleared, bring_in, clear
 from holdfast.hosting.lfs.store import place
-from holdfast.hosting.quiet import keeping
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.file_commits import commit_files
+from holdfast.hosting.storage.backup_lock import keeping
 from holdfast.hosting.store import accounts, lfs
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
 from tests.hosting.lfs.objects import name, pieces
-from tests.hosting.test_committing import put, wanted
+from tests.hosting.services.test_file_commits import put, wanted
 
 LATER = GRACE + 3600
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from holdfast.hosting import repositories
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories
 from holdfast.hosting.snapshot.make import make
 from holdfast.hosting.store import accounts, hooks, organizations, tokens
 from holdfast.hosting.store.database import Database

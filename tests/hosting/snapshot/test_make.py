@@ -14,12 +14,12 @@ import httpx
 import pytest
 from sqlalchemy import insert, text
 
-from holdfast.hosting import upkeep
 from holdfast.hosting.data import open_database
 from holdfast.hosting.doctor.examine import examine
 from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import maintenance
 from holdfast.hosting.snapshot.make import estimate, make
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.store import accounts, tokens
@@ -103,7 +103,7 @@ class Load:
         """Pack everything again and again, which moves every object."""
         host = Host.open(self.service.settings)
         while not self.stop.is_set():
-            self.collected.update(upkeep.collect(host, list(host.folders.all_ids())).packed)
+            self.collected.update(maintenance.collect(host, list(host.folders.all_ids())).packed)
         host.close()
 
     def guarded(self, work: Callable[[], None]) -> None:

@@ -10,17 +10,17 @@ import msgspec
 import pytest
 from sqlalchemy import MetaData, select, text
 
-from holdfast.hosting import instance, repositories
 from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.doctor.examine import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories
 from holdfast.hosting.snapshot.archive import Writer
 from holdfast.hosting.snapshot.folders import Sink, copy_repository
 from holdfast.hosting.snapshot.make import make
 from holdfast.hosting.snapshot.restore import restore
-from holdfast.hosting.store import accounts
+from holdfast.hosting.store import accounts, instance
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import repository_by_id
 from holdfast.hosting.store.sealing import KEY_FILE

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from holdfast.hosting import committing, moving, repositories
-from holdfast.hosting.committing import CommitRequest
 from holdfast.hosting.errors import NoSuchRepository
-from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.file_conversion import Content
+from holdfast.hosting.services import file_commits, ref_changes, repositories
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest
 from holdfast.hosting.store import (
     accounts,
     assignees,
@@ -68,7 +68,7 @@ def commit(host: Host, home: Repository, ada: Account, path: str, message: str =
     request = CommitRequest(
         repository=home, actor=ada, changes=[change], author=who, committer=who, message=message, **more
     )
-    return committing.commit_files(host, request).commit.id
+    return file_commits.commit_files(host, request).commit.id
 
 
 def payloads(host: Host) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], objec
             else:
                 moves.delete(opened, ref, old)
 
-        moving.move_refs(host, now(), ada, [made], do)
+        ref_changes.move_refs(host, now(), ada, [made], do)
 
     def settings(**columns: str | bool | int) -> None:
         kept = now()
@@ -270,7 +270,7 @@ def test_a_commit_of_any_form_tells_the_files_that_git_sees(host: Host, ada: Acc
         ([put("delete", "f", None, sha=blob(b"y"))], [[], ["f"], []]),
     ):
         request = CommitRequest(repository=home, actor=ada, changes=changes, author=who, committer=who)
-        committing.commit_files(host, request)
+        file_commits.commit_files(host, request)
         event = recorded(host.database)[-1]
         told = json.loads(event.payload)
         assert told == late(host, event)
@@ -345,14 +345,14 @@ def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
 ) -> None:
     """It was not there when what the push brought would have been read, but it is when the push is recorded."""
     home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
-    finished = moving.read_pushes
+    finished = ref_changes.read_pushes
 
     def then_comes_a_hook(*given: Any) -> Any:
         found = finished(*given)
         add_hook(host.database, ada, events="push")
         return found
 
-    monkeypatch.setattr(moving, "read_pushes", then_comes_a_hook)
+    monkeypatch.setattr(ref_changes, "read_pushes", then_comes_a_hook)
     made = commit(host, home, ada, "b")
     told = json.loads(recorded(host.database)[-1].payload)
     assert [one["id"] for one in told["commits"]] == [made]

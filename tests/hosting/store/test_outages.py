@@ -19,10 +19,10 @@ from sqlalchemy import select, text
 from holdfast import logs
 from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.errors import DatabaseUnavailable
-from holdfast.hosting.faults import translate
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store import database as databases
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.faults import translate
 from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import users
 from holdfast.secret import Secret

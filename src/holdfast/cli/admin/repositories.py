@@ -80,7 +80,7 @@ def create(
     config: ConfigOption = None,
 ) -> None:
     """Make an empty repository."""
-    from holdfast.hosting import repositories
+    from holdfast.hosting.services import repositories
     from holdfast.hosting.store.accounts import find_account
 
     owner_name, _, name = repository.partition("/")
@@ -144,7 +144,7 @@ def remove(
     context: typer.Context, repository: RepositoryArgument, *, data: DataOption = None, config: ConfigOption = None
 ) -> None:
     """Delete a repository with its issues; only a backup brings it back."""
-    from holdfast.hosting import repositories
+    from holdfast.hosting.services import repositories
 
     with host(context, config, data) as opened:
         kept = repository_at(opened, repository)

@@ -51,10 +51,9 @@ def host(
     checked: bool = True,
 ) -> "Iterator[Host]":
     """Open the database and the repositories the settings name, which must be there and belong together."""
-    from holdfast.hosting import instance
     from holdfast.hosting.data import require_data
     from holdfast.hosting.host import Host
-    from holdfast.hosting.store import migrate
+    from holdfast.hosting.store import instance, migrate
 
     settings = gather(context, config, data).settings
     require_data(settings)

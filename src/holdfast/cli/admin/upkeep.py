@@ -50,7 +50,7 @@ def instance(
     json: JsonOption = False,
 ) -> int:
     """Show the identity of the database and of the data folder, and whether they belong together."""
-    from holdfast.hosting import instance as identities
+    from holdfast.hosting.store import instance as identities
 
     with host(context, config, data, checked=False) as opened:
         database, settings = opened.database, opened.settings
@@ -125,14 +125,14 @@ def gc(
     json: JsonOption = False,
 ) -> int:
     """Pack all repositories and clear away what has run out; the service may run, and does so by itself too."""
-    from holdfast.hosting import upkeep
+    from holdfast.hosting.services import maintenance
 
     with host(context, config, data) as opened, count_progress("repositories") as count:
         if needed:
-            collected = upkeep.collect_needed(opened)
+            collected = maintenance.collect_needed(opened)
         else:
-            collected = upkeep.collect(opened, sorted(opened.folders.all_ids()), passed=count)
-        cleaned = upkeep.clean(opened)
+            collected = maintenance.collect(opened, sorted(opened.folders.all_ids()), passed=count)
+        cleaned = maintenance.clean(opened)
     if json:
         print_json(
             {**asdict(collected), **{f"removed_{name}": number for name, number in asdict(cleaned).items()}}

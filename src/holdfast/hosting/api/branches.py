@@ -5,7 +5,6 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting import moving, protection
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.errors import RefExists
@@ -18,6 +17,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
+from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import protections, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.protections import Protection
@@ -72,11 +72,11 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
     call: Call, place: Place, name: str, commit: Commit, people: dict[str, Account], rules: list[Protection]
 ) -> Branch:
     """Make the shape."""
-    rule = protection.matching(rules, name)
+    rule = branch_protection.matching(rules, name)
     may = place.access.may_write(Unit.CODE) and not place.repository.is_archived
     if rule is not None and may and call.caller.user is not None:
-        teams = moving.teams_in(call.host, call.caller.user, place.repository)
-        may = protection.may_push(rule.rule, call.caller.user, teams)
+        teams = ref_changes.teams_in(call.host, call.caller.user, place.repository)
+        may = branch_protection.may_push(rule.rule, call.caller.user, teams)
     return Branch(
         name=name,
         commit=payload_commit(call, place.repository, commit, people),
@@ -149,9 +149,9 @@ def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Bra
         raise Refusal(409, f"branch already exists [name: {name}]")
     if refs.tag(repo, name) is not None:
         raise Refusal(409, "The branch name is already used by a tag.")
-    move = Move(f"refs/heads/{name}", moving.zero_id(place.repository), at)
+    move = Move(f"refs/heads/{name}", ref_changes.zero_id(place.repository), at)
     try:
-        moving.move_refs(
+        ref_changes.move_refs(
             call.host, place.repository, call.user, [move], lambda opened: moves.create(opened, move.ref, at)
         )
     except RefExists as error:
@@ -173,8 +173,8 @@ def delete_branch(call: Call, place: Place, branch: str) -> None:
         raise missing(place, branch)
     if branch == place.repository.default_branch:
         raise Refusal(403, "can not delete default branch")
-    move = Move(f"refs/heads/{branch}", found.id, moving.zero_id(place.repository))
-    moving.move_refs(
+    move = Move(f"refs/heads/{branch}", found.id, ref_changes.zero_id(place.repository))
+    ref_changes.move_refs(
         call.host, place.repository, call.user, [move], lambda opened: moves.delete(opened, move.ref, move.old)
     )
 
@@ -196,9 +196,9 @@ def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoO
         raise Refusal(422, "Cannot rename a branch using the same name or rename to a branch that already exists.")
     if branch == repository.default_branch and not place.access.is_admin:
         raise Refusal(403, "only an administrator of the repository may rename its default branch")
-    none = moving.zero_id(repository)
+    none = ref_changes.zero_id(repository)
     made = [Move(f"refs/heads/{body.name}", none, found.id), Move(f"refs/heads/{branch}", found.id, none)]
-    moving.move_refs(
+    ref_changes.move_refs(
         call.host, repository, call.user, made, lambda opened: moves.rename_branch(opened, branch, body.name)
     )
     with call.host.database.write() as connection:
@@ -228,7 +228,7 @@ def update_branch(call: Call, place: Place, branch: str, body: UpdateBranchRepoO
     if not body.force and history.merge_base(repo, found.id, body.new_commit_id) != found.id:
         raise Refusal(409, "the new commit does not follow the branch; force is needed")
     move = Move(f"refs/heads/{branch}", found.id, body.new_commit_id)
-    moving.move_refs(
+    ref_changes.move_refs(
         call.host,
         place.repository,
         call.user,

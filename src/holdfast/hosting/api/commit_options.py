@@ -10,15 +10,15 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.committing import CommitRequest
-from holdfast.hosting.file_changes import FileChange
 from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.identities import commit_email, commit_name, plain
 from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import RefName
 from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.identity import commit_email, commit_name, plain
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.settings import Settings

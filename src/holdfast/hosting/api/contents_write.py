@@ -15,8 +15,6 @@ from holdfast.hosting.api.commit_options import (
     request_for,
     writes_branch,
 )
-from holdfast.hosting.committing import Committed, commit_files
-from holdfast.hosting.file_changes import OPERATIONS, FileChange, Operation
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http import base64_strict
 from holdfast.hosting.http.context import Call
@@ -31,6 +29,8 @@ from holdfast.hosting.schemas.file_commits import (
     file_commit,
     file_shapes,
 )
+from holdfast.hosting.services.file_changes import OPERATIONS, FileChange, Operation
+from holdfast.hosting.services.file_commits import Committed, commit_files
 
 __all__ = ["change_files", "create_file", "delete_file", "update_file"]
 

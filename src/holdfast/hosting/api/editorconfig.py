@@ -5,11 +5,10 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting import editorconfig
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.raw import RawQuery
-from holdfast.hosting.git import refs, trees
+from holdfast.hosting.git import editorconfig, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place, in_repository, reads

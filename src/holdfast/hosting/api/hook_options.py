@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
-from holdfast.hosting.globs import compile_glob
+from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.hooks import Hook

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.errors import NoSuchProtection, PatternRefused, ProtectionTaken
-from holdfast.hosting.globs import compile_glob
+from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.guards import Place, administers, in_repository
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import endpoint

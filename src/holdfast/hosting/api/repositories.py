@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from sqlalchemy import ColumnElement, Connection, exists, or_
 
-from holdfast.hosting import access, repositories
+from holdfast.hosting import access
 from holdfast.hosting.access import Mode
 from holdfast.hosting.errors import NameRefused, NoSuchUser
 from holdfast.hosting.git import refs
@@ -31,6 +31,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Listed, Page, paging_headers
 from holdfast.hosting.schemas.repositories import InternalTracker, Repository, repository, repository_list
+from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account

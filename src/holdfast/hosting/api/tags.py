@@ -6,11 +6,11 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting import moving
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.git import moves, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
+from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import Place, in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.http.context import Call
@@ -18,7 +18,6 @@ from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Listed, Page
-from holdfast.hosting.identity import commit_email, commit_name
 from holdfast.hosting.schemas.git import (
     CommitMeta,
     CommitUser,
@@ -28,6 +27,7 @@ from holdfast.hosting.schemas.git import (
     repository_api,
     repository_page,
 )
+from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store.updates import Move
 
 __all__ = ["create_tag", "delete_tag", "list_tags", "show_annotated_tag", "show_tag"]
@@ -136,8 +136,8 @@ def create_tag(call: Call, place: Place, body: CreateTagOption) -> Tag:
     if body.message.strip():
         who = Signature(commit_name(call.user), commit_email(call.user), int(time.time()), 0)
         at = write_tag(repo, at, body.tag_name, who, body.message.strip() + "\n")
-    move = Move(f"refs/tags/{body.tag_name}", moving.zero_id(place.repository), at)
-    moving.move_refs(
+    move = Move(f"refs/tags/{body.tag_name}", ref_changes.zero_id(place.repository), at)
+    ref_changes.move_refs(
         call.host, place.repository, call.user, [move], lambda opened: moves.create(opened, move.ref, at)
     )
     return tag_shape(call, place, repo, find(repo, body.tag_name))
@@ -152,8 +152,8 @@ def create_tag(call: Call, place: Place, body: CreateTagOption) -> Tag:
 def delete_tag(call: Call, place: Place, tag: str) -> None:
     """Delete a tag."""
     found = find(git_of(call, place), tag)
-    move = Move(f"refs/tags/{tag}", found.id, moving.zero_id(place.repository))
-    moving.move_refs(
+    move = Move(f"refs/tags/{tag}", found.id, ref_changes.zero_id(place.repository))
+    ref_changes.move_refs(
         call.host, place.repository, call.user, [move], lambda opened: moves.delete(opened, move.ref, move.old)
     )
 

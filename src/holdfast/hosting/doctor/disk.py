@@ -9,7 +9,6 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from holdfast.hosting import instance
 from holdfast.hosting.data import lax_paths
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
@@ -19,6 +18,7 @@ from holdfast.hosting.git.moves import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.host import Host
 from holdfast.hosting.lfs import object_store
+from holdfast.hosting.store import instance
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
 __all__ = ["Kept", "identity", "large_files", "permissions", "repository", "rows_and_folders"]

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from sqlalchemy import Row, Select, delete, func, select, text, update
 
-from holdfast.hosting import moving
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store import migrate, updates
 from holdfast.hosting.store.tables import (
     comments,
@@ -181,5 +181,5 @@ def pending(host: Host, *, now: float | None = None) -> Iterator[Finding]:
             Kind.REF_UPDATE,
             f"repository {item.repository_id}",
             f"{item.move.ref} was about to move to {item.move.new[:12]}",
-            lambda: moving.recover(host),
+            lambda: ref_changes.recover(host),
         )

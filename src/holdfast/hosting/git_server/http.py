@@ -13,7 +13,6 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.faults import is_outage
 from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
@@ -24,7 +23,8 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.failures import explain
 from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.pushing import Pushing
+from holdfast.hosting.services.pushes import Pushing
+from holdfast.hosting.store.faults import is_outage
 
 __all__ = ["GitHttp"]
 

@@ -19,13 +19,13 @@ from typing import Final
 import structlog
 
 from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
-from holdfast.hosting.faults import translate
 from holdfast.hosting.git import hook
 from holdfast.hosting.git.names import well_formed
 from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
 from holdfast.hosting.git.push import Push, Refusal, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
+from holdfast.hosting.store.faults import translate
 from holdfast.hosting.store.updates import Move
 
 __all__ = ["Judge", "Mover", "Pushed", "finish", "receive_pack"]

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
 
-from holdfast.hosting import passwords
 from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.thread_pool import run_off_loop
+from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, failures, sessions, tokens
 from holdfast.secret import Secret
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.conditions import Condition
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.services.file_conditions import Condition
 
 __all__ = ["Tags", "condition_of", "tags_in"]
 

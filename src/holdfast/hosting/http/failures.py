@@ -2,12 +2,11 @@
 
 import structlog
 
-from holdfast.hosting import faults, instance
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
 from holdfast.hosting.host import Host
 from holdfast.hosting.http.errors import Refusal, refusal_for
 from holdfast.hosting.http.thread_pool import run_off_loop
-from holdfast.hosting.store import repositories
+from holdfast.hosting.store import faults, instance, repositories
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["explain", "log_fault"]

@@ -16,7 +16,7 @@ import structlog
 from holdfast.hosting.errors import LfsError, LfsUnavailable
 from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.store import Stored
-from holdfast.hosting.quiet import removing
+from holdfast.hosting.storage.backup_lock import removing
 from holdfast.hosting.store import lfs
 
 __all__ = ["GRACE", "Cleared", "bring_in", "clear", "stored"]

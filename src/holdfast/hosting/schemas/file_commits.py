@@ -2,7 +2,6 @@
 
 import msgspec
 
-from holdfast.hosting.committing import Committed
 from holdfast.hosting.git.commits import Commit, Signature
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
@@ -18,6 +17,7 @@ from holdfast.hosting.schemas.git import (
     verification,
 )
 from holdfast.hosting.schemas.times import NEVER, Time
+from holdfast.hosting.services.file_commits import Committed
 
 __all__ = [
     "FileCommitResponse",

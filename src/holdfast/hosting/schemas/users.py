@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import Caller
-from holdfast.hosting.identity import noreply_address
+from holdfast.hosting.git.identities import noreply_address
 from holdfast.hosting.schemas.times import EPOCH, NEVER, Time, moment
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.accounts import Account

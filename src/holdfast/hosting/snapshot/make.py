@@ -11,16 +11,15 @@ from typing import Final
 import msgspec
 from sqlalchemy import select
 
-from holdfast.hosting import instance
 from holdfast.hosting.data import DATABASE, open_database, require_data
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.host import BUCKET_OWNER
-from holdfast.hosting.quiet import LOCK, keeping
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import Manifest, Told, Writer
 from holdfast.hosting.snapshot.folders import copy_repository
-from holdfast.hosting.store import migrate
+from holdfast.hosting.storage.backup_lock import LOCK, keeping
+from holdfast.hosting.store import instance, migrate
 from holdfast.hosting.store.sealing import INSTANCE_FILE
 from holdfast.hosting.store.tables import repositories
 from holdfast.hosting.webhooks import only_one

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, literal, select, union_all
 
-from holdfast.hosting.globs import compile_glob
+from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.deliveries import add_waiting
 from holdfast.hosting.store.statement import Bare, Link, Statement

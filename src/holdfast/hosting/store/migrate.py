@@ -8,8 +8,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError as DriverError
 
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
-from holdfast.hosting.faults import is_outage
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.faults import is_outage
 
 __all__ = ["knows", "latest", "lock", "revision", "upgrade"]
 

@@ -19,10 +19,10 @@ import structlog
 
 from holdfast.hosting import metrics
 from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingError, Missing
-from holdfast.hosting.faults import is_outage
 from holdfast.hosting.host import Host
 from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
+from holdfast.hosting.store.faults import is_outage
 from holdfast.hosting.store.outbox import Held, Pause, Result, Waiting
 from holdfast.hosting.webhooks.client import Client
 from holdfast.hosting.webhooks.composing import MessageOf, Try, compose

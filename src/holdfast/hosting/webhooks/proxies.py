@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from holdfast.hosting.errors import DeliveryFailed
-from holdfast.hosting.globs import Glob, compile_glob
+from holdfast.hosting.git.globs import Glob, compile_glob
 from holdfast.hosting.webhooks.exchange import Exchange
 from holdfast.hosting.webhooks.targets import Target
 from holdfast.redacted_repr import redacted

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 import msgspec
 
-from holdfast.hosting import moving, protection
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api import contents_write
 from holdfast.hosting.api.opening import git_of
@@ -20,6 +19,7 @@ from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import protections
 from holdfast.web.acting import act
 from holdfast.web.code.spot import Spot, find_spot, rest_of
@@ -80,11 +80,11 @@ def entry_at(spot: Spot, *, is_text: bool = True) -> Entry:
 def barrier(call: Call, place: Place, branch: str, path: str) -> str:
     """Say why somebody may not write a file to a branch, before they begin; empty when they may."""
     rules = protections.protections_of(call.host.database, place.repository)
-    rule = protection.matching(rules, branch)
+    rule = branch_protection.matching(rules, branch)
     if rule is None:
         return ""
-    teams = moving.teams_in(call.host, call.user, place.repository)
-    if protection.may_commit(rule, call.user, teams, path or "\n") is None:
+    teams = ref_changes.teams_in(call.host, call.user, place.repository)
+    if branch_protection.may_commit(rule, call.user, teams, path or "\n") is None:
         return ""
     return f"The branch {branch} is protected, and you may not write to it. Save your changes to a new branch."
 

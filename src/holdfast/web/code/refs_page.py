@@ -6,7 +6,6 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from holdfast.hosting import protection
 from holdfast.hosting.api.branches import create_branch, delete_branch
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
@@ -17,6 +16,7 @@ from holdfast.hosting.guards import Place, signed_in
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.services import branch_protection
 from holdfast.hosting.store import protections
 from holdfast.web.acting import act, problem_with
 from holdfast.web.code.change_forms import check_branch_name
@@ -125,7 +125,7 @@ def list_page(
                 address=choice_of(repo, spot, spot.kind, ref, "src").address,
                 last=None if commit is None else told[commit.id],
                 is_default=kind == "branch" and ref.name == default,
-                is_protected=protection.matching(rules, ref.name) is not None,
+                is_protected=branch_protection.matching(rules, ref.name) is not None,
                 archive="" if commit is None else f"/api/v1/repos/{full_name}/archive/{commit.id}",
                 compare=f"{root}/compare/{sides}" if is_linkable(ref) and ref.name != default else "",
                 telling=telling_of(repo, ref, kind),

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from starlette.requests import cookie_parser
 
-from holdfast.hosting import passwords
 from holdfast.hosting.api.admin import EditUserOption
 from holdfast.hosting.errors import HostingError, TooManyGuesses
 from holdfast.hosting.guards import signed_in
@@ -13,6 +12,7 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.decoders import checked
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, administration, sessions
 from holdfast.secret import Secret
 from holdfast.web.pages import go

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from holdfast.hosting import repositories
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import NewIssue

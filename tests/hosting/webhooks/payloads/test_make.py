@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from holdfast.hosting import repositories
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories
 from holdfast.hosting.store import comments, issues, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import Event, record

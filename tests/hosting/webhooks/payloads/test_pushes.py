@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting import moving, repositories
 from holdfast.hosting.git.program import run
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.repositories import Repository, find_repository
 from holdfast.hosting.webhooks.payloads import payload_of
@@ -198,7 +198,7 @@ def test_of_very_many_refs_the_last_are_told_briefly(harbour: Harbour) -> None:
     """A webhook must not make a push of thousands of branches wait for git thousands of times."""
     add_hook(harbour.host.database, harbour.ada, events="push")
     old = harbour.git.commit("a", "one\n")
-    names = [f"refs/heads/b{number:03}" for number in range(moving.WHOLE + 1)]
+    names = [f"refs/heads/b{number:03}" for number in range(ref_changes.WHOLE + 1)]
     harbour.push(*(f"main:{name}" for name in names))
     harbour.git.commit("b", "two\n")
     new = harbour.git.commit("b", "three\n")

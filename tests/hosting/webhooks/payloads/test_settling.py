@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting import repositories
 from holdfast.hosting.host import Host
+from holdfast.hosting.services import repositories
 from holdfast.hosting.store import administration, comments, issues
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.events import record

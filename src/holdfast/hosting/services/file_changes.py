@@ -1,0 +1,254 @@
+"""Changes of files: what somebody asks for, whether it can be done on top of a commit, and what comes of it.
+
+All checks of a request look at the commit it is made on top of, before anything changes; then the changes are made
+in order, and what they do to one another is checked as well. The texts are those clients of this API know.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from holdfast.hosting.errors import FileExists, FileRefused, NoSuchObject, ShaMismatch
+from holdfast.hosting.git import paths, special_files
+from holdfast.hosting.git.commits import find_commit
+from holdfast.hosting.git.names import is_id, well_formed
+from holdfast.hosting.git.rows import Folder
+from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
+from holdfast.hosting.git.writing import Draft, Nowhere, Spot
+from holdfast.hosting.lfs.file_conversion import Content
+from holdfast.hosting.services.file_conditions import Condition
+
+__all__ = ["OPERATIONS", "Applied", "Base", "FileChange", "Operation", "apply", "cleaned", "default_message"]
+
+Operation = Literal["create", "update", "upload", "rename", "delete"]
+OPERATIONS: Final[tuple[Operation, ...]] = ("create", "update", "upload", "rename", "delete")
+FILE: Final = 0o100644
+PROGRAM: Final = 0o100755
+LONGEST_TARGET: Final = 4095
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+WORDS: Final = {"create": "Add", "delete": "Delete"}
+FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
+LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
+FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file [path: {}]"  # noqa: RUF001
+EXISTS: Final = "repository file already exists [path: {}]"
+
+
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of one file; `from_path` is where it lay before, and the same as `path` when it stays there."""
+
+    operation: Operation
+    path: str
+    from_path: str = ""
+    content: Content | None = None
+    sha: str = ""
+    last_commit_id: str = ""
+    mode: int | None = None
+    condition: Condition | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether the file gets another path."""
+        return self.from_path != self.path
+
+
+class Base(msgspec.Struct, frozen=True):
+    """What changes are made on top of: a commit and its tree, or nothing in an empty repository."""
+
+    commit: str | None
+    root: Folder
+
+
+class Applied(msgspec.Struct):
+    """The tree that came of some changes, and for each what lies at its path then, unless it was deleted."""
+
+    root: Folder
+    spots: list[Spot | None] = msgspec.field(default_factory=list)
+
+
+def clean(path: str, *, new: bool = False) -> str:
+    """Clean a path, and refuse one that no file can have; a new one has to be text."""
+    made = paths.clean(path)
+    if not paths.may_hold_file(made) or (new and well_formed(made) != made):
+        shown = path if len(path) <= paths.LONGEST_PATH else f"{path[: paths.LONGEST_PATH]}…"
+        raise FileRefused(f"path contains a malformed path component [path: {shown}]")
+    return made
+
+
+def cleaned(change: FileChange) -> FileChange:
+    """Return a change with its paths cleaned."""
+    is_there = change.operation in {"update", "delete"} or (change.condition and change.condition.needs_file)
+    stays = is_there and not change.from_path
+    path = clean(change.path, new=not stays)
+    return FileChange(
+        operation=change.operation,
+        path=path,
+        from_path=clean(change.from_path) if change.from_path else path,
+        content=change.content,
+        sha=change.sha,
+        last_commit_id=change.last_commit_id,
+        mode=change.mode,
+        condition=change.condition,
+    )
+
+
+def quoted(path: str) -> str:
+    """Return a path for a sentence; one with control characters is quoted as git does, so that it has no lines."""
+    if not CONTROL.search(path):
+        return path
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return '"' + CONTROL.sub(lambda found: f"\\{ord(found[0]):03o}", escaped) + '"'
+
+
+def default_message(changes: Sequence[FileChange]) -> str:
+    """Say which files are added, updated and deleted."""
+    words: dict[str, list[str]] = {"Add": [], "Update": [], "Delete": []}
+    for change in changes:
+        words[WORDS.get(change.operation, "Update")].append(quoted(well_formed(change.path)))
+    return "\n".join([f"{word} {', '.join(named)}" for word, named in words.items() if named])
+
+
+def apply(
+    draft: Draft, base: Base, changes: Sequence[FileChange], keep: Callable[[FileChange, Spot | None], str]
+) -> Applied:
+    """Check the changes against the base, then make them in order; `keep` writes what a file holds."""
+    for change in changes:
+        if change.condition is not None:
+            change.condition.check(change.path, file_at(draft, base.root, change.path))
+    if base.commit is not None:
+        for change in changes:
+            check_source(draft, base, change)
+            if change.operation != "delete":
+                check_target(draft, base.root, change)
+    made = Applied(base.root)
+    seen: set[str] = set()
+    for change in changes:
+        if change.operation != "delete" and made.root is not base.root:
+            check_target(draft, made.root, change)
+        make(draft, made, change, keep, again=change.path in seen)
+        seen.add(change.path)
+    return made
+
+
+def file_at(draft: Draft, root: Folder, path: str) -> str | None:
+    """Return the blob of the file at a path; None when there is none, whatever else lies there."""
+    found = draft.find(root, path)
+    return None if isinstance(found, Nowhere) or found.mode in {DIRECTORY, SUBMODULE} else found.id
+
+
+def check_source(draft: Draft, base: Base, change: FileChange) -> None:
+    """Ask that the file to change is there, and is the one the caller last saw."""
+    if change.operation == "create":
+        return
+    found = draft.find(base.root, change.from_path)
+    if isinstance(found, Nowhere):
+        if change.operation != "upload":
+            raise missing(found)
+        if change.sha:
+            raise mismatch(change.sha, "")
+        return
+    if change.sha:
+        if change.sha != found.id:
+            raise mismatch(change.sha, found.id)
+    elif change.last_commit_id:
+        check_unchanged(draft, base, change, found)
+    elif change.operation != "upload":
+        raise FileRefused("a SHA or commit ID must be proved when updating a file")
+    if found.mode == DIRECTORY and (change.operation == "delete" or change.moves):
+        raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
+
+
+def check_unchanged(draft: Draft, base: Base, change: FileChange, found: Spot) -> None:
+    """Ask that a path is as it was in the commit the caller knows."""
+    known = find_commit(draft.repo, change.last_commit_id) if is_id(change.last_commit_id) else None
+    before = None if known is None else draft.find(draft.folder(known.tree), change.from_path)
+    if before != found:
+        raise ShaMismatch(f"commit id does not match [given: {change.last_commit_id}, expected: {base.commit}]")
+
+
+def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
+    """Ask that a file can lie where it is to be."""
+    spots = draft.way(root, change.path).spots
+    parts = change.path.split("/")
+    for count, found in enumerate(spots[: len(parts) - 1], 1):
+        if found.mode != DIRECTORY:
+            raise FileRefused(FILE_IN_THE_WAY.format("/".join(parts[:count])))
+    if len(spots) < len(parts):
+        return
+    found = spots[-1]
+    is_new = change.moves or change.operation in {"create", "rename"}
+    if found.mode == SYMLINK and (is_new or change.mode != SYMLINK):
+        raise FileRefused(LINK_IN_THE_WAY.format(change.path))
+    if found.mode == DIRECTORY:
+        raise FileRefused(FOLDER_IN_THE_WAY.format(change.path))
+    if is_new:
+        raise FileExists(EXISTS.format(change.path))
+
+
+def make(
+    draft: Draft,
+    made: Applied,
+    change: FileChange,
+    keep: Callable[[FileChange, Spot | None], str],
+    *,
+    again: bool,
+) -> None:
+    """Make one change on top of those before it."""
+    before = draft.find(made.root, change.from_path)
+    source = None if isinstance(before, Nowhere) else before
+    if again:
+        raise FileRefused(f"path is changed more than once in one request [path: {change.path}]")
+    if change.operation in {"delete", "rename"} and isinstance(before, Nowhere):
+        raise missing(before)
+    if change.operation == "delete":
+        made.root = draft.remove(made.root, change.path)
+        made.spots.append(None)
+        return
+    if source is not None and source.mode == DIRECTORY:
+        raise FileRefused(f"path is a directory, and only files can be changed [path: {change.from_path}]")
+    mode = mode_of(change, source)
+    if mode == SYMLINK and not paths.may_hold_link(change.path):
+        raise FileRefused(f"path contains a malformed path component [path: {change.path}]")
+    check_content(change, mode)
+    at = keep(change, source)
+    root = made.root
+    if source is not None and change.moves:
+        root = draft.remove(root, change.from_path)
+    made.root = draft.put(root, change.path, mode, at)
+    made.spots.append(Spot(mode, at))
+
+
+def check_content(change: FileChange, mode: int) -> None:
+    """Ask that a link leads somewhere, and that a file git reads for itself does nobody harm."""
+    if change.content is None:
+        return
+    if mode == SYMLINK:
+        target = change.content.beginning(LONGEST_TARGET + 1)
+        if not 0 < len(target) <= LONGEST_TARGET or b"\0" in target:
+            raise FileRefused(f"[Content]: a symbolic link needs a target of 1 to {LONGEST_TARGET} bytes")
+    elif special_files.is_special(change.path):
+        problem = special_files.problem_with(change.path, change.content.beginning(special_files.LARGEST + 1))
+        if problem is not None:
+            raise FileRefused(f"[Content]: git would refuse {change.path}: {problem}")
+
+
+def mode_of(change: FileChange, source: Spot | None) -> int:
+    """Decide what mode a file gets: the one asked for, or what it had as far as that makes sense."""
+    if change.operation == "rename" and source is not None:
+        if change.mode is not None and source.mode == SUBMODULE:
+            raise FileRefused(f"[Mode]: a submodule keeps its mode [path: {change.from_path}]")
+        return source.mode if change.mode is None else change.mode
+    if change.mode is not None:
+        return change.mode
+    return PROGRAM if source is not None and source.mode == PROGRAM and change.operation != "create" else FILE
+
+
+def missing(found: Nowhere) -> NoSuchObject:
+    """Say that there is nothing at a path."""
+    return NoSuchObject(f"object does not exist [id: , rel_path: {found.path}]")
+
+
+def mismatch(given: str, expected: str) -> ShaMismatch:
+    """Say that a file is another one than the caller thinks."""
+    return ShaMismatch(f"sha does not match [given: {given}, expected: {expected}]")

@@ -1,0 +1,505 @@
+"""Commits changes of files to a branch for people, many at a time, so that none is lost and each is told of.
+
+Everybody who commits to a repository waits for a turn; whoever gets it makes the commits of all who wait, one on
+top of the other. What is about to move is in the database and all objects are on the disk before a ref moves, and
+the ref is on the disk and the events are recorded before anybody is answered. When a push was faster, the checks
+run again on what it left.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+import msgspec
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.errors import (
+    FileRefused,
+    GoneMeanwhile,
+    HostingError,
+    NoSuchRef,
+    Outdated,
+    PushRefused,
+    RefBusy,
+    RefMoved,
+)
+from holdfast.hosting.git import loose, moves, refs
+from holdfast.hosting.git.changes import Change, Changes, Status
+from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
+from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.repository import Repo, locked, open_repository
+from holdfast.hosting.git.rows import Folder
+from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
+from holdfast.hosting.git.writing import Draft, Nowhere, Spot
+from holdfast.hosting.host import Host
+from holdfast.hosting.lfs.file_conversion import Content, inflated, is_large
+from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.services import branch_protection, file_changes, ref_changes
+from holdfast.hosting.services.file_changes import Applied, Base, FileChange
+from holdfast.hosting.services.ref_changes import BRANCHES, Announced
+from holdfast.hosting.storage.batch_queue import Job
+from holdfast.hosting.store import commit_keys, lfs, protections, updates
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.protections import Protection
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.updates import Move
+
+__all__ = ["CommitRequest", "Committed", "FileResult", "commit_files"]
+
+# How often others may move a branch between our reading it and our moving it, before we give up.
+TRIED: Final = 20
+
+
+class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants committed; empty branches stand for the default branch and for `branch`."""
+
+    repository: Repository
+    actor: Account
+    changes: Sequence[FileChange]
+    author: Signature
+    committer: Signature
+    message: str = ""
+    branch: str = ""
+    new_branch: str = ""
+    force: bool = False
+    signoff: bool = False
+    expected_head: str = ""
+    dry_run: bool = False
+    key: Key | None = None
+
+    @property
+    def source(self) -> str:
+        """The branch it is made on top of."""
+        return self.branch or self.repository.default_branch
+
+    @property
+    def target(self) -> str:
+        """The branch that gets the commit."""
+        return self.new_branch or self.branch or self.repository.default_branch
+
+
+class FileResult(msgspec.Struct, frozen=True):
+    """What lies at a path after a commit, and what the commit has to do with it."""
+
+    entry: Entry
+    is_new: bool
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit that was made, or that would have been; a file that was deleted has no result."""
+
+    commit: Commit
+    branch: str
+    files: tuple[FileResult | None, ...]
+    known: Mapping[str, Content] = field(default_factory=dict, compare=False)
+    """What the files hold, by their blobs, as far as that is in memory."""
+    is_made: bool = True
+    """Whether it is there; one that was only tried out is not, nor is anything of it."""
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A commit that is ready: the move that leads to it, and the large files it points to."""
+
+    move: Move
+    committed: Committed
+    pointers: tuple[Pointer, ...]
+
+
+Waiting = Job[CommitRequest, Committed]
+
+
+class Batch(msgspec.Struct):
+    """Commits that are made together: where the branches are once they are, and what protects them."""
+
+    host: Host
+    repository: Repository
+    repo: Repo
+    draft: Draft
+    rules: list[Protection]
+    heads: dict[str, str | None] = msgspec.field(default_factory=dict)
+    known: dict[str, Content] = msgspec.field(default_factory=dict)
+
+    def head(self, branch: str) -> str | None:
+        """Return where a branch is, counting the commits that are ready."""
+        if branch not in self.heads:
+            self.heads[branch] = refs.target(self.repo, BRANCHES + branch)
+        return self.heads[branch]
+
+    def is_empty(self) -> bool:
+        """Tell whether there is no branch and no tag, counting the commits that are ready."""
+        return not any(self.heads.values()) and refs.is_empty(self.repo)
+
+
+def commit_files(host: Host, request: CommitRequest) -> Committed:
+    """Commit changes of files to a branch, or find out what would come of it."""
+    repository = request.repository
+    changes = [file_changes.cleaned(change) for change in request.changes]
+    wanted = msgspec.structs.replace(request, changes=changes)
+    if request.dry_run:
+        return prepare(open_batch(host, repository), wanted).committed
+    # What is small is written with the trees; what is not is written before the turn comes, so that nobody waits.
+    large = [change for change in changes if change.content is not None and change.content.small is None]
+    if large and (wanted.key is None or commit_keys.find_key(host.database, repository, wanted.key) is None):
+        write_ahead(open_batch(host, repository), wanted, large)
+    made: Committed = host.turns.take(repository.id, wanted, partial(commit_all, host))
+    host.pushed.add(repository.id)
+    return made
+
+
+def write_ahead(batch: Batch, request: CommitRequest, large: Sequence[FileChange]) -> None:
+    """Write what some of the files hold; nothing if the request is refused."""
+    checked = check(batch, request, lambda _base, _change, _source: ref_changes.zero_id(request.repository))
+    for change in large:
+        keep(batch, checked.base, change, None, [], ahead=True)
+
+
+def open_batch(host: Host, repository: Repository) -> Batch:
+    """Start a batch on what is there."""
+    repo = open_repository(host.folders.path(repository.id))
+    return Batch(host, repository, repo, Draft(repo), protections.protections_of(host.database, repository))
+
+
+def commit_all(host: Host, jobs: Sequence[Waiting]) -> None:
+    """Make the commits of all who wait for a repository.
+
+    It is held against everybody else who commits to it: threads, processes, and machines that share the database.
+    """
+    repository = jobs[0].wanted.repository
+    folder = host.folders.path(repository.id)
+    with host.database.holding(repository.id), locked(folder):
+        left = jobs
+        for _ in range(TRIED):
+            attempt(open_batch(host, repository), left)
+            left = [job for job in left if not job.is_done]
+            if not left:
+                return
+    for job in left:
+        job.error = RefBusy(f"{BRANCHES}{job.wanted.target} is moved by others all the time; try again")
+
+
+def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
+    """Make as many of the commits as can be made; those whose branch somebody else has moved stay undone."""
+    ready: list[tuple[Waiting, Prepared]] = []
+    replayed: dict[tuple[int, str], Waiting] = {}
+    for job in jobs:
+        try:
+            key = job.wanted.key
+            if key is not None:
+                done = replay(batch, job.wanted, key)
+                if done is not None:
+                    job.result = done
+                    continue
+                if (key.user_id, key.name) in replayed:
+                    continue  # the same key twice in one batch: the second finds the first one's commit next time
+                replayed[key.user_id, key.name] = job
+            prepared = prepare(batch, job.wanted)
+        except HostingError as error:
+            job.error = error
+        else:
+            batch.heads[prepared.committed.branch] = prepared.move.new
+            ready.append((job, prepared))
+    if ready:
+        land(batch, ready)
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
+
+    base: Base
+    applied: Applied
+    current: str | None
+
+
+def check(
+    batch: Batch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
+) -> Checked:
+    """Check a request against the branch as it is now."""
+    source, target = request.source, request.target
+    head = batch.head(source)
+    if head is None and not batch.is_empty():
+        text = f"branch does not exist [repo_id: {request.repository.id} name: {source}]"
+        raise NoSuchRef(text)
+    if request.expected_head and request.expected_head != (head or ""):
+        raise Outdated(f"the branch {source} is at {head or 'nothing'}, not at {request.expected_head}")
+    is_new = target != source
+    current = batch.head(target)
+    if is_new and current is not None and not request.force:
+        raise FileRefused(f"branch already exists [name: {target}]")
+    if current is None:
+        refs.check_new_branch(target)
+    if not is_new and batch.rules:
+        check_protected_files(batch, request)
+    draft = batch.draft
+    base = Base(head, draft.empty() if head is None else draft.root(head))
+    applied = file_changes.apply(
+        draft, base, request.changes, lambda change, source: keep_file(base, change, source)
+    )
+    return Checked(base, applied, current)
+
+
+def prepare(batch: Batch, request: CommitRequest) -> Prepared:
+    """Check a request, and add its trees and its commit to the draft."""
+    draft = batch.draft
+    pointers: list[Pointer] = []
+    checked = check(
+        batch,
+        request,
+        lambda base, change, source: keep(batch, base, change, source, pointers, dry=request.dry_run),
+    )
+    base, applied, current = checked.base, checked.applied, checked.current
+    before = None if base.commit is None else base.root
+    files = [
+        None if spot is None else result_of(batch, before, change.path, spot)
+        for change, spot in zip(request.changes, applied.spots, strict=True)
+    ]
+    made = draft.commit(
+        draft.tree(applied.root),
+        () if base.commit is None else (base.commit,),
+        author=request.author,
+        committer=request.committer,
+        message=full_message(request),
+    )
+    target = request.target
+    move = Move(BRANCHES + target, current or ref_changes.zero_id(request.repository), made)
+    if batch.rules:
+        check_rules(batch, request, move, base, current)
+    commit = parse_commit(made, draft.content(made))
+    committed = Committed(commit, target, tuple(files), batch.known, is_made=not request.dry_run)
+    return Prepared(move, committed, tuple(pointers))
+
+
+def result_of(batch: Batch, before: Folder | None, path: str, spot: Spot) -> FileResult:
+    """Tell what lies at a path, compared with the tree before."""
+    old = Nowhere(path) if before is None else batch.draft.find(before, path)
+    known = batch.known.get(spot.id)
+    entry = batch.draft.entry(path, spot) if known is None else Entry(raw(path), spot.mode, spot.id, known.size)
+    return FileResult(entry, isinstance(old, Nowhere), old != spot)
+
+
+def full_message(request: CommitRequest) -> str:
+    """Return the message as it is stored."""
+    message = (request.message or file_changes.default_message(request.changes)).strip() + "\n"
+    if request.signoff:
+        message += f"\nSigned-off-by: {request.committer.name} <{request.committer.email}>"
+    return message
+
+
+def keep(
+    batch: Batch,
+    base: Base,
+    change: FileChange,
+    source: Spot | None,
+    pointers: list[Pointer],
+    *,
+    ahead: bool = False,
+    dry: bool = False,
+) -> str:
+    """Write what a file holds and return the id of its blob; large files go where the attributes send them.
+
+    What is small goes with the trees, unless it is to be written `ahead` of them; a `dry` run writes nothing.
+    """
+    host, repo, durable = batch.host, batch.repo, batch.host.settings.durable_writes
+    content = change.content or Content(b"")
+    large = change.mode != SYMLINK and is_large(batch.draft, base.commit, base.root, change.path)
+    if change.operation == "rename" and source is not None:
+        was_large = is_large(batch.draft, base.commit, base.root, change.from_path)
+        if type_of(source.mode) != "file" or change.mode == SYMLINK or large == was_large:
+            return source.id
+        found = inflated(host, batch.repository, repo, source.id) if was_large else None
+        if was_large and found is None:
+            return source.id
+        content = found or Content(repo.read(source.id, "blob"))
+    large = large and not content.is_pointer()
+    if dry:
+        kept = Content(content.described().format()) if large else content
+        batch.known[kept.blob_id] = kept
+        return kept.blob_id
+    if large:
+        blob, pointer = content.pointer(host, repo)
+        pointers.append(pointer)
+        return blob
+    small = None if ahead else content.small
+    if small is None:
+        return content.blob(repo, durable=durable)
+    blob = batch.draft.blob(small)
+    batch.known[blob] = content
+    return blob
+
+
+def check_protected_files(batch: Batch, request: CommitRequest) -> None:
+    """Ask the rule of the branch about each file."""
+    rule = branch_protection.matching(batch.rules, request.target)
+    if rule is None:
+        return
+    teams = ref_changes.teams_in(batch.host, request.actor, request.repository)
+    for change in request.changes:
+        reason = branch_protection.may_commit(rule, request.actor, teams, change.path)
+        if reason is not None:
+            raise PushRefused(reason)
+
+
+def check_rules(batch: Batch, request: CommitRequest, move: Move, base: Base, current: str | None) -> None:
+    """Ask the rule of the branch about its move, as for a push."""
+    if branch_protection.matching(batch.rules, request.target) is None:
+        return
+    paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
+
+    def about(one: Move) -> branch_protection.Change:
+        known = branch_protection.Change(request.target, False, lambda: False, lambda: paths, lambda: one.new)
+        if request.dry_run and base.commit is not None and base.commit != current:
+            # git is asked about the commit it would be made on top of: it does not know the one that would be.
+            below = ref_changes.described(
+                batch.repo, msgspec.structs.replace(one, new=base.commit), request.repository.default_branch
+            )
+            return replace(known, is_forced=below.is_forced, paths=lambda: [*below.paths(), *paths])
+        if not request.dry_run and (one.creates or base.commit is None or base.commit != current):
+            # What is compared with another branch is asked of git, which only knows what is on the disk.
+            batch.draft.write(durable=batch.host.settings.durable_writes)
+            return ref_changes.described(batch.repo, one, request.repository.default_branch)
+        return known
+
+    refused = ref_changes.check_rules(batch.host, request.repository, request.actor, [move], about)
+    if refused:
+        raise PushRefused(refused[0][1])
+
+
+def replay(batch: Batch, request: CommitRequest, key: Key) -> Committed | None:
+    """Return what was made under a key before; nothing when that never happened."""
+    used = commit_keys.find_key(batch.host.database, request.repository, key)
+    if used is None:
+        return None
+    if used.fingerprint != key.fingerprint:
+        raise FileRefused("the Idempotency-Key was used for another request")
+    if not used.is_done and not ref_changes.has_moved(batch.repo, used.move):
+        with batch.host.database.write() as connection:
+            updates.forget(connection, [used.update_id])
+        return None
+    commit = read_commit(batch.repo, used.move.new)
+    root = batch.draft.folder(commit.tree)
+    before = None if not commit.parents else batch.draft.folder(read_commit(batch.repo, commit.parents[0]).tree)
+    files: list[FileResult | None] = []
+    for change in request.changes:
+        found = None if change.operation == "delete" else batch.draft.find(root, change.path)
+        if found is None or isinstance(found, Nowhere):
+            files.append(None)
+        else:
+            files.append(result_of(batch, before, change.path, found))
+    return Committed(commit, used.move.ref.removeprefix(BRANCHES), tuple(files))
+
+
+def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
+    """Write the objects, announce the commits, move the branches, and record what has moved."""
+    host, repo, repository = batch.host, batch.repo, batch.repository
+    durable = host.settings.durable_writes
+    written = batch.draft.write(durable=durable)
+    if durable:
+        loose.keep_before(written)
+    numbers, linked = announce(host, repository, ready)
+    landed: list[tuple[Waiting, Prepared, int]] = []
+    lost: list[int] = []
+    names: list[str] = []
+    try:
+        by_ref: dict[str, list[tuple[Waiting, Prepared, int]]] = {}
+        for (job, prepared), number in zip(ready, numbers, strict=True):
+            by_ref.setdefault(prepared.move.ref, []).append((job, prepared, number))
+        for ref, group in by_ref.items():
+            old, new = group[0][1].move.old, group[-1][1].move.new
+            try:
+                names.append(moves.replace(repo, ref, old if old.strip("0") else None, new))
+            except RefMoved:
+                lost += [number for _, _, number in group]
+            except HostingError as error:
+                lost += [number for _, _, number in group]
+                for job, _, _ in group:
+                    job.error = error
+            else:
+                landed += group
+    except BaseException:
+        # What has moved stays announced, so that somebody records it later.
+        lost = [number for number in numbers if all(number != landed_number for _, _, landed_number in landed)]
+        raise
+    finally:
+        if lost:
+            needed = {pointer.oid for _, prepared, _ in landed for pointer in prepared.pointers}
+            forget(host, repository, lost, linked - needed)
+    if not landed:
+        return
+    if durable:
+        loose.sync_names(names)
+    landed.sort(key=lambda one: one[2])
+    told = [
+        Announced(job.wanted.actor.id, [number], [one.move], commits_of(one), files_of(job.wanted, one))
+        for job, one, number in landed
+    ]
+    ref_changes.settle_all(host, repository, told, durable=False)
+    for job, prepared, _ in landed:
+        job.result = prepared.committed
+
+
+def commits_of(prepared: Prepared) -> tuple[Commit, ...] | None:
+    """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
+    commit = prepared.committed.commit
+    return (commit,) if commit.parents == (prepared.move.old,) else None
+
+
+def files_of(request: CommitRequest, prepared: Prepared) -> Changes | None:
+    """Return what a commit of one file changed; of others that is read when somebody wants to know."""
+    if commits_of(prepared) is None or len(request.changes) != 1:
+        return None
+    change, result = request.changes[0], prepared.committed.files[0]
+    if change.operation == "rename" or change.moves:
+        return None
+    status: Status = "removed" if result is None else "added" if result.is_new else "modified"
+    if result is not None and not result.is_changed:
+        return Changes(())
+    return Changes((Change(raw(change.path), status, 0, 0, "", ""),))
+
+
+def announce(
+    host: Host, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+) -> tuple[list[int], set[str]]:
+    """Write down what is about to move, the keys it was asked for under, and the large files it leads to.
+
+    Returns the numbers of the announcements, and which large files the repository did not have before. When the
+    repository or somebody who commits to it is not there any more, that is said.
+    """
+    try:
+        return write_down(host, repository, ready)
+    except (IntegrityError, sqlite3.IntegrityError) as error:
+        raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
+
+
+def write_down(
+    host: Host, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+) -> tuple[list[int], set[str]]:
+    """Write what `announce` does, unless what it is about is gone."""
+    pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
+    made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
+    if not pointers and all(job.wanted.key is None for job, _ in ready):
+        with host.database.quick_write() as link:
+            return updates.add_moves(link, repository, made, under_lock=True), set()
+    with host.database.write() as connection:
+        numbers = updates.add_moves(connection, repository, made, under_lock=True)
+        keys = [
+            (job.wanted.key, number)
+            for (job, _), number in zip(ready, numbers, strict=True)
+            if job.wanted.key is not None
+        ]
+        if keys:
+            commit_keys.forget_old(connection)
+            commit_keys.add_keys(connection, repository, keys)
+        linked = lfs.add_links(connection, repository, pointers) if pointers else set()
+    return numbers, linked
+
+
+def forget(host: Host, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
+    """Take back the announcements of what did not happen, and the large files nothing leads to."""
+    with host.database.write() as connection:
+        updates.forget(connection, numbers)
+        if linked:
+            lfs.remove_links(connection, repository, linked)

@@ -1,0 +1,80 @@
+"""Whether the service can do its work: the database, its shape, the data folder, and what waits to be sent."""
+
+import os
+import tempfile
+import time
+from functools import lru_cache
+from pathlib import Path
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.host import Host
+from holdfast.hosting.metrics import Gauge
+from holdfast.hosting.store import instance, migrate, outbox
+
+__all__ = ["gauges", "problems"]
+
+log = structlog.get_logger(__name__)
+
+
+@lru_cache(maxsize=1)
+def expected() -> str:
+    """Return the revision this version expects; looking for it reads every migration."""
+    return migrate.latest()
+
+
+def problems(host: Host) -> dict[str, str]:
+    """Return what is wrong, by part: `database`, `migrations`, `data`; nothing when all is well."""
+    found = {}
+    try:
+        revision = migrate.revision(host.database)
+    except (SQLAlchemyError, DatabaseError):
+        found["database"] = "does not answer"
+    else:
+        if revision != expected():
+            found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected()}"
+    problem = folder_problem(host.settings.data)
+    if not problem and not found:
+        problem = instance_problem(host)
+    if problem:
+        found["data"] = problem
+    return found
+
+
+def instance_problem(host: Host) -> str:
+    """Say that the data folder is not the database's; an empty text when it is."""
+    try:
+        return "does not belong to the database; the log says more" if logged_mismatch(host) else ""
+    except (SQLAlchemyError, DatabaseError):
+        return ""  # told as a problem of the database the next time
+
+
+def logged_mismatch(host: Host) -> bool:
+    """Tell whether the data folder is not the database's, and log why; the reason names paths."""
+    reason = instance.mismatch(host.database, host.settings)
+    if reason:
+        log.error("the data folder does not belong to the database", reason=reason)
+    return bool(reason)
+
+
+def gauges(host: Host) -> tuple[Gauge, ...]:
+    """Look at what is to be watched: how much waits for the receivers of webhooks, and for how long already."""
+    queue = outbox.queue(host.database)
+    waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
+    return (
+        Gauge("holdfast_deliveries_waiting", "Deliveries to webhooks that wait", queue.length),
+        Gauge("holdfast_deliveries_oldest_seconds", "For how long the oldest of them has waited", waited),
+    )
+
+
+def folder_problem(folder: Path) -> str:
+    """Say why nothing can be written to a folder; an empty text when it can."""
+    try:
+        descriptor, path = tempfile.mkstemp(prefix=".ready-", dir=folder)
+        os.close(descriptor)
+        Path(path).unlink()
+    except OSError as error:
+        return f"cannot be written to: {error.strerror}"
+    return ""

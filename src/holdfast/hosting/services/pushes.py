@@ -1,0 +1,118 @@
+"""What a push means: judged by the rules before a ref moves, announced, moved and recorded."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
+from holdfast.hosting.git.repository import locked, open_repository
+from holdfast.hosting.git_server.receive_pack import Pushed
+from holdfast.hosting.host import Host
+from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
+from holdfast.hosting.services import branch_protection, ref_changes
+from holdfast.hosting.store import lfs, updates
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.faults import is_outage
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.updates import Move
+
+__all__ = ["Pushing"]
+
+# How many files without an object are looked for, and how many are named.
+MOST_MISSING: Final = 1000
+PATHS_NAMED: Final = 5
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Pushing:
+    """One push of somebody's to a repository; `judge` and `move` are what git's side calls, in a thread."""
+
+    host: Host
+    repository: Repository
+    actor: Account
+
+    def judge(self, push: Push) -> list[Refusal]:
+        """Ask the rules which refs must stay as they are; one that is protected refuses the whole push."""
+        moves = push.changes
+        default = self.repository.default_branch
+
+        def about(move: Move) -> branch_protection.Change:
+            return branch_protection.Change(
+                move.ref.removeprefix(ref_changes.BRANCHES),
+                move.deletes,
+                lambda: not push.is_fast_forward(move),
+                lambda: sorted(push.changed_paths(move, base=f"refs/heads/{default}")),
+                # Nobody's keys are known here, so no signature counts.
+                lambda: next(iter(push.commits(move, most=1)), None),
+            )
+
+        refused = ref_changes.check_rules(self.host, self.repository, self.actor, moves, about)
+        refusals = [Refusal(move.ref, reason) for move, reason in refused]
+        refusals += [
+            Refusal(move.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
+            for move in moves
+            if move.deletes and move.ref == f"refs/heads/{default}"
+        ]
+        return refusals or self.missing_large_files(push)
+
+    def missing_large_files(self, push: Push) -> list[Refusal]:
+        """Refuse a push whose LFS pointers lead to nothing here: nobody could clone it."""
+        if self.host.settings.allow_missing_lfs_objects:
+            return []
+        missing: set[str] = set()
+        for some in new_pointers(push):
+            oids = {pointer.oid for pointer in some.values()}
+            there = lfs.linked_sizes(self.host.database, self.repository, oids)
+            missing |= {blob for blob, pointer in some.items() if pointer.size and pointer.oid not in there}
+            if len(missing) > MOST_MISSING:
+                break
+        paths = paths_of(push, missing, most=PATHS_NAMED + 1) if missing else []
+        if not paths:
+            return []
+        named = ", ".join(paths[:PATHS_NAMED]) + (" and others" if len(paths) > PATHS_NAMED else "")
+        reason = (
+            f"the LFS objects of {named} are not here, so nobody could clone this; "
+            "run `git lfs push --all <remote>` first, and push again"
+        )
+        return [Refusal(change.ref, reason) for change in push.changes[:1]]
+
+    def move(self, pushed: Pushed) -> list[Refusal]:
+        """Write down what is about to move, move it, and record what has moved; return why other refs have not."""
+        host, repository = self.host, self.repository
+        folder = host.folders.existing(repository.id)
+        repo = open_repository(folder)
+        with host.database.holding(repository.id), locked(folder):
+            # To delete what is not there is no move: nobody is told of it, now or by a recovery.
+            moves = existing_deletes(repo, pushed.changes)
+            if not moves:
+                return []
+            numbers = updates.announce(host.database, repository, self.actor.id, moves)
+            try:
+                applied = apply_moves(repo, moves, atomic=pushed.atomic)
+            except (GitError, OSError):
+                # What was moved before it failed stays announced, for a recovery to record.
+                lost = [
+                    number
+                    for number, move in zip(numbers, moves, strict=True)
+                    if not ref_changes.has_moved(repo, move)
+                ]
+                ref_changes.forget(host, lost)
+                raise
+        if not applied.moved:
+            ref_changes.forget(host, numbers)
+        else:
+            try:
+                ref_changes.settle(host, repository, self.actor.id, numbers, applied.moved, options=pushed.options)
+            except Exception as error:  # the refs have moved, and a recovery records them
+                log.warning(
+                    "a push landed and could not be recorded",
+                    repository_id=repository.id,
+                    exc_info=None if is_outage(error) else error,
+                    error=type(error).__name__,
+                )
+            host.pushed.add(repository.id)
+        return list(applied.refusals)

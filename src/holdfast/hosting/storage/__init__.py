@@ -1,0 +1,1 @@
+"""Where repositories are stored, and how writers of one repository are serialized."""

@@ -1,0 +1,16 @@
+"""Names and addresses in commits."""
+
+from msgspec.structs import replace
+
+from holdfast.hosting.git.identities import commit_email, commit_name
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.database import Database
+
+
+def test_people_appear_as_they_want_to(database: Database) -> None:
+    """By full name without what git cannot keep, and with an address that stands for a hidden one."""
+    admin = accounts.find_user(database, "admin")
+    assert (commit_name(admin), commit_email(admin)) == ("admin", f"{admin.id}+admin@noreply.localhost")
+    known = replace(admin, full_name=" Ada <b>\n", email="ada@example.org")
+    assert (commit_name(known), commit_email(known)) == ("Ada b", "ada@example.org")
+    assert commit_email(replace(known, hides_email=True)).endswith("@noreply.localhost")

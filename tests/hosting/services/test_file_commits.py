@@ -1,0 +1,489 @@
+"""Commits by many at once: none is lost, each has its event, and what a crash leaves is settled."""
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import func, select
+
+from holdfast.hosting.errors import FileRefused, HostingError, NoSuchRef, Outdated, RefMoved, ShaMismatch
+from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.loose import object_id
+from holdfast.hosting.git.repository import locked, open_repository
+from holdfast.hosting.host import Host
+from holdfast.hosting.lfs import object_store
+from holdfast.hosting.lfs.file_conversion import Content
+from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.services import file_commits, maintenance, ref_changes, repositories
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest, Committed, commit_files
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.storage.batch_queue import MOST_AT_ONCE
+from holdfast.hosting.store import accounts, commit_keys, lfs, updates
+from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.repositories import Repository, repository_by_id
+from holdfast.hosting.store.tables import lfs_links, ref_updates
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import wait_for
+from tests.hosting.places import told
+
+ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
+
+
+@pytest.fixture
+def repository(host: Host) -> Repository:
+    """Make a repository with one commit."""
+    admin = accounts.find_user(host.database, "admin")
+    return repositories.create(host, admin, admin, NewRepository(name="notes"), {"a.txt": b"one\n"})
+
+
+def git(place: Path, *arguments: str) -> str:
+    """Ask the real git."""
+    return subprocess.run(["git", "-C", str(place), *arguments], check=True, capture_output=True).stdout.decode()
+
+
+def wanted(host: Host, repository: Repository, *changes: FileChange, **more: Any) -> CommitRequest:
+    """Put together a request of the administrator's."""
+    admin = accounts.find_user(host.database, "admin")
+    return CommitRequest(repository=repository, actor=admin, changes=changes, author=ADA, committer=ADA, **more)
+
+
+def put(path: str, content: bytes = b"", operation: Any = "upload", **more: Any) -> FileChange:
+    """Write a file."""
+    return FileChange(operation=operation, path=path, content=Content(content), **more)
+
+
+def pushes(host: Host) -> list[tuple[str, str]]:
+    """Return the pushes that were told of, in order."""
+    return [(details["before"], details["after"]) for kind, details in told(host.database) if kind == "push"]
+
+
+def log(host: Host, repository: Repository, branch: str = "main") -> list[str]:
+    """Return the commits of a branch after the first, oldest first."""
+    return git(host.folders.existing(repository.id), "rev-list", "--reverse", branch).split()[1:]
+
+
+def check_told(host: Host, repository: Repository) -> None:
+    """Ask that each commit was told of once, in order, and that the repository is sound."""
+    made = log(host, repository)
+    assert [after for _, after in pushes(host)] == made
+    assert updates.pending_updates(host.database) == []
+    git(host.folders.existing(repository.id), "fsck", "--strict")
+
+
+def test_writers_of_different_files_all_succeed(host: Host, repository: Repository) -> None:
+    """Sixteen threads write to one branch; every commit is there, with its file and its event."""
+
+    def write(name: str) -> None:
+        for number in range(6):
+            commit_files(host, wanted(host, repository, put(f"{name}/{number}", name.encode(), "create")))
+
+    threads = [threading.Thread(target=write, args=(f"writer-{number}",)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(log(host, repository)) == 96
+    assert len(git(host.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()) == 97
+    check_told(host, repository)
+
+
+def test_more_writers_than_one_turn_takes_all_succeed(host: Host, repository: Repository) -> None:
+    """While the repository is held by somebody else, more than one turn's worth of commits pile up."""
+    count = MOST_AT_ONCE + 8
+
+    def write(number: int) -> None:
+        commit_files(host, wanted(host, repository, put(f"f{number}", b"x", "create")))
+
+    threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
+    with locked(host.folders.existing(repository.id)):
+        threads[0].start()
+        wait_for(lambda: repository.id in host.turns._lines and not host.turns._lines[repository.id].waiting)
+        for thread in threads[1:]:
+            thread.start()
+        wait_for(lambda: len(host.turns._lines[repository.id].waiting) == count - 1)
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a commit waits for a turn that never comes"
+    assert len(log(host, repository)) == count
+    check_told(host, repository)
+
+
+def test_a_head_is_expected_where_there_is_no_branch(host: Host, repository: Repository) -> None:
+    """Whoever has seen a commit on a branch that is not there has seen something else: nothing is committed."""
+    admin = accounts.find_user(host.database, "admin")
+    empty = repositories.create(host, admin, admin, NewRepository(name="empty"))
+    seen = refs.target(open_repository(host.folders.existing(repository.id)), "refs/heads/main") or ""
+    for dry_run in (True, False):
+        with pytest.raises(Outdated, match="the branch main is at nothing"):
+            commit_files(host, wanted(host, empty, put("a"), expected_head=seen, dry_run=dry_run))
+        with pytest.raises(NoSuchRef):
+            request = wanted(host, repository, put("a"), branch="gone", expected_head=seen, dry_run=dry_run)
+            commit_files(host, request)
+        with pytest.raises(Outdated, match="the branch main is at"):
+            request = wanted(host, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
+            commit_files(host, request)
+    assert refs.is_empty(open_repository(host.folders.existing(empty.id)))
+    assert pushes(host) == []
+    commit_files(host, wanted(host, repository, put("a"), new_branch="x", expected_head=seen))
+    commit_files(host, wanted(host, empty, put("a")))
+    assert len(pushes(host)) == 2
+
+
+def test_writers_of_one_file_overwrite_nobody(host: Host, repository: Repository) -> None:
+    """Of many who update the same version of a file, one succeeds; the others are told what is there now."""
+    place = host.folders.existing(repository.id)
+    before = git(place, "rev-parse", "main:a.txt").strip()
+    results: list[Committed | HostingError] = []
+
+    def write(number: int) -> None:
+        try:
+            request = wanted(host, repository, put("a.txt", b"%d" % number, "update", sha=before))
+            results.append(commit_files(host, request))
+        except HostingError as error:
+            results.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    now = git(place, "rev-parse", "main:a.txt").strip()
+    refused = [result for result in results if isinstance(result, ShaMismatch)]
+    assert len(refused) == 7
+    assert {str(error) for error in refused} == {f"sha does not match [given: {before}, expected: {now}]"}
+    check_told(host, repository)
+
+
+def write_in_process(place: tuple[Path, str | None], number: int, name: str, count: int, ready: Any) -> None:
+    """Write files from a process of its own until it is done, or ended; each is told once it is there."""
+    url = None if place[1] is None else Secret(place[1])
+    host = Host.open(Settings(data=place[0], database_url=url))
+    repository = repository_by_id(host.database, number)
+    for index in range(count):
+        made = commit_files(host, wanted(host, repository, put(f"{name}/{index}", os.urandom(20), "create")))
+        ready.put((f"{name}/{index}", made.commit.id))
+    host.close()
+
+
+def place_of(settings: Settings) -> tuple[Path, str | None]:
+    """Return where everything is, in a form another process can be given."""
+    return settings.data, None if settings.database_url is None else settings.database_url.reveal()
+
+
+@pytest.mark.long
+def test_processes_take_turns(settings: Settings, host: Host, repository: Repository) -> None:
+    """Four processes write to one branch, and nothing is lost."""
+    context = multiprocessing.get_context("spawn")
+    told_by = context.Queue()
+    arguments = [(place_of(settings), repository.id, f"process-{number}", 8, told_by) for number in range(4)]
+    processes = [context.Process(target=write_in_process, args=given) for given in arguments]
+    for process in processes:
+        process.start()
+    written = dict(told_by.get(timeout=120) for _ in range(32))
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    assert sorted(written.values()) == sorted(log(host, repository))
+    check_told(host, repository)
+
+
+@pytest.mark.long
+def test_a_process_that_is_killed_loses_nothing_it_told_of(
+    settings: Settings, host: Host, repository: Repository
+) -> None:
+    """Whatever a process was doing when it was killed, what it had told is there, and the next one goes on."""
+    context = multiprocessing.get_context("spawn")
+    dice = random.Random(5)
+    known: dict[str, str] = {}
+    for attempt in range(4):
+        told_by = context.Queue()
+        given = (place_of(settings), repository.id, f"attempt-{attempt}", 10_000, told_by)
+        process = context.Process(target=write_in_process, args=given)
+        process.start()
+        for _ in range(dice.randrange(2, 9)):
+            path, commit = told_by.get(timeout=120)
+            known[path] = commit
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        process.join(60)
+        ref_changes.recover(host)
+        commit_files(host, wanted(host, repository, put(f"after-{attempt}", b"", "create")))
+    made = log(host, repository)
+    assert set(known.values()) <= set(made)
+    tree = git(host.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()
+    assert set(known) <= set(tree)
+    check_told(host, repository)
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_what_a_crash_left_half_done_is_told_at_once(
+    host: Host, repository: Repository, *, moved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the ref moved the event is recorded; before it moved the announcement and the lock are dropped."""
+    place = host.folders.existing(repository.id)
+
+    class Crash(BaseException):
+        """Ends a process without any of its clean-up."""
+
+    def crash(*_arguments: object, **_named: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ref_changes, "settle_all", crash)
+        if not moved:
+            patch.setattr(moves, "replace", crash)
+            patch.setattr(file_commits, "forget", lambda *_arguments: None)
+        with pytest.raises(Crash):
+            commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
+    (pending,) = updates.pending_updates(host.database)
+    assert pushes(host) == []
+    if not moved:
+        (place / "refs/heads/main.lock").write_text(pending.move.new + "\n")
+    assert ref_changes.recover(host) == int(moved)
+    assert pushes(host) == ([(pending.move.old, pending.move.new)] if moved else [])
+    commit_files(host, wanted(host, repository, put("c.txt", b"c", "create")))
+    check_told(host, repository)
+
+
+def test_a_push_in_between_makes_the_checks_run_again(
+    host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else moves the branch after the checks: the commit lands on top of theirs."""
+    place = host.folders.existing(repository.id)
+    real = moves.replace
+    tries: list[str] = []
+
+    def push_first(repo: Any, ref: str, old: str | None, new: str) -> str:
+        if not tries:
+            tree = git(place, "rev-parse", "main^{tree}").strip()
+            identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
+            other = git(place, *identity, "commit-tree", tree, "-p", "main", "-m", "pushed").strip()
+            git(place, "update-ref", ref, other)
+            tries.append(other)
+        return real(repo, ref, old, new)
+
+    monkeypatch.setattr(moves, "replace", push_first)
+    made = commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
+    assert made.commit.parents == (tries[0],)
+    assert [after for _, after in pushes(host)] == [made.commit.id]
+    assert updates.pending_updates(host.database) == []
+
+
+def test_a_key_is_remembered_after_a_restart(settings: Settings, host: Host, repository: Repository) -> None:
+    """The same request of another process gets the same commit, also when the first one never got its answer."""
+    admin = accounts.find_user(host.database, "admin")
+    key = Key(admin.id, "once", "print")
+    first = commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key))
+    again = Host.open(settings)
+    try:
+        second = commit_files(again, wanted(again, repository, put("k", b"k", "create"), key=key))
+    finally:
+        again.close()
+    assert second == first
+    with pytest.raises(FileRefused, match="another request"):
+        commit_files(host, wanted(host, repository, put("l"), key=Key(admin.id, "once", "other")))
+    assert len(log(host, repository)) == 1
+
+
+def test_the_same_key_at_once_makes_one_commit(host: Host, repository: Repository) -> None:
+    """Two requests under one key that arrive together make one commit."""
+    admin = accounts.find_user(host.database, "admin")
+    results: list[Committed] = []
+
+    def write() -> None:
+        key = Key(admin.id, "once", "print")
+        results.append(commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key)))
+
+    with locked(host.folders.path(repository.id)):
+        threads = [threading.Thread(target=write) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({result.commit.id for result in results}) == 1
+    assert len(results) == 3
+    assert len(log(host, repository)) == 1
+
+
+def test_an_announcement_stays_only_as_long_as_a_key(host: Host, repository: Repository) -> None:
+    """What is recorded needs none any more; what was done under a key is told to whoever asks under it again."""
+    admin = accounts.find_user(host.database, "admin")
+    commit_files(host, wanted(host, repository, put("a", b"a", "create")))
+    key = Key(admin.id, "once", "print")
+    made = commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key))
+    with host.database.write() as connection:
+        [left] = connection.execute(select(ref_updates)).all()
+        assert (left.new, left.is_done) == (made.commit.id, True)
+        commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS - 10)
+        assert len(connection.execute(select(ref_updates)).all()) == 1
+        commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS + 10)
+        assert connection.execute(select(ref_updates)).all() == []
+
+
+def test_a_branch_that_never_holds_still_is_given_up(
+    host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After many tries the caller is told to try again, and nothing is left announced."""
+
+    def moved(*_arguments: object) -> str:
+        raise RefMoved("moved")
+
+    monkeypatch.setattr(moves, "replace", moved)
+    with pytest.raises(HostingError, match="moved by others all the time"):
+        commit_files(host, wanted(host, repository, put("b")))
+    assert updates.pending_updates(host.database) == []
+
+
+ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
+
+
+def stored(host: Host, repository: Repository, path: str) -> bytes:
+    """Return what git keeps at a path."""
+    place = host.folders.existing(repository.id)
+    return subprocess.run(
+        ["git", "-C", str(place), "show", f"main:{path}"], check=True, capture_output=True
+    ).stdout
+
+
+def test_large_files_go_where_the_attributes_send_them(host: Host, repository: Repository) -> None:
+    """The pointer is committed, the object kept and linked; a rename across the boundary converts both ways."""
+    commit_files(host, wanted(host, repository, put(".gitattributes", ATTRIBUTES)))
+    commit_files(host, wanted(host, repository, put("d/x.bin", b"\0" * 5000), put("d/x.txt", b"text")))
+    pointer = Pointer.parse(stored(host, repository, "d/x.bin"))
+    assert pointer is not None
+    assert pointer.size == 5000
+    assert lfs.linked_sizes(host.database, repository, [pointer.oid]) == {pointer.oid: 5000}
+    assert stored(host, repository, "d/x.txt") == b"text"
+    place = host.folders.existing(repository.id)
+    for old, new, content in (("d/x.bin", "d/y.dat", b"\0" * 5000), ("d/y.dat", "z.bin", pointer.format())):
+        sha = git(place, "rev-parse", f"main:{old}").strip()
+        change = FileChange(operation="rename", path=new, from_path=old, sha=sha)
+        commit_files(host, wanted(host, repository, change))
+        assert stored(host, repository, new) == content
+    commit_files(host, wanted(host, repository, put("p.bin", pointer.format())))
+    assert stored(host, repository, "p.bin") == pointer.format()
+    check_told(host, repository)
+
+
+def test_large_files_of_a_failed_commit_are_not_kept(
+    host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the branch cannot be moved, the repository does not have the object, and cleaning up removes it."""
+    commit_files(host, wanted(host, repository, put(".gitattributes", ATTRIBUTES)))
+
+    def moved(*_arguments: object) -> str:
+        raise RefMoved("moved")
+
+    monkeypatch.setattr(moves, "replace", moved)
+    with pytest.raises(HostingError):
+        commit_files(host, wanted(host, repository, put("x.bin", b"large")))
+    with host.database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
+    assert len(object_store.stored(host)) == 1
+    assert maintenance.clean(host, now=time.time() + object_store.GRACE + 60).lfs_objects == 1
+    assert not object_store.stored(host)
+
+
+def test_without_durable_writes_the_same_happens(settings: Settings, host: Host, repository: Repository) -> None:
+    """The setting trades waiting for the disk, and nothing else."""
+    quick = Host.open(msgspec.structs.replace(settings, durable_writes=False))
+    try:
+        commit_files(quick, wanted(quick, repository, put("q", b"q", "create")))
+    finally:
+        quick.close()
+    assert refs.branch(open_repository(host.folders.existing(repository.id)), "main") is not None
+    check_told(host, repository)
+
+
+@pytest.mark.parametrize("requests", [300, pytest.param(5000, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
+def test_random_changes_agree_with_a_model(
+    host: Host, repository: Repository, tmp_path: Path, requests: int
+) -> None:
+    """What git and a fresh clone see after many random requests is what a dictionary of files says."""
+    dice = random.Random(requests)
+    place = host.folders.existing(repository.id)
+    model: dict[str, tuple[int, bytes]] = {"a.txt": (0o100644, b"one\n")}
+    names = [f"{a}{b}" for a in ("", "d/", "d/e/", "f/") for b in ("x", "y", "z", "w.txt")]
+    accepted = 0
+    for number in range(requests):
+        changes = [random_change(dice, names, model, number + index) for index in range(dice.randrange(1, 4))]
+        after = dict(model)
+        expected = all(model_apply(model, after, change) for change in changes)
+        expected = expected and len({change.path for change in changes}) == len(changes)
+        try:
+            commit_files(host, wanted(host, repository, *changes))
+            happened = True
+        except HostingError:
+            happened = False
+        assert happened == expected, changes
+        if happened:
+            model = after
+            accepted += 1
+    assert accepted > requests // 4
+    subprocess.run(["git", "clone", "-q", str(place), str(tmp_path / "clone")], check=True)
+    tree = {}
+    for line in git(place, "ls-tree", "-r", "main").splitlines():
+        meta, _, path = line.partition("\t")
+        tree[path] = (int(meta.split()[0], 8), (tmp_path / "clone" / path).read_bytes())
+    assert tree == model
+    check_told(host, repository)
+
+
+def random_change(
+    dice: random.Random, names: list[str], model: dict[str, tuple[int, bytes]], number: int
+) -> FileChange:
+    """Think of a change that may or may not be possible."""
+    operation = dice.choice(["create", "update", "upload", "rename", "delete"])
+    path = dice.choice(names)
+    source = dice.choice(names) if operation == "rename" else path
+    sha = object_id("blob", model[source][1]) if source in model else "0" * 40
+    content = None if operation in {"rename", "delete"} else Content(b"%d" % number)
+    mode = dice.choice([None, None, 0o100755]) if content is not None else None
+    given = "" if operation in {"create", "upload"} else sha
+    return FileChange(operation=operation, path=path, from_path=source, content=content, sha=given, mode=mode)  # type: ignore[arg-type]
+
+
+def folders_of(files: dict[str, tuple[int, bytes]]) -> set[str]:
+    """Return every directory that holds something."""
+    return {"/".join(path.split("/")[:count]) for path in files for count in range(1, path.count("/") + 1)}
+
+
+def can_lie(files: dict[str, tuple[int, bytes]], path: str) -> bool:
+    """Tell whether no file is above a path and no directory at it."""
+    above = {"/".join(path.split("/")[:count]) for count in range(1, path.count("/") + 1)}
+    return not above & files.keys() and path not in folders_of(files)
+
+
+def model_apply(
+    base: dict[str, tuple[int, bytes]], files: dict[str, tuple[int, bytes]], change: FileChange
+) -> bool:
+    """Do a change to the model the way the rules say; return whether it can be done."""
+    if change.operation in {"update", "rename", "delete"} and not (
+        change.from_path in base and change.from_path in files
+    ):
+        return False
+    if change.operation == "delete":
+        del files[change.path]
+        return True
+    if not can_lie(base, change.path) or not can_lie(files, change.path):
+        return False
+    if change.operation in {"create", "rename"} and (change.path in base or change.path in files):
+        return False
+    if change.operation == "rename":
+        files[change.path] = files.pop(change.from_path)
+        return True
+    kept = files.get(change.path, (0o100644, b""))[0] if change.operation != "create" else 0o100644
+    content = change.content._source  # type: ignore[union-attr]
+    files[change.path] = (change.mode or kept, content)  # type: ignore[assignment]
+    return True

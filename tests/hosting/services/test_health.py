@@ -1,0 +1,68 @@
+"""Whether the service can do its work."""
+
+import time
+from pathlib import Path
+
+from sqlalchemy import insert, text
+
+from holdfast.hosting.host import Host
+from holdfast.hosting.services import health
+from holdfast.hosting.services.health import folder_problem, problems
+from holdfast.hosting.store import deliveries
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.tables import events, hooks
+from holdfast.settings import Settings
+
+
+def test_nothing_is_wrong_with_a_new_service(settings: Settings, database: Database) -> None:
+    """And looking leaves nothing behind."""
+    settings.data.mkdir(exist_ok=True)
+    host = Host.open(settings)
+    before = sorted(path.name for path in settings.data.iterdir() if not path.name.startswith("holdfast.sqlite3-"))
+    assert problems(host) == {}
+    after = sorted(path.name for path in settings.data.iterdir() if not path.name.startswith("holdfast.sqlite3-"))
+    assert before == after
+    host.close()
+
+
+def test_a_database_without_tables_is_not_ready(settings: Settings, empty_database: Database) -> None:
+    """It says at which revision it is."""
+    settings.data.mkdir(exist_ok=True)
+    host = Host.open(settings)
+    assert problems(host)["migrations"].startswith("at nothing, but this version expects")
+    host.close()
+
+
+def test_a_database_that_cannot_be_read_does_not_answer(settings: Settings, database: Database) -> None:
+    """Whatever the driver says, which may name a server and a user, stays here."""
+    settings.data.mkdir(exist_ok=True)
+    host = Host.open(settings)
+    with database.write() as connection:
+        connection.execute(text("DROP TABLE alembic_version"))
+        connection.execute(text("CREATE VIEW alembic_version AS SELECT no_such.x FROM (SELECT 1 AS x) AS no_such"))
+    found = problems(host)
+    assert set(found) <= {"database", "migrations"}
+    assert found
+    host.close()
+
+
+def test_a_folder_that_cannot_be_written_to_says_why(tmp_path: Path) -> None:
+    """In the words of the system."""
+    assert folder_problem(tmp_path) == ""
+    assert folder_problem(tmp_path / "none") == "cannot be written to: No such file or directory"
+
+
+def test_what_waits_for_receivers_is_told(settings: Settings, database: Database) -> None:
+    """How much, and for how long already."""
+    host = Host.open(settings)
+    assert [gauge.value for gauge in health.gauges(host)] == [0, 0]
+    with database.write() as connection:
+        row = {"scope": "system", "type": "gitea", "url": "http://x", "content_type": "json", "events": "push"}
+        hook = connection.execute(insert(hooks).returning(hooks.c.id), row).scalar_one()
+        happened = {"kind": "push", "created_at": 1}
+        event = connection.execute(insert(events).returning(events.c.id), happened).scalar_one()
+        deliveries.add_waiting(connection, [hook], event, "push", now=int(time.time()) - 100)
+    length, waited = (gauge.value for gauge in health.gauges(host))
+    assert length == 1
+    assert 100 <= waited < 130
+    host.close()

@@ -1,0 +1,172 @@
+"""What a commit's message asks for."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.services.keyword_parser import MOST, Ask, asks_in, names_in
+
+
+def close(number: int, place: str = "") -> Ask:
+    """Ask that an issue be closed."""
+    owner, _, name = place.partition("/")
+    return Ask(number, True, owner, name)
+
+
+def reopen(number: int) -> Ask:
+    """Ask that an issue be opened again."""
+    return Ask(number, False)
+
+
+CLOSING = ("close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved")
+
+
+@pytest.mark.parametrize("word", [*CLOSING, *map(str.upper, CLOSING), *map(str.title, CLOSING)])
+def test_every_word_closes(word: str) -> None:
+    """In any case, and with or without a colon."""
+    assert asks_in(f"{word} #12") == asks_in(f"Stop the leak ({word}: #12).\n") == [close(12)]
+
+
+@pytest.mark.parametrize("word", ["reopen", "reopens", "reopened", "Reopens"])
+def test_words_open_again(word: str) -> None:
+    """In any case, and with or without a colon."""
+    assert asks_in(f"{word} #7") == asks_in(f"{word}: #7") == [reopen(7)]
+
+
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("closes owner/repo#3", [close(3, "owner/repo")]),
+        ("Closes a-b_c.d/x.y-z#3, #4", [close(3, "a-b_c.d/x.y-z"), close(4)]),
+        ("Resolved: #4, #5", [close(4), close(5)]),
+        ("fixes #1,#2 and #3 & #4, and a/b#5", [close(1), close(2), close(3), close(4), close(5, "a/b")]),
+        ("fixes #1, see #2", [close(1)]),
+        ("fixes #1 #2", [close(1)]),
+        (
+            "fixes #1. Closes #2; resolves #3! (fix #4) [fix #5] **fix #6** 'fix #7'",
+            [close(n) for n in range(1, 8)],
+        ),
+        ("fixes #1, reopens #2, #3 and closes #1", [close(1), reopen(2), reopen(3)]),
+        ("This commit fixes\n#12 at last", [close(12)]),
+        ("This commit fixes\r\n  #12,\r\n  #13", [close(12), close(13)]),
+        ("fixes\n\n#12", []),
+        ("fixes:#12", [close(12)]),
+        ("fixes #007", [close(7)]),
+        ("fixes #12's cause", [close(12)]),
+        ("prefixes #1", []),
+        ("hot-fix #1", []),
+        ("fixes#1", []),
+        ("fixesx #1", []),
+        ("fixing #1", []),
+        ("see #1", []),
+        ("fixes # 1", []),
+        ("fixes #", []),
+        ("fixes #0", []),
+        ("fixes #1.5", []),
+        ("fixes #1st", []),
+        ("fixes #1/2", []),
+        ("fixes #-1", []),
+        ("fixes #12a", []),
+        ("fixes ##1", []),
+        ("fixes a/b/c#1", []),
+        ("fixes /b#1", []),
+        ("fixes repo#1", []),
+        ("fixes #99999999999999999999", []),
+        ("fixes #٣", []),
+        ("fixes !3", []),
+        ("fixes\0#1", []),
+        ("", []),
+        ("#", []),
+    ],
+)
+def test_what_is_meant_and_what_is_not(message: str, asks: list[Ask]) -> None:
+    """A word is a whole word, a number is a whole number, and lists go on as people write them."""
+    assert asks_in(message) == asks
+
+
+@pytest.mark.parametrize(
+    ("message", "count"),
+    [
+        ("fixes #1 " * 12_000, 1),
+        (" ".join(f"fixes #{number}" for number in range(1, 20_000)), MOST),
+        ("fixes " + ", ".join(f"#{number}" for number in range(1, 20_000)), MOST),
+        ("fixes " * 20_000 + "#", 0),
+        ("fixes " + "a" * 100_000 + "/b#1", 0),
+        ("fixes " + "a/" * 50_000 + "#1", 0),
+        ("fixes #1" + ", " * 50_000, 1),
+        ("fixes" + " " * 100_000 + "#1", 0),
+        ("x" * 70_000 + " fixes #1", 0),
+    ],
+)
+def test_long_messages_are_heard_up_to_a_point(message: str, count: int) -> None:
+    """What is read of a message and what it can ask for are bounded."""
+    assert len(asks_in(message)) == count
+
+
+PIECES = [
+    *CLOSING[:3],
+    "reopens",
+    "#",
+    "#1",
+    "#22",
+    "a/b#3",
+    ":",
+    ",",
+    " and ",
+    "&",
+    " ",
+    "\n",
+    "\r\n",
+    ".",
+    "-",
+    "é",
+]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=30).map("".join))
+def test_any_text_is_heard(message: str) -> None:
+    """Whatever is asked for stands in the message, once, and space around it changes nothing."""
+    asks = asks_in(message)
+    assert len(set(asks)) == len(asks) <= MOST
+    assert asks == asks_in(f"\n {message} \n")
+    for ask in asks:
+        assert ask.number > 0
+        assert re.search(f"#0*{ask.number}", message)
+        assert not ask.owner or f"{ask.owner}/{ask.name}#" in message
+        assert bool(ask.owner) == bool(ask.name)
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("see #12", ["#12"]),
+        ("#1, #2; (#3) [#4] '#5' #1.", ["#1", "#2", "#3", "#4", "#5"]),
+        ("Fixes #1 and a-b/c.d#2", ["#1", "a-b/c.d#2"]),
+        ("#007", ["#7"]),
+        ("#0 # 1 ## #1st #1.5 #1/2 a#1 x/#1 &#39; ##2 @#3 #1#2 #-1 #1234567890", []),
+        ("https://example.org/#1 https://example.org/a/b#2", []),
+        ("no issue", []),
+    ],
+)
+def test_names(message: str, names: list[str]) -> None:
+    """Are numbers after a `#` that stand for themselves, whatever is said of them."""
+    assert [f"{one.owner}/{one.name}#{one.number}".lstrip("/") for one in names_in(message)] == names
+    assert all(one.closes is None for one in names_in(message))
+
+
+def test_so_many_are_named() -> None:
+    """And no more, however long a message is."""
+    assert len(names_in(" ".join(f"#{number}" for number in range(1, 1000)))) == MOST
+    assert names_in("a/" * 40_000 + " #1") == []
+
+
+@given(st.text(alphabet="#1a/ .-&", max_size=60))
+@settings(max_examples=100)
+def test_what_is_asked_for_is_named(message: str) -> None:
+    """Every issue that would be closed is among those that are named."""
+    said = f"fixes {message}"
+    named = {(one.owner, one.name, one.number) for one in names_in(said)}
+    assert {(one.owner, one.name, one.number) for one in asks_in(said)} <= named

@@ -1,0 +1,79 @@
+"""Passwords, checked in one place."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.hosting.errors import HashingBusy, TooManyGuesses
+from holdfast.hosting.services import passwords
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.password_hashing import HashLimiter
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+from tests.conftest import ADMIN_PASSWORD
+
+
+def test_whoever_guesses_waits(database: Database, settings: Settings) -> None:
+    """From one address; the right password clears the count."""
+    right, wrong = Secret(ADMIN_PASSWORD), Secret("wrong")
+    for _ in range(9):
+        assert passwords.check(database, settings, "admin", wrong, "192.0.2.1") is None
+    assert passwords.check(database, settings, "admin", right, "192.0.2.1") is not None
+    for _ in range(10):
+        assert passwords.check(database, settings, "admin", wrong, "192.0.2.1") is None
+    with pytest.raises(TooManyGuesses) as caught:
+        passwords.check(database, settings, "admin", right, "192.0.2.1")
+    assert 0 < caught.value.seconds <= 900
+    with pytest.raises(TooManyGuesses):
+        passwords.check_limit(database, settings, "admin", "192.0.2.1")
+    assert passwords.check(database, settings, "admin", right, "192.0.2.2") is not None
+
+
+def test_guesses_at_once_are_counted_before_they_are_hashed(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more passwords are hashed than the limit, and a password that is right is not told beyond it."""
+    hashed: list[str] = []
+    verify = accounts.verify
+    monkeypatch.setattr(accounts, "hashing", HashLimiter(8, queue_length=100))
+
+    def noted(password_hash: str, typed: Secret) -> bool:
+        hashed.append(typed.reveal())
+        return verify(password_hash, typed)
+
+    monkeypatch.setattr(accounts, "verify", noted)
+
+    def guess(number: int) -> bool:
+        try:
+            return passwords.check(database, settings, "admin", Secret(f"wrong{number}"), "192.0.2.1") is None
+        except TooManyGuesses:
+            return False
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(guess, range(30))) == 10
+    assert len(hashed) == 10
+
+
+def test_a_right_password_uses_nothing_up(database: Database, settings: Settings) -> None:
+    """However often it comes."""
+    for _ in range(3 * settings.login_failures):
+        assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
+
+
+def test_who_finds_the_hashing_busy_has_not_guessed(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their attempt is given back."""
+    busy = HashLimiter(1, timeout=0)
+    monkeypatch.setattr(accounts, "hashing", busy)
+    with busy.slot():
+        for _ in range(3 * settings.login_failures):
+            with pytest.raises(HashingBusy):
+                passwords.check(database, settings, "admin", Secret("wrong"), "192.0.2.1")
+    assert passwords.check(database, settings, "admin", Secret(ADMIN_PASSWORD), "192.0.2.1") is not None
+
+
+def test_what_is_too_long_is_nobodys(database: Database, settings: Settings) -> None:
+    """And is not worth counting."""
+    assert passwords.check(database, settings, "a" * 2000, Secret("x"), "192.0.2.1") is None
