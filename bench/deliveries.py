@@ -21,7 +21,6 @@ from bench.harness import Figure
 from bench.load import rate
 from bench.service import Whole, serve
 from holdfast import logs
-from holdfast.cli.delivering import NICENESS
 from holdfast.hosting.data import prepare
 from holdfast.hosting.host import Host
 from holdfast.hosting.services import repositories
@@ -31,6 +30,7 @@ from holdfast.hosting.store.hooks import Home, add_hook
 from holdfast.hosting.store.issues import NewIssue
 from holdfast.hosting.webhooks.delivering import deliver
 from holdfast.secret import Secret
+from holdfast.server.delivery_process import NICENESS
 from holdfast.settings import Settings
 
 __all__ = ["figures"]

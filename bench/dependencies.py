@@ -23,8 +23,8 @@ from holdfast.hosting.store.issues import NewIssue
 from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import issue_dependencies
 from holdfast.secret import Secret
+from holdfast.server.app import build
 from holdfast.settings import Settings
-from holdfast.web.app import build
 
 __all__ = ["figures"]
 

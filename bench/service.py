@@ -19,13 +19,13 @@ from starlette.types import ASGIApp
 from bench.harness import Figure
 from bench.load import rate
 from holdfast import logs
-from holdfast.cli.http_limits import Limits
-from holdfast.cli.worker import configured
 from holdfast.hosting.data import open_database, prepare
 from holdfast.hosting.store import accounts, tokens
 from holdfast.secret import Secret
+from holdfast.server.app import build
+from holdfast.server.connection_limits import Limits
+from holdfast.server.worker import configured
 from holdfast.settings import Settings
-from holdfast.web.app import build
 
 __all__ = ["figures"]
 

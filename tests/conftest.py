@@ -28,8 +28,8 @@ from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret
+from holdfast.server.app import build
 from holdfast.settings import Settings
-from holdfast.web.app import build
 from tests.compat.corpus import ABSENT, FOLDER
 from tests.plain import PLAIN
 from tests.stage import Stage

@@ -22,7 +22,7 @@ from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
-    from holdfast.cli.worker import Worker
+    from holdfast.server.worker import Worker
 
 __all__ = ["serve"]
 
@@ -63,10 +63,10 @@ def serve(
 ) -> None:
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
     from holdfast.cli.demo.beside import making_demo
-    from holdfast.cli.workers import how_many
     from holdfast.hosting.data import open_database, prepare
     from holdfast.hosting.host import Host
     from holdfast.hosting.services import ref_changes
+    from holdfast.server.supervisor import how_many
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
@@ -104,8 +104,8 @@ def serve(
 
 def run(settings: Settings, server: socket.socket, count: int) -> None:
     """Answer requests and send webhooks until a signal ends the service, in processes of their own."""
-    from holdfast.cli.delivering import deliver
-    from holdfast.cli.workers import Role, Supervisor
+    from holdfast.server.delivery_process import deliver
+    from holdfast.server.supervisor import Role, Supervisor
 
     roles = [Role(count, partial(work, settings, server))]
     if settings.webhooks:
@@ -118,7 +118,7 @@ def run(settings: Settings, server: socket.socket, count: int) -> None:
 
 def work(settings: Settings, server: socket.socket, on_started: Callable[[], None], parent_gone: int) -> None:
     """Be one of several workers, until the parent says so or is gone."""
-    from holdfast.cli.worker import new_worker
+    from holdfast.server.worker import new_worker
 
     worker: Worker
 

@@ -30,7 +30,7 @@ def serve_archive(
     from uvicorn.importer import import_from_string
 
     from holdfast.cli.serve import listen
-    from holdfast.cli.worker import Worker
+    from holdfast.server.worker import Worker
 
     with closing(archive.open(archive_file)):
         pass

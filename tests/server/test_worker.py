@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from holdfast.cli.serve import listen
-from holdfast.cli.worker import GRACE_SECONDS, new_worker
 from holdfast.hosting.store.database import Database
+from holdfast.server.worker import GRACE_SECONDS, new_worker
 from holdfast.settings import Settings
 from tests.conftest import wait_for
 

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from holdfast.cli.gathering import MOST_UNWANTED, Gathering
 from holdfast.hosting.http.client_address import TrustedProxies, network_of
+from holdfast.server.response_buffer import MOST_UNWANTED, Gathering
 from holdfast.settings import Settings
 
 __all__ = ["ConnectionTable", "LimitedHttp", "Limits", "limited_protocol"]

@@ -8,7 +8,12 @@ import anyio
 from sqlalchemy import select, update
 
 from holdfast import logs
-from holdfast.hosting.chores import (
+from holdfast.hosting.host import Host
+from holdfast.hosting.store import accounts, repositories, sessions, tables, tokens
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.leases import take_lease
+from holdfast.hosting.store.tables import leases
+from holdfast.server.scheduled_tasks import (
     Chore,
     chores_of,
     doing_chores,
@@ -17,11 +22,6 @@ from holdfast.hosting.chores import (
     note_sessions,
     note_token_use,
 )
-from holdfast.hosting.host import Host
-from holdfast.hosting.store import accounts, repositories, sessions, tables, tokens
-from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.leases import take_lease
-from holdfast.hosting.store.tables import leases
 from holdfast.settings import Settings
 from tests.hosting.client import Git, address
 from tests.hosting.places import make_repository, with_branches

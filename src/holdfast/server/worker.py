@@ -16,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.importer import import_from_string
 
-from holdfast.cli.http_limits import Limits, limited_protocol
+from holdfast.server.connection_limits import Limits, limited_protocol
 from holdfast.settings import Settings
 
 __all__ = ["GRACE_SECONDS", "Worker", "configured", "new_worker"]
@@ -91,7 +91,7 @@ def new_worker(
 ) -> Worker:
     """Build the application in this process, and the server that runs it."""
     # The website is named, not imported: no room but the entry point may know it.
-    build = import_from_string("holdfast.web.app:build")
+    build = import_from_string("holdfast.server.app:build")
     return Worker(configured(build(settings), Limits.of(settings)), signals, on_started)
 
 

@@ -19,8 +19,8 @@ from typing import Final
 
 import structlog
 
-from holdfast.cli.worker import LAST_SECONDS
 from holdfast.errors import HoldfastError
+from holdfast.server.worker import LAST_SECONDS
 
 __all__ = ["ENDING", "Role", "Supervisor", "Target", "how_many"]
 

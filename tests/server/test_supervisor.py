@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.cli.workers import how_many
+from holdfast.server.supervisor import how_many
 from tests.cli.test_serve import address, served
 from tests.conftest import wait_for
 
@@ -238,7 +238,7 @@ def test_a_service_cleans_up_after_one_that_was_killed(tmp_path: Path, three: No
 
 PROGRAM = """
 import os, signal, sys, time
-from holdfast.cli.workers import Role, Supervisor
+from holdfast.server.supervisor import Role, Supervisor
 from holdfast.errors import HoldfastError
 from holdfast import logs
 

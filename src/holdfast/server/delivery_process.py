@@ -9,10 +9,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from holdfast.cli.worker import LAST_SECONDS
 from holdfast.hosting.host import Host
 from holdfast.hosting.webhooks import delivering
 from holdfast.hosting.webhooks.deliverer import Deliverer
+from holdfast.server.worker import LAST_SECONDS
 from holdfast.settings import Settings
 
 __all__ = ["NICENESS", "deliver"]

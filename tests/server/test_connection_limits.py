@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from holdfast.cli.http_limits import (
+from holdfast.server.connection_limits import (
     MAX_HEAD_BYTES,
     MAX_HEADERS,
     MAX_PIPELINED,
@@ -17,7 +17,7 @@ from holdfast.cli.http_limits import (
     MIN_BODY_BYTES,
     Limits,
 )
-from holdfast.cli.worker import configured
+from holdfast.server.worker import configured
 from holdfast.settings import Settings
 from tests.conftest import wait_for
 

@@ -10,9 +10,9 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from holdfast.cli.gathering import MOST_UNWANTED, SMALL, Gathered
-from holdfast.cli.http_limits import Limits
-from holdfast.cli.worker import configured
+from holdfast.server.connection_limits import Limits
+from holdfast.server.response_buffer import MOST_UNWANTED, SMALL, Gathered
+from holdfast.server.worker import configured
 
 LARGE = b"x" * (3 * SMALL)
 

@@ -14,7 +14,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
-from holdfast.hosting.chores import doing_chores
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
@@ -27,6 +26,8 @@ from holdfast.hosting.http.request_log import RequestLog
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivering import delivering
+from holdfast.server.health_endpoints import Vitals
+from holdfast.server.scheduled_tasks import doing_chores
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
 from holdfast.web.chats.revocation import Revocation
@@ -34,7 +35,6 @@ from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
 from holdfast.web.guard import Guard
 from holdfast.web.pages import not_found
 from holdfast.web.site import Site
-from holdfast.web.vitals import Vitals
 
 __all__ = ["build"]
 
