@@ -11,8 +11,8 @@ from statistics import median
 from bench.harness import Figure
 from bench.history import make_history
 from bench.service import Whole, serve
-from holdfast.hosting.data import open_database, prepare
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret

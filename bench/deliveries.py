@@ -21,14 +21,14 @@ from bench.harness import Figure
 from bench.load import rate
 from bench.service import Whole, serve
 from holdfast import logs
-from holdfast.hosting.data import prepare
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, issues, outbox, tokens
 from holdfast.hosting.store.hooks import Home, add_hook
 from holdfast.hosting.store.issues import NewIssue
-from holdfast.hosting.webhooks.delivering import deliver
+from holdfast.hosting.webhooks.delivery_thread import deliver
 from holdfast.secret import Secret
 from holdfast.server.delivery_process import NICENESS
 from holdfast.settings import Settings

@@ -15,12 +15,12 @@ from sqlalchemy import Engine, event, insert
 from bench.harness import Figure
 from bench.load import rate
 from bench.service import Whole, serve
-from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.store import accounts, issues, repositories, tokens
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import NewIssue
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import issue_dependencies
 from holdfast.secret import Secret
 from holdfast.server.app import build

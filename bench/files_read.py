@@ -13,11 +13,11 @@ from bench.harness import Figure
 from bench.history import make_history, wide
 from bench.load import load
 from bench.service import Whole, serve
-from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.git.moves import create
+from holdfast.hosting.git.ref_store import create
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.tables import repositories as table

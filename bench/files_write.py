@@ -17,8 +17,8 @@ from pathlib import Path
 
 from bench.harness import Figure
 from bench.service import Whole, serve
-from holdfast.hosting.data import prepare
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, tokens

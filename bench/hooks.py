@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.harness import Figure
 from bench.load import rate
 from bench.service import Whole, bare, serve
-from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.store import accounts, hooks, organizations, tokens
 from holdfast.hosting.store.hooks import Home
 from holdfast.secret import Secret

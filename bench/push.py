@@ -15,8 +15,8 @@ import httpx
 
 from bench.harness import Figure
 from bench.service import Whole, serve
-from holdfast.hosting.data import open_database, prepare
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
 from holdfast.secret import Secret

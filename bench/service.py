@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from bench.harness import Figure
 from bench.load import rate
 from holdfast import logs
-from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.store import accounts, tokens
 from holdfast.secret import Secret
 from holdfast.server.app import build

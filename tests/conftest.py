@@ -23,10 +23,10 @@ from hypothesis import HealthCheck
 from psycopg import sql
 
 from holdfast import logs
-from holdfast.hosting.data import connect, open_database, prepare
+from holdfast.hosting.data_folder import connect, open_database, prepare
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE
+from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret
 from holdfast.server.app import build
 from holdfast.settings import Settings

@@ -41,8 +41,8 @@ SECRETS = ("password", "token", "secret", "passphrase", "authorization", "creden
 # What only counts secrets, names them, or holds what wraps them itself.
 NO_SECRETS = (
     "holdfast.hosting.access.Caller",
-    "holdfast.hosting.data.FirstStart",
-    "holdfast.hosting.host.Host",
+    "holdfast.hosting.data_folder.FirstStart",
+    "holdfast.hosting.app.Host",
     "holdfast.hosting.store.accounts.Account",
     "holdfast.web.settings.hook_forms.HookKind",
 )

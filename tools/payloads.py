@@ -8,8 +8,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import UnsetType
 
-from holdfast.hosting.webhooks.chat.convert import SERVICES
-from holdfast.hosting.webhooks.payloads.make import KINDS
+from holdfast.hosting.webhooks.chat.conversion import SERVICES
+from holdfast.hosting.webhooks.payloads.render import KINDS
 
 WORDS = {str: "text", int: "number", bool: "true or false", type(None): "null"}
 INTRODUCTION = """\

@@ -17,7 +17,7 @@ from playwright.sync_api import (
 )
 
 from holdfast import logs
-from holdfast.hosting.data import connect, prepare
+from holdfast.hosting.data_folder import connect, prepare
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, ROOT, Service, run_service

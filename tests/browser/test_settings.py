@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from holdfast import logs
-from holdfast.hosting.data import connect, prepare
+from holdfast.hosting.data_folder import connect, prepare
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, Service, run_service, wait_for

@@ -15,8 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.hosting.host import Host
-from holdfast.hosting.store import updates
+from holdfast.hosting.app import Host
+from holdfast.hosting.store import pending_ref_updates
 from holdfast.settings import Settings
 from tests.cli.test_serve import address
 from tests.hosting.places import told
@@ -111,4 +111,4 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
         assert not list(folder.rglob("*.lock"))
         pushes = [details["after"] for kind, details in told(host.database) if kind == "push"]
         assert pushes == commits[1:], "each commit after the first has its event, in order"
-        assert updates.pending_updates(host.database) == []
+        assert pending_ref_updates.pending_updates(host.database) == []

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from holdfast.hosting.data import open_database
+from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.store import accounts, tokens
 from holdfast.secret import Secret
 from holdfast.settings import Settings

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from tests.conftest import Service

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Caller
-from holdfast.hosting.git import moves
+from holdfast.hosting.git import ref_store
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.repository import open_repository
@@ -73,7 +73,7 @@ def with_branches(world: World, repository: Repository, *names: str) -> Reposito
     ada = Signature("Ada", "ada@example.org", 1)
     made = first_commit(repo, {"a": b"a"}, author=ada, committer=ada, message="first", branch="main")
     for name in names or ("fix", "other"):
-        moves.create(repo, f"refs/heads/{name}", made)
+        ref_store.create(repo, f"refs/heads/{name}", made)
     return repository
 
 

@@ -14,7 +14,7 @@ from tools import examples, reference
 from tools.examples import Example, Step
 
 from holdfast.cli import main
-from holdfast.hosting.data import open_database
+from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.instance import establish
 from holdfast.settings import Settings

@@ -38,9 +38,9 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
     ("module", "line"),
     [
         ("backup/info.py", "import holdfast.hosting.errors"),
-        ("hosting/data.py", "import holdfast.backup.info"),
+        ("hosting/data_folder.py", "import holdfast.backup.info"),
         ("backup/info.py", "import holdfast.cli.output"),
-        ("hosting/data.py", "import holdfast.web.pages"),
+        ("hosting/data_folder.py", "import holdfast.web.pages"),
         ("cli/serve.py", "import holdfast.server.app"),
         ("server/app.py", "import holdfast.cli.exits"),
         ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),

@@ -61,7 +61,7 @@ def test_without_a_compiler_the_install_succeeds_and_runs_interpreted(tmp_path: 
     assert list(folder.rglob("*.so")) == []
     assert "core interpreted" in version(folder)
     assert run(folder, "from holdfast.hosting.git import laying; print(laying.lay.__module__)") == (
-        "holdfast.hosting.git.calls"
+        "holdfast.hosting.git.syscalls"
     )
 
 

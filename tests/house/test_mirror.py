@@ -18,7 +18,7 @@ ELSEWHERE = {
     Path("hosting/git_server/session.py"): "hosting/api/test_git_http.py",
     Path("hosting/api/opening.py"): "hosting/api/test_commits.py",
     Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
-    Path("hosting/git/calls.py"): "hosting/git/test_laying.py",
+    Path("hosting/git/syscalls.py"): "hosting/git/test_laying.py",
     Path("hosting/services/file_changes.py"): "hosting/api/test_contents_write.py",
     Path("hosting/lfs/file_conversion.py"): "hosting/test_committing.py",
     Path("hosting/services/pushes.py"): "hosting/api/test_git_http.py",
@@ -31,8 +31,8 @@ ELSEWHERE = {
     Path("hosting/store/organizations.py"): "hosting/api/test_organizations.py",
     Path("hosting/store/protections.py"): "hosting/api/test_branches.py",
     Path("hosting/store/repositories.py"): "hosting/test_access.py",
-    Path("hosting/store/renames.py"): "hosting/api/test_raw.py",
-    Path("hosting/store/updates.py"): "hosting/test_moving.py",
+    Path("hosting/store/branch_renames.py"): "hosting/api/test_raw.py",
+    Path("hosting/store/pending_ref_updates.py"): "hosting/test_moving.py",
     **{
         Path(f"backup/rules/{name}.py"): "backup/rules/test_book.py"
         for name in (

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from sqlalchemy import insert, select
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, deliveries, issues, outbox

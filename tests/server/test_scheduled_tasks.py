@@ -8,7 +8,7 @@ import anyio
 from sqlalchemy import select, update
 
 from holdfast import logs
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.store import accounts, repositories, sessions, tables, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.hosting.access import ANONYMOUS, Caller
 from holdfast.hosting.api import issues, repositories
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.headers import Headers

@@ -9,8 +9,8 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from holdfast import logs
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import NoSuchLfsObject, StorageFull
-from holdfast.hosting.host import Host
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from holdfast.web.error_middleware import ErrorMiddleware

@@ -1,8 +1,8 @@
 """The frame around a repository's pages."""
 
 from holdfast.hosting.access import ANONYMOUS, Caller, repository_access
+from holdfast.hosting.app import Host
 from holdfast.hosting.guards import Place
-from holdfast.hosting.host import Host
 from holdfast.hosting.services.repositories import NewRepository, create
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database

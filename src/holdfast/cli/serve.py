@@ -63,8 +63,8 @@ def serve(
 ) -> None:
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
     from holdfast.cli.demo.beside import making_demo
-    from holdfast.hosting.data import open_database, prepare
-    from holdfast.hosting.host import Host
+    from holdfast.hosting.app import Host
+    from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes
     from holdfast.server.supervisor import how_many
 

@@ -14,10 +14,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.application import PREFIX
 from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
 from holdfast.hosting.http.password_pool import PasswordPool
@@ -25,7 +25,7 @@ from holdfast.hosting.http.path_normalization import MergeSlashes
 from holdfast.hosting.http.request_log import RequestLog
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
-from holdfast.hosting.webhooks.delivering import delivering
+from holdfast.hosting.webhooks.delivery_thread import delivering
 from holdfast.server.health_endpoints import Vitals
 from holdfast.server.scheduled_tasks import doing_chores
 from holdfast.settings import Settings

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from holdfast.hosting.host import Host
-from holdfast.hosting.webhooks import delivering
+from holdfast.hosting.app import Host
+from holdfast.hosting.webhooks import delivery_thread
 from holdfast.hosting.webhooks.deliverer import Deliverer
 from holdfast.server.worker import LAST_SECONDS
 from holdfast.settings import Settings
@@ -46,6 +46,6 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
         on_started()
 
     try:
-        delivering.deliver(host, begun)
+        delivery_thread.deliver(host, begun)
     finally:
         host.close()

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import metrics
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import DatabaseError
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import health
 
 __all__ = ["Vitals"]

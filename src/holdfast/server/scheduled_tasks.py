@@ -18,9 +18,9 @@ import structlog
 from anyio import to_thread
 from sqlalchemy import bindparam, update
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import maintenance, ref_changes
 from holdfast.hosting.store import repositories, sessions
 from holdfast.hosting.store.faults import DRIVER_ERRORS, is_outage

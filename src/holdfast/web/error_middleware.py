@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.http.errors import Refusal, refusal_for
 from holdfast.hosting.http.failures import explain, log_fault
 from holdfast.web.acting import problem_with

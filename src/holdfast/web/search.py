@@ -11,8 +11,8 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api import issue_search
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import refs
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.file_names import file_names
-from holdfast.hosting.git.names import shown
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint

@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from holdfast.hosting.errors import HashingBusy, Refused, Taken
 from holdfast.hosting.services import passwords
-from holdfast.hosting.store import administration
+from holdfast.hosting.store import account_administration
 from holdfast.secret import Secret
 from holdfast.web.login import BUSY, logged_in
 from holdfast.web.pages import PAGES, current_user, not_found
@@ -46,7 +46,7 @@ async def submit(request: Request) -> Response:
         return form(name=name, problem="An e-mail address is needed.", status=422)
     if len(given["password"]) > passwords.LONGEST:
         return form(name=name, email=email, problem="That password is too long.", status=422)
-    make = partial(administration.register, state.database, name, Secret(given["password"]), email=email)
+    make = partial(account_administration.register, state.database, name, Secret(given["password"]), email=email)
     try:
         user = await state.password_pool.run(request.client.host if request.client else "", make)
     except HashingBusy as error:

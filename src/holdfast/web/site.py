@@ -9,7 +9,7 @@ from starlette.requests import cookie_parser
 from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.access import Caller
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.http.application import Api, root_of
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded, by_session, check_state
 from holdfast.hosting.http.context import Call

@@ -4,7 +4,7 @@ import json
 import time
 from datetime import UTC, datetime
 
-from holdfast.hosting.data import open_database
+from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.store.tokens import holder_of
 from holdfast.secret import Secret
 from holdfast.settings import Settings

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hosting.data import open_database
+from holdfast.hosting.data_folder import open_database
+from holdfast.hosting.store.encryption import INSTANCE_FILE
 from holdfast.hosting.store.migrate import upgrade
-from holdfast.hosting.store.sealing import INSTANCE_FILE
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
 

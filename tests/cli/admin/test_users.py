@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.hosting.data import open_database
+from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.tokens import holder_of
 from holdfast.secret import Secret

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from holdfast.cli.demo.beside import making_demo, reachable
-from holdfast.hosting.data import FirstStart
+from holdfast.hosting.data_folder import FirstStart
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.cli.test_serve import address, served

@@ -9,8 +9,8 @@ from sqlalchemy import update
 
 from holdfast.hosting import access
 from holdfast.hosting.api.contents import found_at, listed, view_at
+from holdfast.hosting.app import Host
 from holdfast.hosting.guards import Place
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.context import Call, TakesTime
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import Page

@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from holdfast.hosting.host import Host
-from holdfast.hosting.store.sealing import KEY_FILE, Sealer
+from holdfast.hosting.app import Host
+from holdfast.hosting.store.encryption import KEY_FILE, Sealer
 from holdfast.hosting.store.tables import hooks
 from tests.hosting.api.hooked import CONFIG, made
 from tests.hosting.world import World

@@ -1,7 +1,7 @@
 """Checks of what is on disk."""
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.doctor import disk
-from holdfast.hosting.host import Host
 
 
 def test_rows_are_matched_with_folders(host: Host) -> None:

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.doctor import rows
 from holdfast.hosting.doctor.finding import Kind
-from holdfast.hosting.host import Host
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -1,12 +1,12 @@
 """Checks of the secrets at rest."""
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.doctor import disk, secrets
-from holdfast.hosting.doctor.examine import examine, repair
+from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.doctor.finding import Kind
-from holdfast.hosting.host import Host
 from holdfast.hosting.store import hooks
+from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.hooks import Home
-from holdfast.hosting.store.sealing import KEY_FILE
 
 
 def add_hook(host: Host, **columns: str) -> int:

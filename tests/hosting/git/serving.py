@@ -17,12 +17,12 @@ from starlette.routing import Route
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError
 from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git.quarantine import Push, Refusal
 from holdfast.hosting.git.ref_transaction import apply_moves
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git_server import receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.pending_ref_updates import Move
 from tests.conftest import wait_for
 
 __all__ = ["Client", "Served", "pkt", "serve"]

@@ -12,7 +12,7 @@ from holdfast.hosting.git import gc
 from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit
 from holdfast.hosting.git.gc import Checked, check, collect
 from holdfast.hosting.git.history import count, span
-from holdfast.hosting.git.moves import create, delete, update
+from holdfast.hosting.git.ref_store import create, delete, update
 from holdfast.hosting.git.refs import branches, target
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import walk

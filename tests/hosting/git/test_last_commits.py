@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.hosting.git import history, kept_answers, last_commits
+from holdfast.hosting.git import history, history_cache, last_commits
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.git.last_commits import knows_directory, knows_path, of_directory, of_path
 from holdfast.hosting.git.repository import Repo, open_repository
@@ -104,10 +104,10 @@ def test_a_commit_on_top_costs_only_what_it_changed(
 def test_what_is_kept_can_be_deleted_or_damaged(linear: tuple[Repo, list[str]]) -> None:
     """Then it is found out again."""
     repo, ids = linear
-    file = repo.folder / kept_answers.PLACE
+    file = repo.folder / history_cache.PLACE
     for spoil in (file.unlink, lambda: file.write_bytes(b"nonsense" * 1000), lambda: file.write_bytes(b"")):
         assert told(repo, ids[9], b"dir") == expected(repo.folder, ids[9], b"dir")
-        kept_answers.save(repo.folder, b"dir/", ids[3], b"\xff")
+        history_cache.save(repo.folder, b"dir/", ids[3], b"\xff")
         forget()
         assert told(repo, ids[4], b"dir") == expected(repo.folder, ids[4], b"dir")
         assert file.exists()
@@ -144,4 +144,4 @@ def test_memory_is_bounded() -> None:
     assert memory.get((Path("a"), b"19"), "start") == {b"x": "1"}
     for number in range(20):
         memory.put((Path("a"), b"19"), f"start {number}", {b"x": "1"})
-    assert len(memory.around((Path("a"), b"19"))) == kept_answers.KEPT_PER_PATH
+    assert len(memory.around((Path("a"), b"19"))) == history_cache.KEPT_PER_PATH

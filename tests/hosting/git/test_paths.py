@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.git import paths
-from holdfast.hosting.git.loose import write_object
+from holdfast.hosting.git.loose_objects import write_object
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.git.writing import Draft
+from holdfast.hosting.git.tree_writer import Draft
 
 PIECES = st.sampled_from(
     [

@@ -9,7 +9,7 @@ from holdfast.hosting.git import ref_transaction
 from holdfast.hosting.git.ref_transaction import MANY, Applied, apply_moves, existing_deletes
 from holdfast.hosting.git.refs import target
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.pending_ref_updates import Move
 from tests.hosting.git.oracle import commit, git, line
 
 ZERO = "0" * 40

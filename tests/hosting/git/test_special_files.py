@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.git import special_files
-from holdfast.hosting.git.loose import write_object
+from holdfast.hosting.git.loose_objects import write_object
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.git.writing import Draft
+from holdfast.hosting.git.tree_writer import Draft
 
 MODULES = b'[submodule "%s"]\n\tpath = %s\n\turl = %s\n\tupdate = %s\n'
 

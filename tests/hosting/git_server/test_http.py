@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.hosting.git.push import Push
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
+from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.pushes import Pushing
-from holdfast.hosting.store import accounts, lfs, repositories, updates
+from holdfast.hosting.store import accounts, lfs, pending_ref_updates, repositories
 from tests.hosting.client import Git, address
 from tests.hosting.world import PASSWORD, World
 
@@ -218,12 +218,12 @@ def test_what_does_not_move_is_no_event(world: World, work: Git) -> None:
         assert f"ok {ref}".encode() in push_raw(world, f"{none} {none} {ref}")
     assert b"ok refs/heads/other" in push_raw(world, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
     with closing(Host.open(world.service.settings)) as host:
-        assert updates.pending_updates(host.database) == []
+        assert pending_ref_updates.pending_updates(host.database) == []
         assert ref_changes.recover(host) == 0
         assert events(world) == before
         answer = push_raw(world, f"{none} {none} refs/heads/nope", f"{head} {none} refs/heads/other")
         assert b"ok refs/heads/other" in answer
-        assert updates.pending_updates(host.database) == []
+        assert pending_ref_updates.pending_updates(host.database) == []
     assert events(world) == [*before, "delete"]
 
 

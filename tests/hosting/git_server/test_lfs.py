@@ -7,8 +7,8 @@ import httpx
 import msgspec
 import pytest
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GoneMeanwhile
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import lfs as store

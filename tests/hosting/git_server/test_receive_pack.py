@@ -18,9 +18,9 @@ import pytest
 
 from holdfast.hosting.errors import BodyTooLarge, GitFailed
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git.quarantine import Push, Refusal
 from holdfast.hosting.git_server import receive_pack
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.pending_ref_updates import Move
 from tests.conftest import wait_for
 from tests.hosting.git.serving import Client, Served, pkt, serve
 

@@ -200,9 +200,9 @@ def test_a_disk_that_refuses_to_be_written(
         raise OSError(number, os.strerror(number), "/srv/holdfast/secret")
 
     monkeypatch.setattr(Folders, "create", fail)
-    monkeypatch.setattr("holdfast.hosting.git.laying.lay", fail)
-    monkeypatch.setattr("holdfast.hosting.git.loose.put_pieces", fail)
-    monkeypatch.setattr("holdfast.hosting.git.moves.create", fail)
+    monkeypatch.setattr("holdfast.hosting.git.atomic_write.lay", fail)
+    monkeypatch.setattr("holdfast.hosting.git.loose_objects.put_pieces", fail)
+    monkeypatch.setattr("holdfast.hosting.git.ref_store.create", fail)
     answers = [
         boats.post("/user/repos", json={"name": "more"}),
         commit(boats, "a.txt"),

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.doctor.disk import large_files
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
-from holdfast.hosting.git import moves
-from holdfast.hosting.host import Host
+from holdfast.hosting.git import ref_store
 from holdfast.hosting.lfs import object_store
 from holdfast.hosting.lfs.object_store import GRACE, Cleared, bring_in, clear
 from holdfast.hosting.lfs.store import place
@@ -115,7 +115,7 @@ def test_what_a_failed_commit_left_in_the_bucket_goes(
 
     commit_files(far, wanted(far, repository, put("kept.bin", b"kept")))
     with monkeypatch.context() as patch:
-        patch.setattr(moves, "replace", moved)
+        patch.setattr(ref_store, "replace", moved)
         with pytest.raises(HostingError):
             commit_files(far, wanted(far, repository, put("x.bin", b"large")))
     assert key(b"large") in bucket.objects

@@ -9,14 +9,14 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import dependencies, issues, updates
+from holdfast.hosting.store import dependencies, issues, pending_ref_updates
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
@@ -140,7 +140,7 @@ def test_an_issue_that_waits_stays_open(host: Host, ship: Repository, ada: Accou
     (line,) = [line for line in lines if "dependencies" in line["event"]]
     assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, made)
     assert "secret" not in str(lines)
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     say(host, ship, ada, "fixes #1, #2, #3")
     assert [number for _, number, _ in states(host)] == [3, 2, 1]
     unblocked = [facts["issue_id"] for kind, facts in told(host.database) if kind == "issue_unblocked"]
@@ -186,9 +186,15 @@ def test_many_at_once_are_each_heard(host: Host, ship: Repository, ada: Account)
     made = [say(host, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2)]
     ref = "refs/heads/main"
     announced = [
-        ref_changes.Announced(bob.id, [], [updates.Move(ref, head, made[0])]),
-        ref_changes.Announced(ada.id, [], [updates.Move(ref, head, made[1]), updates.Move(ref, zero, made[0])]),
-        ref_changes.Announced(None, [], [updates.Move(ref, head, made[0]), updates.Move(ref, made[0], zero)]),
+        ref_changes.Announced(bob.id, [], [pending_ref_updates.Move(ref, head, made[0])]),
+        ref_changes.Announced(
+            ada.id,
+            [],
+            [pending_ref_updates.Move(ref, head, made[1]), pending_ref_updates.Move(ref, zero, made[0])],
+        ),
+        ref_changes.Announced(
+            None, [], [pending_ref_updates.Move(ref, head, made[0]), pending_ref_updates.Move(ref, made[0], zero)]
+        ),
     ]
     ref_changes.settle_all(host, ship, announced)
     assert states(host) == [("closed", 2, made[1])]
@@ -227,7 +233,7 @@ def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
     assert failed == []
     assert sorted(number for _, number, _ in states(host)) == sorted([*range(1, 7)] * 2)
     assert [store.repository_by_id(host.database, place.id).open_issues for place in (ship, boat)] == [0, 0]
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
 
 
 def test_commits_that_are_gone_keep_no_push_from_being_told(host: Host, ship: Repository, ada: Account) -> None:
@@ -235,7 +241,7 @@ def test_commits_that_are_gone_keep_no_push_from_being_told(host: Host, ship: Re
     open_issues(host, ship)
     made = say(host, ship, ada, "fixes #1", new_branch="other")
     issue = issues.find_issue(host.database, ship, 1)
-    move = updates.Move("refs/heads/main", "1" * 40, made)
+    move = pending_ref_updates.Move("refs/heads/main", "1" * 40, made)
     with capture_logs() as lines:
         ref_changes.settle(host, ship, ada.id, [], [move])
     assert told(host.database)[-1][1]["after"] == made
@@ -263,7 +269,7 @@ def test_what_a_crash_left_is_closed_once(
             patch.setattr(ref_changes, "settle_all", crash)
         with pytest.raises(Crash):
             say(host, ship, ada, "fixes #1, #2")
-    (pending,) = updates.pending_updates(host.database)
+    (pending,) = pending_ref_updates.pending_updates(host.database)
     assert (is_closed(host, ship, 1), states(host)) == (False, [])
     assert ref_changes.recover(host) == 1
     assert states(host) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.commit_references import COMMITS
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import issues, updates
+from holdfast.hosting.store import issues, pending_ref_updates
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, NewIssue
@@ -68,7 +68,7 @@ def test_only_the_default_branch_counts_and_each_commit_once(host: Host, ship: R
     side = say(host, ship, ada, "see #1", new_branch="side")
     assert entries(host) == []
     for old, new in ((base, side), (side, base), (base, side)):
-        ref_changes.settle(host, ship, ada.id, [], [updates.Move("refs/heads/main", old, new)])
+        ref_changes.settle(host, ship, ada.id, [], [pending_ref_updates.Move("refs/heads/main", old, new)])
     assert entries(host) == [("ship", 1, "commit_ref", side)]
 
 
@@ -97,7 +97,9 @@ def test_of_many_commits_the_newest_are_told(host: Host, ship: Repository, ada: 
     commits += [say(host, ship, ada, f"{number} of #1", branch="side") for number in range(1, COMMITS + 3)]
     base = say(host, ship, ada, "base", new_branch="base")
     for _ in range(2):
-        ref_changes.settle(host, ship, ada.id, [], [updates.Move("refs/heads/main", base, commits[-1])])
+        ref_changes.settle(
+            host, ship, ada.id, [], [pending_ref_updates.Move("refs/heads/main", base, commits[-1])]
+        )
     assert [commit for _, _, _, commit in entries(host)] == commits[-COMMITS:]
 
 

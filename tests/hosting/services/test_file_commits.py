@@ -14,12 +14,12 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import FileRefused, HostingError, NoSuchRef, Outdated, RefMoved, ShaMismatch
-from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.git.loose import object_id
+from holdfast.hosting.git.loose_objects import object_id
 from holdfast.hosting.git.repository import locked, open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs import object_store
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.lfs.pointer import Pointer
@@ -28,7 +28,7 @@ from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, Committed, commit_files
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MOST_AT_ONCE
-from holdfast.hosting.store import accounts, commit_keys, lfs, updates
+from holdfast.hosting.store import accounts, commit_keys, lfs, pending_ref_updates
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.hosting.store.repositories import Repository, repository_by_id
 from holdfast.hosting.store.tables import lfs_links, ref_updates
@@ -77,7 +77,7 @@ def check_told(host: Host, repository: Repository) -> None:
     """Ask that each commit was told of once, in order, and that the repository is sound."""
     made = log(host, repository)
     assert [after for _, after in pushes(host)] == made
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     git(host.folders.existing(repository.id), "fsck", "--strict")
 
 
@@ -242,11 +242,11 @@ def test_what_a_crash_left_half_done_is_told_at_once(
     with monkeypatch.context() as patch:
         patch.setattr(ref_changes, "settle_all", crash)
         if not moved:
-            patch.setattr(moves, "replace", crash)
+            patch.setattr(ref_store, "replace", crash)
             patch.setattr(file_commits, "forget", lambda *_arguments: None)
         with pytest.raises(Crash):
             commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
-    (pending,) = updates.pending_updates(host.database)
+    (pending,) = pending_ref_updates.pending_updates(host.database)
     assert pushes(host) == []
     if not moved:
         (place / "refs/heads/main.lock").write_text(pending.move.new + "\n")
@@ -261,7 +261,7 @@ def test_a_push_in_between_makes_the_checks_run_again(
 ) -> None:
     """Somebody else moves the branch after the checks: the commit lands on top of theirs."""
     place = host.folders.existing(repository.id)
-    real = moves.replace
+    real = ref_store.replace
     tries: list[str] = []
 
     def push_first(repo: Any, ref: str, old: str | None, new: str) -> str:
@@ -273,11 +273,11 @@ def test_a_push_in_between_makes_the_checks_run_again(
             tries.append(other)
         return real(repo, ref, old, new)
 
-    monkeypatch.setattr(moves, "replace", push_first)
+    monkeypatch.setattr(ref_store, "replace", push_first)
     made = commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
     assert made.commit.parents == (tries[0],)
     assert [after for _, after in pushes(host)] == [made.commit.id]
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
 
 
 def test_a_key_is_remembered_after_a_restart(settings: Settings, host: Host, repository: Repository) -> None:
@@ -339,10 +339,10 @@ def test_a_branch_that_never_holds_still_is_given_up(
     def moved(*_arguments: object) -> str:
         raise RefMoved("moved")
 
-    monkeypatch.setattr(moves, "replace", moved)
+    monkeypatch.setattr(ref_store, "replace", moved)
     with pytest.raises(HostingError, match="moved by others all the time"):
         commit_files(host, wanted(host, repository, put("b")))
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
 
 
 ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
@@ -385,7 +385,7 @@ def test_large_files_of_a_failed_commit_are_not_kept(
     def moved(*_arguments: object) -> str:
         raise RefMoved("moved")
 
-    monkeypatch.setattr(moves, "replace", moved)
+    monkeypatch.setattr(ref_store, "replace", moved)
     with pytest.raises(HostingError):
         commit_files(host, wanted(host, repository, put("x.bin", b"large")))
     with host.database.read() as connection:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import insert, text
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.services import health
 from holdfast.hosting.services.health import folder_problem, problems
 from holdfast.hosting.store import deliveries

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, select
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.git.repository import locked
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import maintenance, repositories
 from holdfast.hosting.snapshot.folders import keeping_objects
 from holdfast.hosting.storage.backup_lock import keeping
-from holdfast.hosting.store import accounts, failures, lfs, sessions
+from holdfast.hosting.store import accounts, lfs, login_rate_limit, sessions
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events
 
@@ -28,7 +28,7 @@ def test_what_has_run_out_is_cleared_away(host: Host) -> None:
     """And what has not stays."""
     admin = accounts.find_user(host.database, "admin")
     old = sessions.start_session(host.database, admin, days=1, now=1_000_000_000)
-    failures.reserve_attempt(host.database, "ada", "192.0.2.1", limit=10, window=900, now=1_000_000_000)
+    login_rate_limit.reserve_attempt(host.database, "ada", "192.0.2.1", limit=10, window=900, now=1_000_000_000)
     new = sessions.start_session(host.database, admin, days=1)
     cleaned = maintenance.clean(host)
     assert (cleaned.sessions, cleaned.login_failures) in {(0, 3), (1, 3)}  # logging in clears old ones away too

@@ -8,7 +8,7 @@ from holdfast.hosting.errors import HashingBusy, TooManyGuesses
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.password_hashing import HashLimiter
+from holdfast.hosting.store.hash_limit import HashLimiter
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD

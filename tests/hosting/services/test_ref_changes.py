@@ -6,17 +6,17 @@ from unittest import mock
 import msgspec
 import pytest
 
-from holdfast.hosting.git import moves, ref_transaction, refs
+from holdfast.hosting.app import Host
+from holdfast.hosting.git import ref_store, ref_transaction, refs
 from holdfast.hosting.git.commits import Signature, build_tree, write_commit, write_tag
 from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
 from holdfast.hosting.git_server.receive_pack import Pushed
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.pushes import Pushing
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import accounts, updates
+from holdfast.hosting.store import accounts, pending_ref_updates
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.updates import Move
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def test_a_move_whose_process_died_after_it_is_recorded_later(host: Host, reposi
     assert at is not None
     move = Move("refs/heads/x", ref_changes.zero_id(repository), at.id)
     with moving_refs(repo.folder):
-        updates.announce(host.database, repository, repository.owner.id, [move])
-        moves.create(repo, move.ref, at.id)
+        pending_ref_updates.announce(host.database, repository, repository.owner.id, [move])
+        ref_store.create(repo, move.ref, at.id)
         assert ref_changes.recover(host) == 0, "somebody who lives will record it"
     assert ref_changes.recover(host) == 1
     assert ref_changes.recover(host) == 0
@@ -55,9 +55,9 @@ def test_a_move_whose_process_died_after_it_is_recorded_later(host: Host, reposi
 def test_a_move_whose_process_died_before_it_is_forgotten(host: Host, repository: Repository) -> None:
     """The ref has not moved, so nothing has happened."""
     move = Move("refs/heads/x", ref_changes.zero_id(repository), "1" * 40)
-    updates.announce(host.database, repository, repository.owner.id, [move])
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [move])
     assert ref_changes.recover(host) == 0
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository"]
 
 
@@ -70,13 +70,13 @@ def test_a_move_that_fails_leaves_no_announcement(host: Host, repository: Reposi
 
     with pytest.raises(OSError, match="no space"):
         ref_changes.move_refs(host, repository, repository.owner, [move], fail)
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
 
 
 def test_what_was_announced_for_a_repository_that_is_gone_does_no_harm(host: Host, repository: Repository) -> None:
     """The rows went with it."""
     move = Move("refs/heads/x", ref_changes.zero_id(repository), "1" * 40)
-    updates.announce(host.database, repository, repository.owner.id, [move])
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [move])
     repositories.remove(host, repository, repository.owner)
     assert ref_changes.recover(host) == 0
 
@@ -84,7 +84,9 @@ def test_what_was_announced_for_a_repository_that_is_gone_does_no_harm(host: Hos
 def test_deleting_a_branch_that_is_not_there_is_never_recorded(host: Host, repository: Repository) -> None:
     """A service that died before it moved anything has deleted nothing."""
     zero = ref_changes.zero_id(repository)
-    updates.announce(host.database, repository, repository.owner.id, [Move("refs/heads/gone", zero, zero)])
+    pending_ref_updates.announce(
+        host.database, repository, repository.owner.id, [Move("refs/heads/gone", zero, zero)]
+    )
     assert ref_changes.recover(host) == 0
     assert kinds(host) == ["repository"]
 
@@ -96,7 +98,7 @@ def test_a_push_that_deletes_what_is_not_there_tells_nobody(host: Host, reposito
     assert at is not None
     move = Move("refs/heads/gone", at.id, ref_changes.zero_id(repository))
     assert Pushing(host, repository, repository.owner).move(Pushed((move,))) == []
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository"]
 
 
@@ -110,12 +112,12 @@ def test_many_refs_are_pushed_recorded_and_recovered(host: Host, repository: Rep
     pushing = Pushing(host, repository, repository.owner)
     with mock.patch.object(ref_changes, "settle", side_effect=RuntimeError("the database is gone")):
         assert pushing.move(Pushed(made)) == []
-    assert len(updates.pending_updates(host.database)) == 1000
+    assert len(pending_ref_updates.pending_updates(host.database)) == 1000
     assert ref_changes.recover(host) == 1100
     assert kinds(host).count("create") == kinds(host).count("push") == 1100
     assert pushing.move(Pushed(tuple(Move(one.ref, at.id, zero) for one in made))) == []
     assert kinds(host).count("delete") == 1100
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
 
 
 def test_a_push_that_moves_nothing_leaves_no_announcement(host: Host, repository: Repository) -> None:
@@ -126,12 +128,12 @@ def test_a_push_that_moves_nothing_leaves_no_announcement(host: Host, repository
     pushing = Pushing(host, repository, repository.owner)
     stale = Move("refs/heads/x", at.id, at.id)
     assert [refusal.ref for refusal in pushing.move(Pushed((stale,)))] == ["refs/heads/x"]
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     made = tuple(Move(f"refs/heads/b{number}", ref_changes.zero_id(repository), at.id) for number in range(20))
     full = mock.patch.object(ref_transaction, "replace_packed_refs", side_effect=OSError(28, "No space left"))
     with full, pytest.raises(OSError, match="No space left"):
         pushing.move(Pushed(made))
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository"]
 
 
@@ -167,15 +169,19 @@ def test_a_backwards_force_push_whose_process_died_is_recorded(host: Host, repos
     repo = git_of(host, repository)
     first = head_of(repo)
     second = next_commit(repo, "two", first)
-    moves.update(repo, "refs/heads/main", first, second)
-    updates.announce(host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first)])
-    moves.update(repo, "refs/heads/main", second, first)
+    ref_store.update(repo, "refs/heads/main", first, second)
+    pending_ref_updates.announce(
+        host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first)]
+    )
+    ref_store.update(repo, "refs/heads/main", second, first)
     assert ref_changes.recover(host) == 1
     assert kinds(host) == ["repository", "push"]
-    moves.update(repo, "refs/heads/main", first, second)
-    updates.announce(host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first)])
-    moves.update(repo, "refs/heads/main", second, first)
-    moves.update(repo, "refs/heads/main", first, next_commit(repo, "other", first))
+    ref_store.update(repo, "refs/heads/main", first, second)
+    pending_ref_updates.announce(
+        host.database, repository, repository.owner.id, [Move("refs/heads/main", second, first)]
+    )
+    ref_store.update(repo, "refs/heads/main", second, first)
+    ref_store.update(repo, "refs/heads/main", first, next_commit(repo, "other", first))
     with host.database.write() as connection:
         connection.exec_driver_sql("UPDATE events SET created_at = 0")
     assert ref_changes.recover(host) == 1
@@ -187,14 +193,14 @@ def test_a_backwards_force_push_that_never_happened_is_forgotten(host: Host, rep
     repo = git_of(host, repository)
     first = head_of(repo)
     second = next_commit(repo, "two", first)
-    moves.update(repo, "refs/heads/main", first, second)
+    ref_store.update(repo, "refs/heads/main", first, second)
     backwards = Move("refs/heads/main", second, first)
-    updates.announce(host.database, repository, repository.owner.id, [backwards])
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [backwards])
     assert ref_changes.recover(host) == 0
-    updates.announce(host.database, repository, repository.owner.id, [backwards])
-    moves.update(repo, "refs/heads/main", second, next_commit(repo, "three", second))
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [backwards])
+    ref_store.update(repo, "refs/heads/main", second, next_commit(repo, "three", second))
     assert ref_changes.recover(host) == 0
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository"]
 
 
@@ -203,13 +209,13 @@ def test_a_forced_move_sideways_is_told_from_one_that_never_happened(host: Host,
     repo = git_of(host, repository)
     first = head_of(repo)
     left, right = next_commit(repo, "left", first), next_commit(repo, "right", first)
-    moves.update(repo, "refs/heads/main", first, left)
+    ref_store.update(repo, "refs/heads/main", first, left)
     sideways = Move("refs/heads/main", left, right)
-    updates.announce(host.database, repository, repository.owner.id, [sideways])
-    moves.update(repo, "refs/heads/main", left, next_commit(repo, "more", left))
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [sideways])
+    ref_store.update(repo, "refs/heads/main", left, next_commit(repo, "more", left))
     assert ref_changes.recover(host) == 0
-    updates.announce(host.database, repository, repository.owner.id, [sideways])
-    moves.update(repo, "refs/heads/main", head_of(repo), next_commit(repo, "more", right))
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [sideways])
+    ref_store.update(repo, "refs/heads/main", head_of(repo), next_commit(repo, "more", right))
     assert ref_changes.recover(host) == 1
     assert kinds(host) == ["repository", "push"]
 
@@ -221,9 +227,9 @@ def test_an_annotated_tag_whose_process_died_is_recorded(host: Host, repository:
     tag = write_tag(repo, head_of(repo), "v1", who, "One")
     made = Move("refs/tags/v1", ref_changes.zero_id(repository), tag)
     for happened in (False, True):
-        updates.announce(host.database, repository, repository.owner.id, [made])
+        pending_ref_updates.announce(host.database, repository, repository.owner.id, [made])
         if happened:
-            moves.create(repo, made.ref, tag)
+            ref_store.create(repo, made.ref, tag)
         assert ref_changes.recover(host) == int(happened)
     assert kinds(host) == ["repository", "push", "create"]
 
@@ -232,9 +238,9 @@ def test_an_annotated_tag_whose_process_died_is_recorded(host: Host, repository:
 def test_deleting_what_is_not_there_is_no_move(host: Host, repository: Repository, ref: str) -> None:
     """Neither for recovery, nor for whoever records it."""
     none = ref_changes.zero_id(repository)
-    updates.announce(host.database, repository, repository.owner.id, [Move(ref, none, none)])
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [Move(ref, none, none)])
     assert ref_changes.recover(host) == 0
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     ref_changes.settle(host, repository, repository.owner.id, [], [Move(ref, none, none)])
     assert kinds(host) == ["repository"]
 
@@ -246,7 +252,7 @@ def test_a_ref_that_stays_where_it_is_has_not_moved(host: Host, repository: Repo
     ref_changes.move_refs(
         host, repository, repository.owner, [same], lambda _repo: pytest.fail("nothing is to be done")
     )
-    updates.announce(host.database, repository, repository.owner.id, [same])
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [same])
     assert ref_changes.recover(host) == 0
     ref_changes.settle(host, repository, repository.owner.id, [], [same])
     assert kinds(host) == ["repository"]
@@ -257,17 +263,17 @@ def test_a_move_that_was_tried_again_is_recorded_once(host: Host, repository: Re
     repo = git_of(host, repository)
     head = head_of(repo)
     made, again = (Move(f"refs/heads/{name}", ref_changes.zero_id(repository), head) for name in "xy")
-    updates.announce(host.database, repository, repository.owner.id, [made])
+    pending_ref_updates.announce(host.database, repository, repository.owner.id, [made])
     ref_changes.move_refs(
-        host, repository, repository.owner, [made], lambda opened: moves.create(opened, made.ref, head)
+        host, repository, repository.owner, [made], lambda opened: ref_store.create(opened, made.ref, head)
     )
     assert kinds(host) == ["repository", "create", "push"]
     assert ref_changes.recover(host) == 0
     for _ in range(2):
-        updates.announce(host.database, repository, repository.owner.id, [again])
-    moves.create(repo, again.ref, head)
+        pending_ref_updates.announce(host.database, repository, repository.owner.id, [again])
+    ref_store.create(repo, again.ref, head)
     assert ref_changes.recover(host) == 1
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
     assert kinds(host) == ["repository", *["create", "push"] * 2]
 
 
@@ -280,7 +286,7 @@ def test_a_branch_whose_name_is_not_utf8_is_recorded_and_recovered(host: Host, r
     pushing = Pushing(host, repository, repository.owner)
     with mock.patch.object(ref_changes, "settle", side_effect=RuntimeError("the database is gone")):
         assert pushing.move(Pushed((Move(name, ref_changes.zero_id(repository), at.id),))) == []
-    assert [pending.move.ref for pending in updates.pending_updates(host.database)] == [name]
+    assert [pending.move.ref for pending in pending_ref_updates.pending_updates(host.database)] == [name]
     assert ref_changes.recover(host) == 1
     with host.database.read() as connection:
         (details,) = connection.exec_driver_sql("SELECT details FROM events WHERE kind = 'push'").one()

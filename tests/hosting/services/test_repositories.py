@@ -2,8 +2,8 @@
 
 import pytest
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import FolderExists, NoSuchRepository, Refused, RepositoryTaken
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts

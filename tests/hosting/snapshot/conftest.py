@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.services import repositories
-from holdfast.hosting.snapshot.make import make
+from holdfast.hosting.snapshot.create import make
 from holdfast.hosting.store import accounts, hooks, organizations, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import deliveries

@@ -6,10 +6,10 @@ from typing import IO
 
 import pytest
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import SnapshotError
-from holdfast.hosting.git import gc, moves
+from holdfast.hosting.git import gc, ref_store
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.snapshot.folders import check_head, copy_repository, is_member, keeping_objects
 
 
@@ -82,7 +82,7 @@ def test_refs_that_move_all_the_time_are_read_as_they_were_at_one_moment(host: H
     def rename() -> None:
         old, new = "main", "other"
         while not stop.wait(0.002):
-            moves.rename_branch(open_repository(folder), old, new)
+            ref_store.rename_branch(open_repository(folder), old, new)
             old, new = new, old
 
     thread = threading.Thread(target=rename)

@@ -10,20 +10,20 @@ import msgspec
 import pytest
 from sqlalchemy import MetaData, select, text
 
-from holdfast.hosting.data import open_database, prepare
-from holdfast.hosting.doctor.examine import examine
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database, prepare
+from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.gc import check
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import repositories
 from holdfast.hosting.snapshot.archive import Writer
+from holdfast.hosting.snapshot.create import make
 from holdfast.hosting.snapshot.folders import Sink, copy_repository
-from holdfast.hosting.snapshot.make import make
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.store import accounts, instance
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.repositories import repository_by_id
-from holdfast.hosting.store.sealing import KEY_FILE
 from holdfast.hosting.store.tables import deliveries
 from holdfast.secret import Secret
 from holdfast.settings import Settings
@@ -248,7 +248,7 @@ def test_repositories_that_were_deleted_meanwhile_are_not_restored(
             repositories.remove(host, kept, kept.owner)
         return copy_repository(sink, folder, number)
 
-    monkeypatch.setattr("holdfast.hosting.snapshot.make.copy_repository", deleted_first)
+    monkeypatch.setattr("holdfast.hosting.snapshot.create.copy_repository", deleted_first)
     target = tmp_path / "backup.tar"
     assert make(host.settings, target).deleted == (1,)
     other = Settings(data=tmp_path / "other")

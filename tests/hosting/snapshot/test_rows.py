@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from holdfast.hosting.data import open_database
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.store import migrate
 from holdfast.settings import Settings

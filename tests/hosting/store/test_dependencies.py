@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from sqlalchemy import select, true
 
 from holdfast.hosting.errors import DependencyCycle, DependencyTaken, GoneMeanwhile, NoSuchDependency, StillBlocked
-from holdfast.hosting.store import administration, dependencies, issue_lists, issues, repositories
+from holdfast.hosting.store import account_administration, dependencies, issue_lists, issues, repositories
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issues import Changes, Issue, find_issue
@@ -362,7 +362,7 @@ def test_what_is_deleted_blocks_nothing(database: Database, ada: Account, homes:
                 repositories.remove_row(connection, homes[1])
         else:
             relate(database, [(doomed[1].id, doomed[0].id)])
-            administration.delete_user(database, bob, actor=ada, purge=True)
+            account_administration.delete_user(database, bob, actor=ada, purge=True)
         assert edges(database) == set()
         assert unblocked(database)[-1] == (waiting.id, blocker.id)
     assert len(unblocked(database)) == 3

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import NoSuchRepository
-from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.services import file_commits, ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
@@ -23,8 +23,8 @@ from holdfast.hosting.store import (
     assignees,
     comments,
     dependencies,
+    issue_labels,
     issues,
-    labelling,
     labels,
     milestones,
 )
@@ -33,10 +33,10 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import note_changes, note_rename
-from holdfast.hosting.store.updates import Move
-from holdfast.hosting.webhooks.names import EVENTS
+from holdfast.hosting.webhooks.event_types import EVENTS
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.places import make_people
 from tests.hosting.webhooks.telling import add_hook, recorded
@@ -159,11 +159,11 @@ def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], objec
 
         def do(opened: Repo) -> None:
             if old and new:
-                moves.update(opened, ref, old, new)
+                ref_store.update(opened, ref, old, new)
             elif new:
-                moves.create(opened, ref, new)
+                ref_store.create(opened, ref, new)
             else:
-                moves.delete(opened, ref, old)
+                ref_store.delete(opened, ref, old)
 
         ref_changes.move_refs(host, now(), ada, [made], do)
 
@@ -191,7 +191,7 @@ def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], objec
             )
         ),
         lambda: comments.add_comment(database, home, pull, ada, "e"),
-        lambda: labelling.add_labels(database, home, pull, ada, [bug]),
+        lambda: issue_labels.add_labels(database, home, pull, ada, [bug]),
         lambda: assignees.add_assignees(database, home, one, ada, [ada]),
         lambda: dependencies.add_dependency(database, home, one, other, actor=ada),
         lambda: issues.change_issue(database, home, other, ada, Changes(is_closed=True)),

@@ -9,17 +9,17 @@ import msgspec
 import pytest
 from sqlalchemy import delete, update
 
-from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.errors import WrongDataFolder
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.health import problems
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import accounts, instance, tables, updates
+from holdfast.hosting.store import accounts, instance, pending_ref_updates, tables
+from holdfast.hosting.store.encryption import KEY_FILE
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.sealing import KEY_FILE
-from holdfast.hosting.store.updates import Move
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -178,14 +178,14 @@ def test_recovery_forgets_nothing_while_a_folder_is_missing(host: Host) -> None:
     kept = add_repository(host.settings)
     admin = accounts.find_user(host.database, "admin")
     zero, moved = "0" * 40, "1" * 40
-    updates.announce(host.database, kept, admin.id, [Move("refs/heads/new", zero, moved)])
+    pending_ref_updates.announce(host.database, kept, admin.id, [Move("refs/heads/new", zero, moved)])
     place = host.folders.path(kept.id)
     place.rename(place.with_name("aside"))
     assert ref_changes.recover(host) == 0
-    assert len(updates.pending_updates(host.database)) == 1
+    assert len(pending_ref_updates.pending_updates(host.database)) == 1
     place.with_name("aside").rename(place)
     assert ref_changes.recover(host) == 0
-    assert updates.pending_updates(host.database) == []
+    assert pending_ref_updates.pending_updates(host.database) == []
 
 
 def test_a_damaged_file_is_said_to_be_one(started: Settings) -> None:

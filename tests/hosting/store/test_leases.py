@@ -2,7 +2,7 @@
 
 import threading
 
-from holdfast.hosting.data import connect
+from holdfast.hosting.data_folder import connect
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import release_lease, take_lease
 from holdfast.settings import Settings

@@ -9,9 +9,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 
-from holdfast.hosting.data import connect
+from holdfast.hosting.data_folder import connect
 from holdfast.hosting.errors import DatabaseError, DatabaseTooNew
-from holdfast.hosting.store import accounts, commit_keys, migrate, sessions, updates
+from holdfast.hosting.store import accounts, commit_keys, migrate, pending_ref_updates, sessions
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import metadata
 from holdfast.secret import Secret
@@ -77,10 +77,13 @@ def test_announcements_of_earlier_versions_are_cleared(empty_database: Database)
     ada = accounts.create_user(empty_database, "ada", Secret("long enough"))
     ship = make_repository(empty_database, ada)
     with empty_database.write() as connection:
-        moves = [updates.Move(f"refs/heads/{name}", "0" * 40, "1" * 40) for name in ("settled", "open", "keyed")]
-        settled, _, keyed = updates.add_moves(connection, ship, [(ada.id, move) for move in moves])
+        moves = [
+            pending_ref_updates.Move(f"refs/heads/{name}", "0" * 40, "1" * 40)
+            for name in ("settled", "open", "keyed")
+        ]
+        settled, _, keyed = pending_ref_updates.add_moves(connection, ship, [(ada.id, move) for move in moves])
         for number in (settled, keyed):
-            updates.FINISH.run(connection, number=number)
+            pending_ref_updates.FINISH.run(connection, number=number)
         commit_keys.add_keys(connection, ship, [(commit_keys.Key(ada.id, "k", "f"), keyed)])
     migrate.upgrade(empty_database)
     with empty_database.read() as connection:

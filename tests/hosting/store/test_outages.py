@@ -17,13 +17,13 @@ import pytest
 from sqlalchemy import select, text
 
 from holdfast import logs
-from holdfast.hosting.data import open_database, prepare
+from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.errors import DatabaseUnavailable
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store import database as databases
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.faults import translate
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import users
 from holdfast.secret import Secret
 from holdfast.settings import Settings

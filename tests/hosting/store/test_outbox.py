@@ -10,7 +10,7 @@ from holdfast.hosting.store import outbox
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.outbox import Pause, Result
-from holdfast.hosting.store.statement import Bind, Statement
+from holdfast.hosting.store.prepared_statements import Bind, Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks
 
 NOW = (int(time.time()) + 86_400) * 1000

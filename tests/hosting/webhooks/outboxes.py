@@ -11,7 +11,7 @@ import msgspec
 import uvloop
 from sqlalchemy import func, insert, select, update
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.store import deliveries as queued
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook

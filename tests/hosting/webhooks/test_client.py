@@ -14,7 +14,7 @@ import uvloop
 from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
 from holdfast.hosting.webhooks.addresses import Address, Allowed
 from holdfast.hosting.webhooks.client import Client
-from holdfast.hosting.webhooks.exchange import Answer
+from holdfast.hosting.webhooks.connection import Answer
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
 

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import pytest
 from sqlalchemy import delete, update
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import NoSuchRepository
-from holdfast.hosting.host import Host
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Home, find_hook, resume_hook
 from holdfast.hosting.store.outbox import claim

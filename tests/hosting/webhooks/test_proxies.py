@@ -11,7 +11,7 @@ import uvloop
 from holdfast.hosting.errors import DeliveryFailed
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.client import Client
-from holdfast.hosting.webhooks.exchange import Answer
+from holdfast.hosting.webhooks.connection import Answer
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.proxies import Proxy
 from tests.hosting.webhooks.receivers import OK, Script, Seen, answer, receiving

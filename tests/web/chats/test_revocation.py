@@ -11,7 +11,7 @@ import pytest
 from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings

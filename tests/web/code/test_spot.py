@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.git.commits import Signature, build_tree, write_commit
-from holdfast.hosting.git.moves import create
+from holdfast.hosting.git.ref_store import create
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.web.code.spot import Spot, find_spot
 from tests.hosting.git.oracle import new_repository

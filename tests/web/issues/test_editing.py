@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from holdfast.hosting.store import issues
-from holdfast.hosting.store.issue_parts import issue_parts
+from holdfast.hosting.store.issue_relations import issue_parts
 from holdfast.hosting.store.labels import add_label
 from holdfast.hosting.store.milestones import add_milestone
 from tests.hosting.linked import relate

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from holdfast.hosting.store import assignees, issues, labelling, labels, milestones
+from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
 from holdfast.hosting.store.issues import Branches, Changes, NewIssue
 from holdfast.web.issues.listing import IssuesQuery, Wish, wished
 from tests.hosting.linked import counting_queries, open_many, relate
@@ -31,7 +31,7 @@ def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
     branches = Branches("fix", "main")
     issues.open_issue(database, ship, people["ada"], NewIssue(title="Pull", branches=branches))
     bug = labels.add_label(database, ship, "bug, bad", "d73a4a", description="broken")
-    labelling.add_labels(database, ship, gauge, people["ada"], (bug,))
+    issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
     assignees.add_assignees(database, ship, lantern, people["ada"], (people["bob"],))
     season = milestones.add_milestone(database, ship, people["ada"], "Season")
     issues.change_issue(database, ship, rope, people["ada"], Changes(milestone_id=season.id))

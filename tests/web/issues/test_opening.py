@@ -1,7 +1,7 @@
 """Opening an issue in a browser."""
 
 from holdfast.hosting.store import issues
-from holdfast.hosting.store.issue_parts import issue_parts
+from holdfast.hosting.store.issue_relations import issue_parts
 from holdfast.hosting.store.labels import add_label
 from holdfast.hosting.store.milestones import add_milestone
 from tests.web.issues.conftest import AT, Harbour

@@ -1,6 +1,6 @@
 """The other issue of a relation."""
 
-from holdfast.hosting.store.seen_issues import Seen
+from holdfast.hosting.store.visible_issues import Seen
 from holdfast.web.issues.related import Related, related
 from tests.web.issues.conftest import AT, Harbour
 

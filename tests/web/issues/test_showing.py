@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.store import assignees, comments, issues, labelling, labels, milestones
+from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones
 from holdfast.hosting.store.issues import Branches, Changes, NewIssue
 from tests.hosting.linked import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
@@ -57,7 +57,7 @@ def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
     secret = harbour.issue("Private matter", secret=True)
     relate(database, [(gauge.id, lantern.id), (gauge.id, secret.id), (rope.id, gauge.id), (secret.id, rope.id)])
     bug = labels.add_label(database, ship, HOSTILE, "00ff00")
-    labelling.add_labels(database, ship, gauge, people["ada"], (bug,))
+    issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
     assignees.add_assignees(database, ship, gauge, people["ada"], (people["bob"],))
     season = milestones.add_milestone(database, ship, people["ada"], "Season <b>")
     issues.change_issue(

@@ -5,9 +5,9 @@ from dataclasses import asdict, replace
 
 from markupsafe import Markup
 
+from holdfast.hosting.store.issue_transactions import changing
 from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
 from holdfast.hosting.store.labels import add_label, delete_label
-from holdfast.hosting.store.tracker import changing
 from holdfast.web.issues.telling import Room
 from holdfast.web.markdown import NOWHERE
 from tests.web.issues.conftest import AT, Harbour

@@ -13,7 +13,7 @@ from holdfast.cli.output import console, printable
 from holdfast.cli.settings import gather
 
 if TYPE_CHECKING:
-    from holdfast.hosting.host import Host
+    from holdfast.hosting.app import Host
     from holdfast.hosting.store.accounts import Account
     from holdfast.hosting.store.database import Database
     from holdfast.hosting.store.repositories import Repository
@@ -51,8 +51,8 @@ def host(
     checked: bool = True,
 ) -> "Iterator[Host]":
     """Open the database and the repositories the settings name, which must be there and belong together."""
-    from holdfast.hosting.data import require_data
-    from holdfast.hosting.host import Host
+    from holdfast.hosting.app import Host
+    from holdfast.hosting.data_folder import require_data
     from holdfast.hosting.store import instance, migrate
 
     settings = gather(context, config, data).settings

@@ -21,7 +21,7 @@ def backup(
     json: JsonOption = False,
 ) -> None:
     """Back up the whole service to one file while it runs: database, repositories and files, not the settings."""
-    from holdfast.hosting.snapshot.make import estimate, make
+    from holdfast.hosting.snapshot.create import estimate, make
 
     settings = gather(context, config, data).settings
     total = estimate(settings) if sys.stderr.isatty() else None

@@ -27,7 +27,7 @@ class Told:
 
 def migrate(context: typer.Context, *, data: DataOption = None, config: ConfigOption = None) -> None:
     """Bring the database to the shape this version expects. `holdfast serve` does so by itself."""
-    from holdfast.hosting.data import open_database, require_data
+    from holdfast.hosting.data_folder import open_database, require_data
     from holdfast.hosting.store import migrate as migrations
 
     settings = gather(context, config, data).settings
@@ -81,7 +81,7 @@ def doctor(
     json: JsonOption = False,
 ) -> int:
     """Hold the database against what is on disk and say what differs; the exit status is 1 when something does."""
-    from holdfast.hosting.doctor.examine import examine, repair
+    from holdfast.hosting.doctor.checks import examine, repair
 
     told = []
     with (

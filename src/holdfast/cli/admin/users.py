@@ -79,7 +79,7 @@ def create(
     config: ConfigOption = None,
 ) -> None:
     """Add a user; the password is asked for, read from standard input, or invented."""
-    from holdfast.hosting.store.administration import register
+    from holdfast.hosting.store.account_administration import register
 
     password = ask_password(stdin=password_stdin, random=random_password)
     with database(context, config, data) as opened:
@@ -139,8 +139,8 @@ def remove(
     config: ConfigOption = None,
 ) -> None:
     """Remove a user; what they wrote stays, without its author."""
+    from holdfast.hosting.store.account_administration import delete_user
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.store.administration import delete_user
     from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 
     with host(context, config, data) as opened:

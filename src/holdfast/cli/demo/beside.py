@@ -14,7 +14,7 @@ import structlog
 
 from holdfast.cli.demo.conversation import add_conversation
 from holdfast.cli.demo.order import Order
-from holdfast.hosting.data import FirstStart
+from holdfast.hosting.data_folder import FirstStart
 from holdfast.settings import Settings
 
 __all__ = ["making_demo"]

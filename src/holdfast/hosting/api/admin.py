@@ -15,8 +15,8 @@ from holdfast.hosting.http.errors import Refusal, answering
 from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.schemas.organizations import Link, Visibility
 from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.store import account_administration as store
 from holdfast.hosting.store import accounts
-from holdfast.hosting.store import administration as store
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret

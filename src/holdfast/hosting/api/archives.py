@@ -14,8 +14,8 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import GitFailed, PathRefused
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.looking import cleaned
-from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.encoding import raw
+from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry

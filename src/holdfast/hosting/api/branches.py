@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.errors import RefExists
-from holdfast.hosting.git import history, moves, refs
+from holdfast.hosting.git import history, ref_store, refs
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.guards import Place, in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.http.context import Call
@@ -20,10 +20,10 @@ from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_o
 from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import protections, repositories
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.branch_renames import note_rename
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.protections import Protection
-from holdfast.hosting.store.renames import note_rename
 from holdfast.hosting.store.repository_events import note_changes
-from holdfast.hosting.store.updates import Move
 
 __all__ = ["create_branch", "delete_branch", "list_branches", "rename_branch", "show_branch", "update_branch"]
 
@@ -152,7 +152,7 @@ def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Bra
     move = Move(f"refs/heads/{name}", ref_changes.zero_id(place.repository), at)
     try:
         ref_changes.move_refs(
-            call.host, place.repository, call.user, [move], lambda opened: moves.create(opened, move.ref, at)
+            call.host, place.repository, call.user, [move], lambda opened: ref_store.create(opened, move.ref, at)
         )
     except RefExists as error:
         raise Refusal(409, str(error)) from None
@@ -175,7 +175,7 @@ def delete_branch(call: Call, place: Place, branch: str) -> None:
         raise Refusal(403, "can not delete default branch")
     move = Move(f"refs/heads/{branch}", found.id, ref_changes.zero_id(place.repository))
     ref_changes.move_refs(
-        call.host, place.repository, call.user, [move], lambda opened: moves.delete(opened, move.ref, move.old)
+        call.host, place.repository, call.user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
     )
 
 
@@ -199,7 +199,7 @@ def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoO
     none = ref_changes.zero_id(repository)
     made = [Move(f"refs/heads/{body.name}", none, found.id), Move(f"refs/heads/{branch}", found.id, none)]
     ref_changes.move_refs(
-        call.host, repository, call.user, made, lambda opened: moves.rename_branch(opened, branch, body.name)
+        call.host, repository, call.user, made, lambda opened: ref_store.rename_branch(opened, branch, body.name)
     )
     with call.host.database.write() as connection:
         note_rename(connection, repository, branch, body.name)
@@ -233,5 +233,5 @@ def update_branch(call: Call, place: Place, branch: str, body: UpdateBranchRepoO
         place.repository,
         call.user,
         [move],
-        lambda opened: moves.update(opened, move.ref, move.old, move.new),
+        lambda opened: ref_store.update(opened, move.ref, move.old, move.new),
     )

@@ -13,7 +13,7 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.looking import cleaned
+from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.trees import Entry, Missing
 from holdfast.hosting.guards import Place, in_repository, reads
 from holdfast.hosting.http.context import Call

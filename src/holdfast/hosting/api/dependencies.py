@@ -23,7 +23,7 @@ from holdfast.hosting.http.errors import APIError, Refusal
 from holdfast.hosting.http.pagination import Listed, Page, unbounded_page
 from holdfast.hosting.schemas.dependencies import full_name, reader, shown
 from holdfast.hosting.schemas.issues import Issue, one_issue
-from holdfast.hosting.store import dependencies, issue_lists, issues, seen_issues
+from holdfast.hosting.store import dependencies, issue_lists, issues, visible_issues
 from holdfast.hosting.store.issue_lists import in_repository as is_in_repository
 
 __all__ = [
@@ -70,7 +70,7 @@ def showing_circle(call: Call) -> Iterator[None]:
             # How many are left out is not told: some may be hidden.
             path[MOST_SHOWN - 1 : -1] = [None]
         with call.host.database.read() as connection:
-            seen = seen_issues.seen_by_id(connection, {one for one in path if one is not None}, reader(call))
+            seen = visible_issues.seen_by_id(connection, {one for one in path if one is not None}, reader(call))
         names: list[str] = []
         for number in path:
             if number is None:
@@ -111,7 +111,7 @@ def list_dependencies(call: Call, place: Place, index: int, page: Page) -> Liste
     if not place.repository.allows_dependencies:
         raise Refusal(404)
     issue = the_issue(call, place, index)
-    found, total = seen_issues.blockers_of(
+    found, total = visible_issues.blockers_of(
         call.host.database, issue, reader(call), skip=page.skip, limit=page.size
     )
     return Listed(shown(call, found, writes=may_write(place, issue)), total)
@@ -184,7 +184,9 @@ def list_blocks(call: Call, place: Place, index: int, page: Page) -> Listed[Issu
     """List what an issue blocks, as far as the caller may read it; nothing else is counted either."""
     issue = the_issue(call, place, index)
     page = unbounded_page(call)
-    found, total = seen_issues.blocked_by(call.host.database, issue, reader(call), skip=page.skip, limit=page.size)
+    found, total = visible_issues.blocked_by(
+        call.host.database, issue, reader(call), skip=page.skip, limit=page.size
+    )
     return Listed(shown(call, found), total, page)
 
 

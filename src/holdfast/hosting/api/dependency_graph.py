@@ -12,7 +12,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, node, reader
 from holdfast.hosting.store.dependency_graph import edges_around, steps
-from holdfast.hosting.store.seen_issues import seen_by_id
+from holdfast.hosting.store.visible_issues import seen_by_id
 
 __all__ = ["show_dependency_graph"]
 

@@ -15,7 +15,7 @@ from holdfast.hosting.guards import Place, in_repository, reads
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.store.renames import FormerBranches
+from holdfast.hosting.store.branch_renames import FormerBranches
 
 __all__ = ["show_editorconfig"]
 

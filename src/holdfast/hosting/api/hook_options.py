@@ -11,10 +11,10 @@ from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
 from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.store.encryption import Sealer
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.store.sealing import Sealer
-from holdfast.hosting.webhooks.names import expanded
-from holdfast.hosting.webhooks.targets import Target, without_credentials
+from holdfast.hosting.webhooks.event_types import expanded
+from holdfast.hosting.webhooks.urls import Target, without_credentials
 from holdfast.redacted_repr import redacted
 
 __all__ = ["TYPES", "CreateHookOption", "EditHookOption", "changed_columns", "is_system", "new_columns"]

@@ -10,9 +10,9 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store import deliveries, repositories
 from holdfast.hosting.store.hooks import Home, Hook
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
-from holdfast.hosting.store.updates import Move
 from holdfast.hosting.webhooks.payloads.pushes import read_push
 
 __all__ = ["TrialQuery", "try_push"]

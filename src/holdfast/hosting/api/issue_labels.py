@@ -12,7 +12,7 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.issues import Label, label_in
-from holdfast.hosting.store import labelling
+from holdfast.hosting.store import issue_labels
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.labels import labels_named
 
@@ -42,7 +42,7 @@ def writable(call: Call, place: Place, index: int) -> Issue:
 def shown(call: Call, place: Place, issue: Issue) -> list[Label]:
     """Show the labels an issue has now."""
     with call.host.database.read() as connection:
-        found = labelling.labels_on(connection, issue)
+        found = issue_labels.labels_on(connection, issue)
     return [label_in(call, kept, place.repository) for kept in found]
 
 
@@ -57,7 +57,7 @@ def add_issue_labels(call: Call, place: Place, index: int, body: IssueLabelsOpti
     """Put labels on an issue besides those it has; an exclusive one takes the place of another of its scope."""
     issue = writable(call, place, index)
     more = labels_named(call.host.database, place.repository, body.labels)
-    labelling.add_labels(call.host.database, place.repository, issue, call.user, more)
+    issue_labels.add_labels(call.host.database, place.repository, issue, call.user, more)
     return shown(call, place, issue)
 
 
@@ -66,7 +66,7 @@ def replace_issue_labels(call: Call, place: Place, index: int, body: IssueLabels
     """Give an issue exactly these labels."""
     issue = writable(call, place, index)
     wanted = labels_named(call.host.database, place.repository, body.labels)
-    labelling.replace_labels(call.host.database, place.repository, issue, call.user, wanted)
+    issue_labels.replace_labels(call.host.database, place.repository, issue, call.user, wanted)
     return shown(call, place, issue)
 
 
@@ -74,7 +74,7 @@ def replace_issue_labels(call: Call, place: Place, index: int, body: IssueLabels
 def clear_issue_labels(call: Call, place: Place, index: int) -> None:
     """Take all labels off an issue."""
     issue = writable(call, place, index)
-    labelling.replace_labels(call.host.database, place.repository, issue, call.user, ())
+    issue_labels.replace_labels(call.host.database, place.repository, issue, call.user, ())
 
 
 @endpoint(
@@ -87,4 +87,4 @@ def remove_issue_label(call: Call, place: Place, index: int, label: str) -> None
         less = labels_named(call.host.database, place.repository, [label])
     except NotHere:
         raise Refusal(404, f"label does not exist [label_id: {label}]") from None
-    labelling.remove_labels(call.host.database, place.repository, issue, call.user, less)
+    issue_labels.remove_labels(call.host.database, place.repository, issue, call.user, less)

@@ -10,7 +10,7 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import is_id, shown
+from holdfast.hosting.git.encoding import is_id, shown
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import Place, in_repository, reads
 from holdfast.hosting.http.context import Call

@@ -1,7 +1,7 @@
 """Opening the git side of the repository a request is about."""
 
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.names import is_id
+from holdfast.hosting.git.encoding import is_id
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call

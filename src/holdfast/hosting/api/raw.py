@@ -15,7 +15,7 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import LfsError, PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.looking import cleaned
+from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry, Missing
 from holdfast.hosting.guards import Place, in_repository, reads
@@ -27,7 +27,7 @@ from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.store import lfs
-from holdfast.hosting.store.renames import FormerBranches
+from holdfast.hosting.store.branch_renames import FormerBranches
 
 __all__ = ["Found", "found_by_ref", "get_media", "get_raw", "media", "raw"]
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import commit_named, git_of
-from holdfast.hosting.git import moves, refs
+from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.repository import Repo
@@ -28,7 +28,7 @@ from holdfast.hosting.schemas.git import (
     repository_page,
 )
 from holdfast.hosting.services import ref_changes
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.pending_ref_updates import Move
 
 __all__ = ["create_tag", "delete_tag", "list_tags", "show_annotated_tag", "show_tag"]
 
@@ -138,7 +138,7 @@ def create_tag(call: Call, place: Place, body: CreateTagOption) -> Tag:
         at = write_tag(repo, at, body.tag_name, who, body.message.strip() + "\n")
     move = Move(f"refs/tags/{body.tag_name}", ref_changes.zero_id(place.repository), at)
     ref_changes.move_refs(
-        call.host, place.repository, call.user, [move], lambda opened: moves.create(opened, move.ref, at)
+        call.host, place.repository, call.user, [move], lambda opened: ref_store.create(opened, move.ref, at)
     )
     return tag_shape(call, place, repo, find(repo, body.tag_name))
 
@@ -154,7 +154,7 @@ def delete_tag(call: Call, place: Place, tag: str) -> None:
     found = find(git_of(call, place), tag)
     move = Move(f"refs/tags/{tag}", found.id, ref_changes.zero_id(place.repository))
     ref_changes.move_refs(
-        call.host, place.repository, call.user, [move], lambda opened: moves.delete(opened, move.ref, move.old)
+        call.host, place.repository, call.user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
     )
 
 

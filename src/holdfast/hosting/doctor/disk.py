@@ -9,14 +9,14 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from holdfast.hosting.data import lax_paths
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import lax_paths
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
 from holdfast.hosting.errors import GitError, LfsError
 from holdfast.hosting.git import gc, refs
-from holdfast.hosting.git.moves import set_head
+from holdfast.hosting.git.ref_store import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs import object_store
 from holdfast.hosting.store import instance
 from holdfast.hosting.store.tables import lfs_links, repositories, users

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from sqlalchemy import Row, Select, delete, func, select, text, update
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.doctor.finding import Finding, Kind
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import ref_changes
-from holdfast.hosting.store import migrate, updates
+from holdfast.hosting.store import migrate, pending_ref_updates
 from holdfast.hosting.store.tables import (
     comments,
     issues,
@@ -176,7 +176,7 @@ def redirects(host: Host) -> Iterator[Finding]:
 def pending(host: Host, *, now: float | None = None) -> Iterator[Finding]:
     """Find moves of refs that were announced long ago, and of which nothing was heard since."""
     moment = time.time() if now is None else now
-    for item in updates.pending_updates(host.database, before=int(moment) - PENDING_SECONDS):
+    for item in pending_ref_updates.pending_updates(host.database, before=int(moment) - PENDING_SECONDS):
         yield Finding(
             Kind.REF_UPDATE,
             f"repository {item.repository_id}",

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from sqlalchemy import or_, select
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.errors import SealBroken, SealError
-from holdfast.hosting.host import Host
-from holdfast.hosting.store.sealing import KEY_FILE
+from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.tables import hooks
 
 __all__ = ["sealed"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.git import process
-from holdfast.hosting.git.names import argument, raw
+from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.refs import Named
 
 __all__ = ["FORMATS", "Format", "archive", "bundle"]

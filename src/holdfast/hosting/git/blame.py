@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
 

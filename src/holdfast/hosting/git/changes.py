@@ -9,9 +9,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, Literal
 
+from holdfast.hosting.git.command_output import answer, chunks
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.names import shown
-from holdfast.hosting.git.output import answer, chunks
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, MOST_ENTRIES, children
 

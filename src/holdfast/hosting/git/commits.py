@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.errors import GitDamaged, NoSuchObject, PathRefused, RefExists
-from holdfast.hosting.git import moves
-from holdfast.hosting.git.names import is_id, raw
+from holdfast.hosting.git import ref_store
+from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.refs import check_ref_name, is_empty
 from holdfast.hosting.git.repository import Repo
 
@@ -284,8 +284,8 @@ def first_commit(
     if not is_empty(repo):
         raise RefExists("the repository is not empty")
     made = write_commit(repo, build_tree(repo, files), (), author=author, committer=committer, message=message)
-    moves.create(repo, f"refs/heads/{branch}", made)
-    moves.set_head(repo, branch)
+    ref_store.create(repo, f"refs/heads/{branch}", made)
+    ref_store.set_head(repo, branch)
     return made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import DIRECTORY, walk
 

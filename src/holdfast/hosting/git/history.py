@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
+from holdfast.hosting.git.command_output import answer
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.names import argument, raw
-from holdfast.hosting.git.output import answer
+from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import LONGEST_PATH

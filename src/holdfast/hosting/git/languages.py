@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK, walk
 

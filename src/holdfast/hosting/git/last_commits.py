@@ -17,10 +17,10 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
-from holdfast.hosting.git import history, kept_answers
+from holdfast.hosting.git import history, history_cache
+from holdfast.hosting.git.command_output import chunks
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.names import argument
-from holdfast.hosting.git.output import chunks
+from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Missing, children, find
 
@@ -72,7 +72,7 @@ class Memory:
             if start not in mine:
                 self._size += len(answers) + 1
             mine[start] = answers
-            if len(mine) > kept_answers.KEPT_PER_PATH:
+            if len(mine) > history_cache.KEPT_PER_PATH:
                 self._size -= len(mine.popitem(last=False)[1]) + 1
             while self._size > self._most and len(self._kept) > 1:
                 _, gone = self._kept.popitem(last=False)
@@ -136,7 +136,7 @@ def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
     directory, name = split(path)
     key = (repo.folder, path)
     known = paths.around(key) | directories.around((repo.folder, directory))
-    stored = {commit: {name: answer.decode()} for commit, answer in kept_answers.load(repo.folder, path).items()}
+    stored = {commit: {name: answer.decode()} for commit, answer in history_cache.load(repo.folder, path).items()}
     known = stored | known
     found = near(repo, start, directory, {name}, known).get(name)
     if found is None:
@@ -144,7 +144,7 @@ def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
     if found is not None:
         paths.put(key, start, {name: found})
         if start not in stored:
-            kept_answers.save(repo.folder, path, start, found.encode())
+            history_cache.save(repo.folder, path, start, found.encode())
     return found
 
 
@@ -163,7 +163,7 @@ def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
     """Find out who touched a directory's entries last: from what is kept, from a commit nearby, or from git."""
     key = path + b"/"
     stored: dict[str, Answers] = {}
-    for commit, kept in kept_answers.load(repo.folder, key).items():
+    for commit, kept in history_cache.load(repo.folder, key).items():
         try:
             stored[commit] = dict(decoder.decode(kept))
         except msgspec.DecodeError:
@@ -175,7 +175,7 @@ def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
     answers = near(repo, start, path, names, known)
     if len(answers) < len(names):
         answers = walked(repo, start, path, names) if path else walked_whole(repo, start, names)
-    kept_answers.save(repo.folder, key, start, encoder.encode(list(answers.items())))
+    history_cache.save(repo.folder, key, start, encoder.encode(list(answers.items())))
     return answers
 
 

@@ -15,8 +15,8 @@ import pygit2
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.changes import EMPTY_TREE
-from holdfast.hosting.git.names import shown
-from holdfast.hosting.git.output import answer
+from holdfast.hosting.git.command_output import answer
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import SUBMODULE, read_blob
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from holdfast.hosting.errors import RefBusy
-from holdfast.hosting.git.loose import sync
-from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.encoding import raw
+from holdfast.hosting.git.loose_objects import sync
 from holdfast.hosting.git.packed_refs import PackedRefs, lock_packed_refs, replace_packed_refs
-from holdfast.hosting.git.push import Refusal
+from holdfast.hosting.git.quarantine import Refusal
 from holdfast.hosting.git.repository import Repo, locked
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.pending_ref_updates import Move
 
 __all__ = ["MANY", "Applied", "apply_moves", "existing_deletes"]
 

@@ -12,7 +12,7 @@ import msgspec
 import pygit2
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, RefRefused
-from holdfast.hosting.git.names import argument, is_id, raw, shown
+from holdfast.hosting.git.encoding import argument, is_id, raw, shown
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
 

@@ -22,7 +22,7 @@ import pygit2
 from pygit2.enums import ConfigLevel, ObjectType
 
 from holdfast.hosting.errors import GitDamaged, GitError, GitUnsupported, NoSuchFolder, NoSuchObject
-from holdfast.hosting.git.names import is_id
+from holdfast.hosting.git.encoding import is_id
 
 __all__ = ["Kind", "Repo", "configure", "is_moving_refs", "locked", "moving_refs", "open_repository"]
 

@@ -9,8 +9,8 @@ from typing import Final, Literal
 import msgspec
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
-from holdfast.hosting.git.names import raw, shown
-from holdfast.hosting.git.output import CHUNK, chunks
+from holdfast.hosting.git.command_output import CHUNK, chunks
+from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import HEADER, Repo, damaged
 

@@ -12,11 +12,11 @@ from anyio import to_thread
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.application import read_body, root_of
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
 from holdfast.hosting.http.context import Call

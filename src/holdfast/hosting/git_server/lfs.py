@@ -11,9 +11,9 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive
 
 from holdfast.hosting.access import Unit
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
 from holdfast.hosting.git_server.session import Visit, body_of
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.lfs.object_store import bring_in

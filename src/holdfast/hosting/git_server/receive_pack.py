@@ -19,14 +19,14 @@ from typing import Final
 import structlog
 
 from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
-from holdfast.hosting.git import hook
-from holdfast.hosting.git.names import well_formed
+from holdfast.hosting.git import receive_hooks
+from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
-from holdfast.hosting.git.push import Push, Refusal, refused_names
+from holdfast.hosting.git.quarantine import Push, Refusal, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
 from holdfast.hosting.store.faults import translate
-from holdfast.hosting.store.updates import Move
+from holdfast.hosting.store.pending_ref_updates import Move
 
 __all__ = ["Judge", "Mover", "Pushed", "finish", "receive_pack"]
 
@@ -200,7 +200,7 @@ class Reception:
     async def run(self, hooks: Path, variables: dict[str, str], max_bytes: int | None) -> None:
         """See the push through."""
         try:
-            await asyncio.to_thread(hook.install, hooks)
+            await asyncio.to_thread(receive_hooks.install, hooks)
             # All references are left to the hook `proc-receive`, which leaves them to us.
             configuration = [("core.hooksPath", str(hooks)), ("receive.procReceiveRefs", "refs")]
             if max_bytes is not None:
@@ -301,12 +301,12 @@ class Reception:
         with mouth:
             while kind := await questions.readline():
                 if kind == b"pre-receive\n":
-                    quarantine = await hook.read_quarantine(questions)
-                    wanted = await hook.read_changes(questions)
+                    quarantine = await receive_hooks.read_quarantine(questions)
+                    wanted = await receive_hooks.read_changes(questions)
                     said = await self._verdict(Push(self.folder, wanted, quarantine, self._commands.atomic))
                 elif kind == b"proc-receive\n":
-                    changes, options = await hook.read_commands(questions)
-                    said = hook.report(changes, await self._move(changes, options))
+                    changes, options = await receive_hooks.read_commands(questions)
+                    said = receive_hooks.report(changes, await self._move(changes, options))
                 else:
                     return
                 with suppress(BrokenPipeError):
@@ -323,10 +323,10 @@ class Reception:
         # Of what git itself has refused by now, nothing is heard here.
         whole = len(self._accepted) == self._commands.count
         if self._accepted and (whole or not push.atomic):
-            return hook.verdict([])
+            return receive_hooks.verdict([])
         self._accepted = frozenset()
         others = Refusal("atomic push", "nothing is pushed, because not all of it can be")
-        return hook.verdict(self._refused or [others])
+        return receive_hooks.verdict(self._refused or [others])
 
     async def _refusals(self, push: Push) -> Sequence[Refusal]:
         times = Counter(change.ref for change in push.changes)

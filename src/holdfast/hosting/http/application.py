@@ -15,8 +15,8 @@ import structlog
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.hosting import access
+from holdfast.hosting.app import Host
 from holdfast.hosting.guards import Place
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
 from holdfast.hosting.http.context import Call, TakesTime
 from holdfast.hosting.http.decoders import decode_body, decode_query

@@ -19,7 +19,7 @@ from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.thread_pool import run_off_loop
 from holdfast.hosting.services import passwords
-from holdfast.hosting.store import accounts, failures, sessions, tokens
+from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
 from holdfast.secret import Secret
 
 __all__ = ["Authenticator", "PasswordNeeded", "by_session", "check_state"]
@@ -73,7 +73,7 @@ class Authenticator:
             return refusal
         settings = call.host.settings
         wait = await run_off_loop(
-            failures.count_wrong_token,
+            login_rate_limit.count_wrong_token,
             call.host.database,
             call.address,
             limit=settings.login_failures,

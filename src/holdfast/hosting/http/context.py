@@ -7,7 +7,7 @@ import msgspec
 from starlette.types import Scope
 
 from holdfast.hosting.access import ANONYMOUS, Caller
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.store.accounts import Account

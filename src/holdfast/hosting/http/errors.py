@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting import errors
-from holdfast.hosting.git.names import well_formed
+from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.store import faults
 
 __all__ = ["APIError", "BareError", "Refusal", "answering", "no_route", "refusal_for"]

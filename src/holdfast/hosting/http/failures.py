@@ -2,8 +2,8 @@
 
 import structlog
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.errors import Refusal, refusal_for
 from holdfast.hosting.http.thread_pool import run_off_loop
 from holdfast.hosting.store import faults, instance, repositories

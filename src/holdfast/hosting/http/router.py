@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from holdfast.hosting.git.names import well_formed
+from holdfast.hosting.git.encoding import well_formed
 
 __all__ = ["IN_BYTES", "Match", "Router", "merge_slashes", "parts_of"]
 

@@ -12,14 +12,14 @@ from typing import Final
 import pygit2
 from pygit2.enums import AttrCheck
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import FileRefused, FileTooLarge, GitError, LfsError
-from holdfast.hosting.git import loose, trees
+from holdfast.hosting.git import loose_objects, trees
 from holdfast.hosting.git.attributes import MOST_EFFORT, effort
-from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.git.rows import Folder
-from holdfast.hosting.git.writing import Draft
-from holdfast.hosting.host import Host
+from holdfast.hosting.git.tree_entries import Folder
+from holdfast.hosting.git.tree_writer import Draft
 from holdfast.hosting.lfs.object_store import bring_in
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
@@ -47,9 +47,9 @@ class Content:
         """Write it as a blob and return its id."""
         if self._blob is None:
             if isinstance(self._source, bytes):
-                self._blob = loose.write_object(repo, "blob", self._source, durable=durable).id
+                self._blob = loose_objects.write_object(repo, "blob", self._source, durable=durable).id
             else:
-                self._blob = loose.write_blob_file(repo, self._source, durable=durable).id
+                self._blob = loose_objects.write_blob_file(repo, self._source, durable=durable).id
         return self._blob
 
     def pointer(self, host: Host, repo: Repo) -> tuple[str, Pointer]:
@@ -58,7 +58,7 @@ class Content:
             made = self.described()
             asyncio.run(bring_in(host, made.oid, made.size, self._chunks()))
             durable = host.settings.durable_writes
-            self._pointer = loose.write_object(repo, "blob", made.format(), durable=durable).id, made
+            self._pointer = loose_objects.write_object(repo, "blob", made.format(), durable=durable).id, made
         return self._pointer
 
     @property
@@ -66,7 +66,11 @@ class Content:
         """The id it has as a blob, written or not."""
         if self._blob_id is None:
             source = self._source
-            made = loose.object_id("blob", source) if isinstance(source, bytes) else loose.file_id(source)
+            made = (
+                loose_objects.object_id("blob", source)
+                if isinstance(source, bytes)
+                else loose_objects.file_id(source)
+            )
             self._blob_id = made
         return self._blob_id
 

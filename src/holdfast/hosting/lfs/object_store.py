@@ -13,8 +13,8 @@ from typing import Final
 
 import structlog
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import LfsError, LfsUnavailable
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.store import Stored
 from holdfast.hosting.storage.backup_lock import removing
 from holdfast.hosting.store import lfs

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
-from holdfast.hosting.git.names import shown
-from holdfast.hosting.git.output import chunks
-from holdfast.hosting.git.push import Push
+from holdfast.hosting.git.command_output import chunks
+from holdfast.hosting.git.encoding import shown
+from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 
 __all__ = ["new_pointers", "paths_of"]

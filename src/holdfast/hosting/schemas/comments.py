@@ -19,7 +19,7 @@ from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issue_parts import TimelineParts, timeline_parts
+from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["Comment", "TimelineComment", "comment_list", "comment_shape", "one_comment", "timeline"]

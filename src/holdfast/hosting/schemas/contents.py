@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry

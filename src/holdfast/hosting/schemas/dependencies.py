@@ -16,7 +16,7 @@ from holdfast.hosting.schemas.issues import (
 )
 from holdfast.hosting.schemas.times import EPOCH
 from holdfast.hosting.schemas.viewer import Viewer
-from holdfast.hosting.store.seen_issues import Reader, Seen, seen_by_id
+from holdfast.hosting.store.visible_issues import Reader, Seen, seen_by_id
 
 __all__ = [
     "HIDDEN",

@@ -9,7 +9,7 @@ from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import issues, labels, milestones
 from holdfast.hosting.store.issue_lists import visible_to
-from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
+from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = [

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from holdfast.hosting.access import Caller
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 
 __all__ = ["Viewer"]
 

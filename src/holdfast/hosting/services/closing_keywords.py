@@ -14,20 +14,20 @@ from sqlalchemy import Connection
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Caller, Unit
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitError, StillBlocked
 from holdfast.hosting.git import history
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.services.commit_message_events import Places, Wish, newest, said_in
 from holdfast.hosting.services.commit_references import refer
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.database import Database, Within
+from holdfast.hosting.store.issue_transactions import Change, hold_graph, hold_repositories
 from holdfast.hosting.store.issues import Issue, Reason
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tracker import Change, hold_graph, hold_repositories
-from holdfast.hosting.store.updates import Move
 
 __all__ = ["fulfil", "hold", "wishes_of"]
 

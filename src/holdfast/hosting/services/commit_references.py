@@ -14,9 +14,9 @@ from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.comments import commits_on
 from holdfast.hosting.store.database import Database, Within
+from holdfast.hosting.store.issue_transactions import Change
 from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.tracker import Change
 
 __all__ = ["refer"]
 

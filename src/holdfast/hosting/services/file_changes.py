@@ -13,10 +13,10 @@ import msgspec
 from holdfast.hosting.errors import FileExists, FileRefused, NoSuchObject, ShaMismatch
 from holdfast.hosting.git import paths, special_files
 from holdfast.hosting.git.commits import find_commit
-from holdfast.hosting.git.names import is_id, well_formed
-from holdfast.hosting.git.rows import Folder
+from holdfast.hosting.git.encoding import is_id, well_formed
+from holdfast.hosting.git.tree_entries import Folder
+from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
-from holdfast.hosting.git.writing import Draft, Nowhere, Spot
 from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.services.file_conditions import Condition
 

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 from sqlalchemy.exc import IntegrityError
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import (
     FileRefused,
     GoneMeanwhile,
@@ -25,27 +26,26 @@ from holdfast.hosting.errors import (
     RefBusy,
     RefMoved,
 )
-from holdfast.hosting.git import loose, moves, refs
+from holdfast.hosting.git import loose_objects, ref_store, refs
 from holdfast.hosting.git.changes import Change, Changes, Status
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
-from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo, locked, open_repository
-from holdfast.hosting.git.rows import Folder
+from holdfast.hosting.git.tree_entries import Folder
+from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
-from holdfast.hosting.git.writing import Draft, Nowhere, Spot
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.file_conversion import Content, inflated, is_large
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.services import branch_protection, file_changes, ref_changes
 from holdfast.hosting.services.file_changes import Applied, Base, FileChange
 from holdfast.hosting.services.ref_changes import BRANCHES, Announced
 from holdfast.hosting.storage.batch_queue import Job
-from holdfast.hosting.store import commit_keys, lfs, protections, updates
+from holdfast.hosting.store import commit_keys, lfs, pending_ref_updates, protections
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.protections import Protection
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.updates import Move
 
 __all__ = ["CommitRequest", "Committed", "FileResult", "commit_files"]
 
@@ -377,7 +377,7 @@ def replay(batch: Batch, request: CommitRequest, key: Key) -> Committed | None:
         raise FileRefused("the Idempotency-Key was used for another request")
     if not used.is_done and not ref_changes.has_moved(batch.repo, used.move):
         with batch.host.database.write() as connection:
-            updates.forget(connection, [used.update_id])
+            pending_ref_updates.forget(connection, [used.update_id])
         return None
     commit = read_commit(batch.repo, used.move.new)
     root = batch.draft.folder(commit.tree)
@@ -398,7 +398,7 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
     durable = host.settings.durable_writes
     written = batch.draft.write(durable=durable)
     if durable:
-        loose.keep_before(written)
+        loose_objects.keep_before(written)
     numbers, linked = announce(host, repository, ready)
     landed: list[tuple[Waiting, Prepared, int]] = []
     lost: list[int] = []
@@ -410,7 +410,7 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
         for ref, group in by_ref.items():
             old, new = group[0][1].move.old, group[-1][1].move.new
             try:
-                names.append(moves.replace(repo, ref, old if old.strip("0") else None, new))
+                names.append(ref_store.replace(repo, ref, old if old.strip("0") else None, new))
             except RefMoved:
                 lost += [number for _, _, number in group]
             except HostingError as error:
@@ -430,7 +430,7 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
     if not landed:
         return
     if durable:
-        loose.sync_names(names)
+        loose_objects.sync_names(names)
     landed.sort(key=lambda one: one[2])
     told = [
         Announced(job.wanted.actor.id, [number], [one.move], commits_of(one), files_of(job.wanted, one))
@@ -482,9 +482,9 @@ def write_down(
     made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
     if not pointers and all(job.wanted.key is None for job, _ in ready):
         with host.database.quick_write() as link:
-            return updates.add_moves(link, repository, made, under_lock=True), set()
+            return pending_ref_updates.add_moves(link, repository, made, under_lock=True), set()
     with host.database.write() as connection:
-        numbers = updates.add_moves(connection, repository, made, under_lock=True)
+        numbers = pending_ref_updates.add_moves(connection, repository, made, under_lock=True)
         keys = [
             (job.wanted.key, number)
             for (job, _), number in zip(ready, numbers, strict=True)
@@ -500,6 +500,6 @@ def write_down(
 def forget(host: Host, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
     """Take back the announcements of what did not happen, and the large files nothing leads to."""
     with host.database.write() as connection:
-        updates.forget(connection, numbers)
+        pending_ref_updates.forget(connection, numbers)
         if linked:
             lfs.remove_links(connection, repository, linked)

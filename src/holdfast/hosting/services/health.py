@@ -9,8 +9,8 @@ from pathlib import Path
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import DatabaseError
-from holdfast.hosting.host import Host
 from holdfast.hosting.metrics import Gauge
 from holdfast.hosting.store import instance, migrate, outbox
 

@@ -9,12 +9,12 @@ from typing import Final
 import structlog
 from sqlalchemy import delete
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs import object_store
 from holdfast.hosting.store import lfs, outbox, repositories
-from holdfast.hosting.store.failures import expired
+from holdfast.hosting.store.login_rate_limit import expired
 from holdfast.hosting.store.tables import login_failures, sessions
 
 __all__ = [

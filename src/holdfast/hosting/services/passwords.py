@@ -3,7 +3,7 @@
 from typing import Final
 
 from holdfast.hosting.errors import HashingBusy, TooManyGuesses
-from holdfast.hosting.store import accounts, failures
+from holdfast.hosting.store import accounts, login_rate_limit
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.secret import Secret
@@ -23,7 +23,7 @@ def is_too_long(name: str, password: Secret) -> bool:
 def check_limit(database: Database, settings: Settings, name: str, address: str) -> None:
     """Raise `TooManyGuesses` when an attempt would be refused now; reads only, and counts nothing."""
     window = settings.login_failure_minutes * 60
-    wait = failures.seconds_to_wait(database, name, address, limit=settings.login_failures, window=window)
+    wait = login_rate_limit.seconds_to_wait(database, name, address, limit=settings.login_failures, window=window)
     if wait > 0:
         raise TooManyGuesses(wait)
 
@@ -37,14 +37,14 @@ def check(database: Database, settings: Settings, name: str, password: Secret, a
     if is_too_long(name, password):
         return None
     limit, window = settings.login_failures, settings.login_failure_minutes * 60
-    wait = failures.reserve_attempt(database, name, address, limit=limit, window=window)
+    wait = login_rate_limit.reserve_attempt(database, name, address, limit=limit, window=window)
     if wait > 0:
         raise TooManyGuesses(wait)
     try:
         user = accounts.check_password(database, name, password)
     except HashingBusy:
-        failures.cancel_attempt(database, name, address)
+        login_rate_limit.cancel_attempt(database, name, address)
         raise
     if user is not None:
-        failures.succeed(database, name, address)
+        login_rate_limit.succeed(database, name, address)
     return user

@@ -5,19 +5,19 @@ from typing import Final
 
 import structlog
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitError
-from holdfast.hosting.git.push import Push, Refusal
+from holdfast.hosting.git.quarantine import Push, Refusal
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
 from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.git_server.receive_pack import Pushed
-from holdfast.hosting.host import Host
 from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
 from holdfast.hosting.services import branch_protection, ref_changes
-from holdfast.hosting.store import lfs, updates
+from holdfast.hosting.store import lfs, pending_ref_updates
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.faults import is_outage
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.updates import Move
 
 __all__ = ["Pushing"]
 
@@ -90,7 +90,7 @@ class Pushing:
             moves = existing_deletes(repo, pushed.changes)
             if not moves:
                 return []
-            numbers = updates.announce(host.database, repository, self.actor.id, moves)
+            numbers = pending_ref_updates.announce(host.database, repository, self.actor.id, moves)
             try:
                 applied = apply_moves(repo, moves, atomic=pushed.atomic)
             except (GitError, OSError):

@@ -11,21 +11,21 @@ from typing import Final
 import msgspec
 import structlog
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused, StorageError
 from holdfast.hosting.git import history, refs
-from holdfast.hosting.git import moves as git_moves
+from holdfast.hosting.git import ref_store as git_moves
 from holdfast.hosting.git.changes import Changes, changes_between
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.names import well_formed
+from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import branch_protection, closing_keywords
 from holdfast.hosting.services.commit_message_events import newest
-from holdfast.hosting.store import listeners, protections, repositories, updates
+from holdfast.hosting.store import hook_subscriptions, pending_ref_updates, protections, repositories
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.pending_ref_updates import Move, Pending
+from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.statement import Link
-from holdfast.hosting.store.updates import Move, Pending
 from holdfast.hosting.webhooks.payloads.pushes import Brought, read_push
 
 __all__ = [
@@ -138,7 +138,7 @@ def move_refs(
     if not any(move.moves for move in moves):
         return
     with moving_refs(folder):
-        numbers = updates.announce(host.database, repository, actor.id, moves)
+        numbers = pending_ref_updates.announce(host.database, repository, actor.id, moves)
         try:
             do(repo)
         except Exception:
@@ -164,7 +164,7 @@ def forget(host: Host, numbers: Sequence[int]) -> None:
     """Remove announcements of what did not happen."""
     if numbers:
         with host.database.write() as connection:
-            updates.forget(connection, numbers)
+            pending_ref_updates.forget(connection, numbers)
 
 
 def settle_all(
@@ -197,12 +197,14 @@ def settle_all(
     known = read_pushes(host, repository, announced, default_branch)
 
     def record(link: Link) -> None:
-        updates.finish(link, [number for one in announced for number in one.numbers])
+        pending_ref_updates.finish(link, [number for one in announced for number in one.numbers])
         # Before the events, whose payloads show the repository as it is after the push.
         if any(not move.deletes for move in moves):
             repositories.note_push(link, repository)
         for one in announced:
-            updates.record_moves(link, repository, one.actor_id, one.moves, options=one.options, known=known)
+            pending_ref_updates.record_moves(
+                link, repository, one.actor_id, one.moves, options=one.options, known=known
+            )
 
     if columns or wishes:
         with host.database.write() as connection:
@@ -224,7 +226,7 @@ def read_pushes(
 ) -> dict[Move, Brought]:
     """Read what pushes brought where a webhook is told of them, so that no transaction waits for git."""
     refs = [move.ref for one in announced for move in one.moves]
-    if not listeners.is_pushed_to(
+    if not hook_subscriptions.is_pushed_to(
         host.database, owner_id=repository.owner.id, repository_id=repository.id, refs=refs
     ):
         return {}
@@ -264,7 +266,7 @@ def recover(host: Host) -> int:
     """
     landed = 0
     after = 0
-    while found := updates.pending_updates(host.database, after=after):
+    while found := pending_ref_updates.pending_updates(host.database, after=after):
         after = found[-1].id
         by_repository: dict[int, list[Pending]] = {}
         for pending in found:
@@ -290,10 +292,10 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
         with host.database.holding(repository_id), locked(folder):
             repo = open_repository(folder)
             repository = repositories.repository_by_id(host.database, repository_id)
-            left = updates.still_pending(host.database, repository_id, numbers)
+            left = pending_ref_updates.still_pending(host.database, repository_id, numbers)
             for pending in left:
                 git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.old, pending.move.new)
-            told = updates.recorded_since(host.database, repository_id, left)
+            told = pending_ref_updates.recorded_since(host.database, repository_id, left)
             once = {pending.move: pending for pending in reversed(left) if pending.move not in told}
             happened = [
                 pending for pending in left if once.get(pending.move) is pending and has_moved(repo, pending.move)

@@ -4,13 +4,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import Refused
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.refs import check_ref_name
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.store import dependencies, hooks
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account

@@ -13,17 +13,17 @@ from typing import Final
 import msgspec
 from sqlalchemy import bindparam, text
 
-from holdfast.hosting.data import DATABASE, tighten
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import DATABASE, tighten
 from holdfast.hosting.doctor import disk
 from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.folders import Folders, make_private
 from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import PLACES, Manifest, Member, Told, members, verify
+from holdfast.hosting.snapshot.create import LEFT_OUT
 from holdfast.hosting.snapshot.folders import check_head, is_member
-from holdfast.hosting.snapshot.make import LEFT_OUT
 from holdfast.hosting.store import instance, migrate
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings

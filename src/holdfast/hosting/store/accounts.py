@@ -14,8 +14,8 @@ from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import EmailRefused, NameRefused, NameTaken, NoSuchUser, PasswordRefused
 from holdfast.hosting.store.database import Database, Within
-from holdfast.hosting.store.password_hashing import HashLimiter
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.hash_limit import HashLimiter
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import name_redirects, sessions, tokens, users
 from holdfast.secret import Secret
 

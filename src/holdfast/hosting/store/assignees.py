@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, s
 from holdfast.hosting.errors import NotHere
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_transactions import Change, Issue, changing
 from holdfast.hosting.store.repositories import UNITS_COUNT, Repository
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -17,7 +18,6 @@ from holdfast.hosting.store.tables import (
     teams,
     users,
 )
-from holdfast.hosting.store.tracker import Change, Issue, changing
 
 __all__ = [
     "add_assignees",

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_transactions import ISSUE, Change, Issue, changing
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues
-from holdfast.hosting.store.tracker import ISSUE, Change, Issue, changing
 
 __all__ = [
     "Comment",

@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import Connection, delete, insert, select
 
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import commit_keys, ref_updates
-from holdfast.hosting.store.updates import Move
 
 __all__ = ["KEPT_SECONDS", "Key", "Used", "add_keys", "find_key", "forget_old"]
 

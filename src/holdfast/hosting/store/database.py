@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.hosting.errors import DatabaseError, DatabaseUnavailable
-from holdfast.hosting.store.statement import Bare, Bind, Link, Statement
+from holdfast.hosting.store.prepared_statements import Bare, Bind, Link, Statement
 from holdfast.secret import Secret
 
 __all__ = ["Database", "Within"]

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import GoneMeanwhile, NoSuchDelivery, NotWaiting, TooManyAtOnce
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.event_payloads import Event, render_payload
-from holdfast.hosting.store.statement import Link, Statement
+from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks
 
 __all__ = [

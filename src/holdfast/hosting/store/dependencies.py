@@ -25,9 +25,9 @@ from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependency_graph import find_cycle
+from holdfast.hosting.store.issue_transactions import Change, Issue, changing, hold_graph
 from holdfast.hosting.store.repositories import ALLOWS_DEPENDENCIES, Repository
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
-from holdfast.hosting.store.tracker import Change, Issue, changing, hold_graph
 
 __all__ = [
     "HAS_OPEN_BLOCKER",

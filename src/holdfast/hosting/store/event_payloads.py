@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from holdfast.hosting.store.statement import Bare, Link
+from holdfast.hosting.store.prepared_statements import Bare, Link
 from holdfast.hosting.store.tables import events
 
 __all__ = ["EVENT", "Event", "PayloadRenderer", "render_payload"]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from sqlalchemy import bindparam, insert
 
-from holdfast.hosting.store import listeners
+from holdfast.hosting.store import hook_subscriptions
 from holdfast.hosting.store.event_payloads import EVENT, Event, render_payload
-from holdfast.hosting.store.statement import Bind, Link, Statement
+from holdfast.hosting.store.prepared_statements import Bind, Link, Statement
 from holdfast.hosting.store.tables import events
 
 __all__ = ["EVENT", "Event", "record", "record_silently"]
@@ -38,7 +38,7 @@ def record(
     """
     moment = int(time.time()) if now is None else now
     written = msgspec.json.encode(details).decode()
-    hook_ids = listeners.listening(
+    hook_ids = hook_subscriptions.listening(
         connection, kind, owner_id=owner_id, repository_id=repository_id, details=details
     )
     payload = ""
@@ -57,7 +57,7 @@ def record(
     )
     if hook_ids:
         # After the event, whose row waits for whoever deletes the repository: they take the hooks along last.
-        listeners.queue(connection, hook_ids, made, kind, now=moment)
+        hook_subscriptions.queue(connection, hook_ids, made, kind, now=moment)
     return int(made)
 
 

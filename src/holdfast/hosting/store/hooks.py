@@ -26,7 +26,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import GoneMeanwhile, NoSuchHook
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import hooks
 from holdfast.redacted_repr import redacted
 

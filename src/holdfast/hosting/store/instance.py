@@ -18,7 +18,7 @@ from holdfast.hosting.errors import KeyMissing, SealError, WrongDataFolder
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.sealing import INSTANCE_FILE, KEY_FILE, Sealer, make_key_file
+from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE, Sealer, make_key_file
 from holdfast.hosting.store.tables import hooks, instance, repositories, users
 from holdfast.settings import Settings
 

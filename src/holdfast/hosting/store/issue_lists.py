@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, o
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependencies import HAS_OPEN_BLOCKER
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.repositories import COVERED, Repository, readable_by
 from holdfast.hosting.store.tables import (
     comments,
@@ -21,7 +22,6 @@ from holdfast.hosting.store.tables import (
     teams,
     users,
 )
-from holdfast.hosting.store.tracker import ISSUE, Issue
 
 __all__ = [
     "ORDERS",

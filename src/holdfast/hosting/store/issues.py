@@ -11,12 +11,12 @@ from holdfast.hosting.store import dependencies
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import assign_anew, tell_assigned, write_assignees
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.labelling import label_anew, labels_on, tell_relabelled, write_labels
+from holdfast.hosting.store.issue_labels import label_anew, labels_on, tell_relabelled, write_labels
+from holdfast.hosting.store.issue_transactions import ISSUE, Change, Issue, changing
 from holdfast.hosting.store.labels import Label, one_per_scope
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import issue_assignees, issues, repositories
-from holdfast.hosting.store.tracker import ISSUE, Change, Issue, changing
 
 __all__ = [
     "Branches",

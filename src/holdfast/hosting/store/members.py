@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import LastOwner, NoSuchUser
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import members, team_members, teams, users
 
 __all__ = [

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, or
 from holdfast.hosting.errors import NoSuchMilestone, NotHere
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_transactions import changing
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issues, milestones
-from holdfast.hosting.store.tracker import changing
 
 __all__ = [
     "Milestone",

@@ -10,7 +10,7 @@ from holdfast.hosting.store import members as membership
 from holdfast.hosting.store import teams as team_store
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from, add_account, find_account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import members, repositories, team_members, teams, users
 
 __all__ = [

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.events import EVENT, Event
 from holdfast.hosting.store.hooks import HOOK, Hook
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import deliveries, events, hooks, users
 
 __all__ = [

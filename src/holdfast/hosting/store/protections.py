@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import NoSuchProtection, ProtectionTaken
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import protections
 
 __all__ = [

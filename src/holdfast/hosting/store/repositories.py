@@ -28,7 +28,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import NameRefused, NoSuchRepository, RepositoryTaken
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Link, Statement
+from holdfast.hosting.store.prepared_statements import Link, Statement
 from holdfast.hosting.store.tables import (
     collaborators,
     issue_labels,

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import sessions, users
 from holdfast.secret import Secret
 

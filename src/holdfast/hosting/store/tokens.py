@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from holdfast.hosting.errors import NoSuchToken, Refused, TokenNameTaken
 from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import tokens, users
 from holdfast.secret import Secret
 

@@ -19,10 +19,10 @@ from typing import Final
 from holdfast import __version__
 from holdfast.hosting.errors import DeliveryFailed, UrlRefused
 from holdfast.hosting.webhooks.addresses import Address, Allowed
-from holdfast.hosting.webhooks.exchange import Answer, Exchange
+from holdfast.hosting.webhooks.connection import Answer, Exchange
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.proxies import Proxy
-from holdfast.hosting.webhooks.targets import Target
+from holdfast.hosting.webhooks.urls import Target
 
 __all__ = ["Client", "Resolver"]
 

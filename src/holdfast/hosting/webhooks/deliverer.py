@@ -18,15 +18,15 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from holdfast.hosting import metrics
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingError, Missing
-from holdfast.hosting.host import Host
 from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.faults import is_outage
 from holdfast.hosting.store.outbox import Held, Pause, Result, Waiting
 from holdfast.hosting.webhooks.client import Client
-from holdfast.hosting.webhooks.composing import MessageOf, Try, compose
-from holdfast.hosting.webhooks.only_one import OnlyOne
+from holdfast.hosting.webhooks.process_lock import OnlyOne
+from holdfast.hosting.webhooks.requests import MessageOf, Try, compose
 
 __all__ = ["Deliverer", "Pace", "PayloadOf"]
 

@@ -8,8 +8,8 @@ from typing import Final, Self
 
 from holdfast.hosting.errors import DeliveryFailed
 from holdfast.hosting.git.globs import Glob, compile_glob
-from holdfast.hosting.webhooks.exchange import Exchange
-from holdfast.hosting.webhooks.targets import Target
+from holdfast.hosting.webhooks.connection import Exchange
+from holdfast.hosting.webhooks.urls import Target
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Proxy"]

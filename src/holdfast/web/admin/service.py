@@ -12,9 +12,9 @@ from jinja2.filters import do_filesizeformat as filesizeformat
 from sqlalchemy import func, select, text
 
 from holdfast import __version__
+from holdfast.hosting.app import Host
 from holdfast.hosting.git import program
 from holdfast.hosting.guards import site_admin
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.pagination import Page

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.access import Unit
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import LfsError
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place
-from holdfast.hosting.host import Host
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal

@@ -18,13 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Caller, Unit
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import Missing, NoSuchFolder, NoSuchObject, NoSuchRef
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import Entry as TreeEntry
-from holdfast.hosting.host import Host
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import sessions

@@ -13,7 +13,7 @@ from holdfast.hosting.api import contents_write
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import argument, raw
+from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in, writes

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import raw, well_formed
+from holdfast.hosting.git.encoding import raw, well_formed
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import Place

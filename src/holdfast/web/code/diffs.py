@@ -9,7 +9,7 @@ import msgspec
 from markupsafe import escape
 
 from holdfast.hosting.api.raw import type_of_blob
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.patches import Difference, FileDiff, Hunk, Line, hunks_of
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE

@@ -5,7 +5,7 @@ from typing import Final
 
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry, EntryType
 from holdfast.hosting.http.context import Call
 from holdfast.web.code.people import Line, lines_of, summary_of

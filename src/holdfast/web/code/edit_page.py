@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import is_id, raw
+from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from holdfast.hosting.api.raw import type_of_blob
 from holdfast.hosting.git import trees
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call

@@ -1,7 +1,7 @@
 """The bytes of files, at the addresses they have on the website."""
 
 from holdfast.hosting.api.raw import Found, found_in, media, raw
-from holdfast.hosting.git.names import argument
+from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint

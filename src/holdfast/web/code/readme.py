@@ -8,7 +8,7 @@ from typing import Final
 from markupsafe import Markup
 
 from holdfast.hosting.git import trees
-from holdfast.hosting.git.names import shown
+from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry
 from holdfast.web.code.spot import Spot
 from holdfast.web.markdown import Surroundings, markdown

@@ -9,7 +9,7 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.names import raw
+from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place, in_repository
 from holdfast.hosting.http.context import Call

@@ -9,8 +9,8 @@ from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.looking import cleaned
-from holdfast.hosting.git.names import raw, shown
+from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import Place, in_repository, reads
 from holdfast.hosting.http.context import Call

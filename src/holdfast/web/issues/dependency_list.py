@@ -10,7 +10,7 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import reader
-from holdfast.hosting.store import seen_issues
+from holdfast.hosting.store import visible_issues
 from holdfast.web.issues.linking import BLOCKS, SIDES, side_of
 from holdfast.web.issues.related import related
 from holdfast.web.issues.rows import issue_path
@@ -36,7 +36,7 @@ def page_dependency_list(call: Call, place: Place, index: int, query: ListQuery)
         raise Refusal(404)
     side = side_of(query.side)
     number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
-    list_side = seen_issues.blocked_by if side == BLOCKS else seen_issues.blockers_of
+    list_side = visible_issues.blocked_by if side == BLOCKS else visible_issues.blockers_of
     found, total = list_side(
         call.host.database, issue, reader(call), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
     )

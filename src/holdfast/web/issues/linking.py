@@ -20,7 +20,7 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import reader
-from holdfast.hosting.store import issue_lists, seen_issues
+from holdfast.hosting.store import issue_lists, visible_issues
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.acting import act, problem_with
@@ -160,7 +160,7 @@ def candidates(call: Call, place: Place, issue: Issue, text: str) -> tuple[list[
         where.append(issue_lists.in_repository(repository, (False, True)))
     # Those that are related already are few, and are left out afterwards.
     known = {issue.id}
-    for related in (seen_issues.blockers_of, seen_issues.blocked_by):
+    for related in (visible_issues.blockers_of, visible_issues.blocked_by):
         known |= {one.issue.id for one in related(call.host.database, issue, reader(call), skip=0, limit=FOUND)[0]}
     found, total = issue_lists.list_issues(
         call.host.database,

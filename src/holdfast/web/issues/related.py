@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from holdfast.hosting.schemas.dependencies import HIDDEN, reduced
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.seen_issues import Seen
+from holdfast.hosting.store.visible_issues import Seen
 from holdfast.web.issues.rows import issue_path
 
 __all__ = ["Related", "related"]

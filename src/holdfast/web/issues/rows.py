@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
+from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.milestones import Milestone
 from holdfast.hosting.store.repositories import Repository

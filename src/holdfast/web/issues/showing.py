@@ -13,7 +13,7 @@ from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.schemas.dependencies import reader
-from holdfast.hosting.store import comments, seen_issues
+from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
 from holdfast.web.issues.related import Related, related
@@ -164,8 +164,8 @@ def dependencies(
     if not place.repository.allows_dependencies:
         return None, (set(), set())
     database, who, here = call.host.database, reader(call), place.repository
-    blockers, all_blockers = seen_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
-    blocked, all_blocked = seen_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
+    blockers, all_blockers = visible_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
+    blocked, all_blocked = visible_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
     made = Dependencies(
         sorted((related(one, here, writes=writes) for one in blockers), key=lambda one: one.is_closed),
         all_blockers,

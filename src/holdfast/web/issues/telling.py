@@ -10,9 +10,9 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.comments import Comment
-from holdfast.hosting.store.issue_parts import TimelineParts, timeline_parts
+from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.seen_issues import seen_by_id
+from holdfast.hosting.store.visible_issues import seen_by_id
 from holdfast.web.issues.coloring import Tag, tag
 from holdfast.web.issues.related import Related, related
 from holdfast.web.markdown import Surroundings, markdown

@@ -13,7 +13,7 @@ from holdfast.hosting.http.decoders import checked
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal, refusal_for
 from holdfast.hosting.services import passwords
-from holdfast.hosting.store import accounts, administration, sessions
+from holdfast.hosting.store import account_administration, accounts, sessions
 from holdfast.secret import Secret
 from holdfast.web.pages import go
 from holdfast.web.settings.frames import ACCOUNT, in_account
@@ -120,7 +120,9 @@ def change_profile(call: Call, body: ProfileForm) -> Raw:
         check_profile(call, given)
         # Whom nobody said who may know of stays as they are.
         wanted: dict[str, Any] = {name: value for name, value in given.items() if value or name != "visibility"}
-        administration.change_user(call.host.database, call.user, hides_email=bool(body.hide_email), **wanted)
+        account_administration.change_user(
+            call.host.database, call.user, hides_email=bool(body.hide_email), **wanted
+        )
     except Refusal as refusal:
         return show_form(call, body, refusal)
     except HostingError as error:

@@ -16,7 +16,7 @@ from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
-from holdfast.hosting.webhooks.names import KINDS as EVENTS
+from holdfast.hosting.webhooks.event_types import KINDS as EVENTS
 from holdfast.web.acting import act
 from holdfast.web.pages import go
 from holdfast.web.settings.hook_homes import HOMES, HookHome

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.webhooks.chat import message_of
-from holdfast.hosting.webhooks.payloads.make import KINDS
+from holdfast.hosting.webhooks.payloads.render import KINDS
 
 __all__ = ["EVERY", "ROOT", "addresses", "hook", "hostile", "sample", "sent", "wire"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import record

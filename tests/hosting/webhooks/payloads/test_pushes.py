@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.git.program import run
-from holdfast.hosting.host import Host
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.repositories import Repository, find_repository

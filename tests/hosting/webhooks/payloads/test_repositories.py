@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import Host
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.settings import Settings
 from tests.hosting.api.conftest import ada as ada_with_a_ship

@@ -7,8 +7,8 @@ from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from holdfast.hosting.webhooks.chat.message import Message, Wanted
-from holdfast.hosting.webhooks.chat.story import plain, story_of
-from holdfast.hosting.webhooks.chat.words import address, cut
+from holdfast.hosting.webhooks.chat.plain_text import address, cut
+from holdfast.hosting.webhooks.chat.summary import plain, story_of
 
 __all__ = ["message", "signed"]
 

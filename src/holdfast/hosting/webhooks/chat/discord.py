@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import Message, Wanted
-from holdfast.hosting.webhooks.chat.story import Piece, story_of
-from holdfast.hosting.webhooks.chat.words import address, cut
+from holdfast.hosting.webhooks.chat.plain_text import address, cut
+from holdfast.hosting.webhooks.chat.summary import Piece, story_of
 
 __all__ = ["message"]
 

@@ -6,8 +6,8 @@ from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from holdfast.hosting.webhooks.chat.message import Message, Wanted
-from holdfast.hosting.webhooks.chat.story import Piece, plain, story_of
-from holdfast.hosting.webhooks.chat.words import address, unlinked
+from holdfast.hosting.webhooks.chat.plain_text import address, unlinked
+from holdfast.hosting.webhooks.chat.summary import Piece, plain, story_of
 
 __all__ = ["message"]
 

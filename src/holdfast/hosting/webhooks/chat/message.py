@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.reading import Seen
+from holdfast.hosting.webhooks.chat.payload_fields import Seen
 from holdfast.redacted_repr import redacted
 
 __all__ = ["JSON", "Message", "Wanted"]

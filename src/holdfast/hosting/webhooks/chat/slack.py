@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import Message, Wanted
-from holdfast.hosting.webhooks.chat.story import Piece, Story, story_of
-from holdfast.hosting.webhooks.chat.words import address, unlinked
+from holdfast.hosting.webhooks.chat.plain_text import address, unlinked
+from holdfast.hosting.webhooks.chat.summary import Piece, Story, story_of
 
 __all__ = ["message"]
 

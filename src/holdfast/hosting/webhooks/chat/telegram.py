@@ -9,8 +9,8 @@ from html import escape
 from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import Message, Wanted
-from holdfast.hosting.webhooks.chat.story import Piece, plain, story_of
-from holdfast.hosting.webhooks.chat.words import address, cut
+from holdfast.hosting.webhooks.chat.plain_text import address, cut
+from holdfast.hosting.webhooks.chat.summary import Piece, plain, story_of
 
 __all__ = ["message"]
 

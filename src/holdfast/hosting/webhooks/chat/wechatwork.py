@@ -3,8 +3,8 @@
 from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import Message, Wanted
-from holdfast.hosting.webhooks.chat.story import plain, story_of
-from holdfast.hosting.webhooks.chat.words import address, cut_bytes
+from holdfast.hosting.webhooks.chat.plain_text import address, cut_bytes
+from holdfast.hosting.webhooks.chat.summary import plain, story_of
 
 __all__ = ["message"]
 

@@ -14,11 +14,11 @@ from holdfast.hosting.schemas.dependencies import reduced
 from holdfast.hosting.schemas.issues import Issue, issue
 from holdfast.hosting.schemas.repositories import Repository
 from holdfast.hosting.schemas.users import User
+from holdfast.hosting.store import issue_transactions
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store import tracker
-from holdfast.hosting.store.issue_parts import issue_parts
-from holdfast.hosting.store.seen_issues import Seen
-from holdfast.hosting.webhooks.payloads.facts import Happened
+from holdfast.hosting.store.issue_relations import issue_parts
+from holdfast.hosting.store.visible_issues import Seen
+from holdfast.hosting.webhooks.payloads.event_details import Happened
 from holdfast.hosting.webhooks.payloads.issues import stored_issues
 
 __all__ = ["DependencyPayload", "dependency"]
@@ -49,7 +49,7 @@ def dependency(happened: Happened) -> DependencyPayload:
             return None
         return issue(happened.viewer, one, parts) if is_told(one, place) else reduced(Seen(one, place, False))
 
-    def is_told(one: tracker.Issue, place: store.Repository) -> bool:
+    def is_told(one: issue_transactions.Issue, place: store.Repository) -> bool:
         unit = access.issue_unit(is_pull=one.is_pull)
         return place.id == home or access.repository_access(ANONYMOUS, place, ()).may_read(unit)
 

@@ -12,16 +12,16 @@ from holdfast.hosting.schemas.pulls import PullRequest, pull_request
 from holdfast.hosting.schemas.repositories import Repository
 from holdfast.hosting.schemas.users import User
 from holdfast.hosting.store import comments as stored_comments
-from holdfast.hosting.store import labels, tracker
+from holdfast.hosting.store import issue_transactions, labels
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account, account_by_id, accounts_by_id
 from holdfast.hosting.store.comments import COLUMNS as COMMENT
-from holdfast.hosting.store.issue_parts import IssueParts, issue_parts
+from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
+from holdfast.hosting.store.issue_transactions import ISSUE
 from holdfast.hosting.store.milestones import milestones_by_id
-from holdfast.hosting.store.statement import Statement
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import comments, issues
-from holdfast.hosting.store.tracker import ISSUE
-from holdfast.hosting.webhooks.payloads.facts import Facts, From, Happened, remembered
+from holdfast.hosting.webhooks.payloads.event_details import Facts, From, Happened, remembered
 
 __all__ = [
     "Changes",
@@ -88,14 +88,18 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
     pull_request: PullRequest | UnsetType | None = UNSET
 
 
-def stored_issues(happened: Happened, *numbers: int) -> dict[int, tracker.Issue]:
+def stored_issues(happened: Happened, *numbers: int) -> dict[int, issue_transactions.Issue]:
     """Return the issues of these ids that are still there."""
     database = happened.viewer.host.database
-    found = [tracker.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)]
+    found = [
+        issue_transactions.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)
+    ]
     return {one.id: one for one in found}
 
 
-def parts_of(happened: Happened, home: store.Repository, kept: tracker.Issue, *, gone: bool) -> IssueParts:
+def parts_of(
+    happened: Happened, home: store.Repository, kept: issue_transactions.Issue, *, gone: bool
+) -> IssueParts:
     """Load what belongs to an issue; what one that is gone had was written down."""
     database = happened.viewer.host.database
     if not gone:
@@ -114,20 +118,20 @@ def parts_of(happened: Happened, home: store.Repository, kept: tracker.Issue, *,
     )
 
 
-def whole(happened: Happened) -> tuple[tracker.Issue | None, Issue | None]:
+def whole(happened: Happened) -> tuple[issue_transactions.Issue | None, Issue | None]:
     """Return the issue an event is about, as it is kept and as its shape."""
     facts = happened.facts
     kept = stored_issues(happened, facts.issue_id).get(facts.issue_id)
     gone = kept is None
     if kept is None:
-        kept = remembered(facts, tracker.Issue)
+        kept = remembered(facts, issue_transactions.Issue)
     home = happened.repository
     if kept is None or home is None:
         return None, None
     return kept, issue(happened.viewer, kept, parts_of(happened, home, kept, gone=gone))
 
 
-def as_pull(happened: Happened, kept: tracker.Issue | None, shape: Issue | None) -> PullRequest | None:
+def as_pull(happened: Happened, kept: issue_transactions.Issue | None, shape: Issue | None) -> PullRequest | None:
     """Make the shape of a pull request from that of the issue it is."""
     home = happened.place
     if home is None or kept is None or shape is None:

@@ -9,18 +9,18 @@ import msgspec
 import structlog
 from msgspec import UNSET, UnsetType
 
+from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitError, NoSuchObject
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.changes import Changes, changed_files
 from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.host import Host
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of, repository_page
 from holdfast.hosting.schemas.repositories import Repository
 from holdfast.hosting.schemas.users import User
 from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.updates import Move
-from holdfast.hosting.webhooks.payloads.facts import Happened
+from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.webhooks.payloads.event_details import Happened
 
 __all__ = ["Brought", "CreatePayload", "DeletePayload", "PushPayload", "created", "deleted", "pushed", "read_push"]
 

@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.schemas.repositories import Repository
 from holdfast.hosting.schemas.users import User, user
-from holdfast.hosting.webhooks.payloads.facts import From, Happened
+from holdfast.hosting.webhooks.payloads.event_details import From, Happened
 
 __all__ = ["RepositoryPayload", "repository_event"]
 

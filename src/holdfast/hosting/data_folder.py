@@ -1,0 +1,118 @@
+"""The data folder: opening its database, and what the first start puts there."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from holdfast.hosting.errors import DatabaseError, NoData
+from holdfast.hosting.store import accounts, instance, migrate
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+
+__all__ = [
+    "DATABASE",
+    "FirstStart",
+    "connect",
+    "lax_paths",
+    "open_database",
+    "prepare",
+    "ready_database",
+    "require_data",
+    "tighten",
+]
+
+DATABASE: Final = "holdfast.sqlite3"
+# What nobody else on the machine may look into: all that hold people's data or secrets.
+PRIVATE_FOLDERS: Final = ("", "repositories", "lfs", "cache", "tmp", "lost-and-found")
+PRIVATE_FILES: Final = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", KEY_FILE, INSTANCE_FILE, "bucket-owner")
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStart:
+    """The administrator the first start made; `password` is set when it was invented and must be shown."""
+
+    admin: str
+    password: Secret | None
+
+
+def connect(settings: Settings) -> Database:
+    """Open the database the settings name, making the data folder when there is none; the caller closes it."""
+    url = settings.database_url
+    if url is None:
+        database = Database.in_folder(settings.data)
+    else:
+        try:
+            settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise DatabaseError(f"the data folder {settings.data} cannot be used: {error.strerror}") from error
+        database = Database.at(url, connections=settings.database_connections)
+    if not settings.webhooks:
+        database.be_silent()
+    return database
+
+
+@contextmanager
+def open_database(settings: Settings) -> Iterator[Database]:
+    """Open the database as it is and close it afterwards."""
+    database = connect(settings)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def ready_database(settings: Settings) -> Iterator[Database]:
+    """Open the database, migrated to what this version expects, and close it afterwards."""
+    with open_database(settings) as database:
+        migrate.upgrade(database)
+        yield database
+
+
+def require_data(settings: Settings) -> None:
+    """Refuse where no service was ever started: what looks after data must not make an empty database."""
+    hint = "set HOLDFAST_DATA or --data to the folder of the service; `holdfast serve` sets up a new one"
+    if not settings.data.is_dir() or (settings.database_url is None and not (settings.data / DATABASE).is_file()):
+        raise NoData(f"there is no Holdfast data in {settings.data}; {hint}")
+    with open_database(settings) as database:
+        if migrate.revision(database) is None:
+            raise NoData(f"{database.name} is empty: there is no Holdfast data in it; {hint}")
+
+
+def lax_paths(data: Path) -> list[Path]:
+    """List what others on the machine could read of a data folder."""
+    paths = [data / name for name in (*PRIVATE_FOLDERS, *PRIVATE_FILES)]
+    return [path for path in paths if path.exists() and not path.is_symlink() and path.stat().st_mode & 0o077]
+
+
+def tighten(data: Path) -> None:
+    """Close a data folder to others on the machine."""
+    for path in lax_paths(data):
+        try:
+            path.chmod(path.stat().st_mode & 0o700)
+        except OSError as error:
+            log.warning("others can read part of the data folder", path=str(path), reason=error.strerror)
+        else:
+            log.warning("others could read part of the data folder, and no longer can", path=str(path))
+
+
+def prepare(database: Database, settings: Settings) -> FirstStart | None:
+    """Migrate, see that the data folder is the database's, and make the administrator when nobody can log in yet.
+
+    What others on the machine could read of the data folder is closed to them, and the log says so.
+    """
+    tighten(settings.data)
+    instance.establish(database, settings)
+    if accounts.count_users(database):
+        return None
+    given = settings.admin_password
+    password = given if given is not None else accounts.new_password()
+    accounts.create_user(database, settings.admin_name, password, is_admin=True)
+    return FirstStart(settings.admin_name, None if given is not None else password)

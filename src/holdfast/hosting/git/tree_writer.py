@@ -1,0 +1,199 @@
+"""Changes of a tree, straight to objects: only the directories on the way to what changes are read and written.
+
+A draft holds the trees and commits of some changes in memory until they are all known to be good. A folder is
+never changed: putting something into one makes another, so a change that fails half-way has changed nothing.
+"""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git import loose_objects
+from holdfast.hosting.git.commits import Signature, commit_content, read_commit
+from holdfast.hosting.git.encoding import raw, shown
+from holdfast.hosting.git.repository import Kind, Repo
+from holdfast.hosting.git.tree_entries import Folder, Recent, parse
+from holdfast.hosting.git.trees import DIRECTORY, Entry, EntryType, sized, type_of
+
+__all__ = ["Draft", "Nowhere", "Spot"]
+
+recent: Final = Recent()
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """What lies at a path."""
+
+    mode: int
+    id: str
+
+    @property
+    def type(self) -> EntryType:
+        """What kind of thing it is."""
+        return type_of(self.mode)
+
+
+class Nowhere(msgspec.Struct, frozen=True):
+    """Where a path leads nowhere, in the words clients know: a part that is no directory, or the whole path."""
+
+    path: str
+
+
+class Way(msgspec.Struct, frozen=True):
+    """The way to a path, as far as it leads: what lies on it and at its end, and the directories it passes."""
+
+    parts: list[bytes]
+    spots: list[Spot]
+    folders: list[Folder]
+
+
+class Draft:
+    """Trees and commits that are not on the disk yet, on top of those that are."""
+
+    def __init__(self, repo: Repo) -> None:
+        self.repo = repo
+        self._objects: dict[str, tuple[Kind, bytes]] = {}
+        self._folders: dict[str, Folder] = {}
+        self._trees: dict[str, str] = {}
+        self._paths: list[str] = []
+        # A change of one file asks for the way to it again and again.
+        self._last: tuple[Folder, str, Way] | None = None
+
+    def empty(self) -> Folder:
+        """Return a directory with nothing in it."""
+        return Folder([], [])
+
+    def folder(self, tree: str) -> Folder:
+        """Read a directory, or return the one that was read or made before."""
+        known = self._folders.get(tree) or recent.folder(self.repo, tree)
+        if known is None:
+            known = parse(tree, self.repo.read(tree, "tree"))
+            recent.keep_folder(self.repo, known)
+        self._folders[tree] = known
+        return known
+
+    def root(self, commit: str) -> Folder:
+        """Return the directory of a commit, which may be one that was added here."""
+        tree = self._trees.get(commit) or recent.tree(self.repo, commit)
+        if tree is None:
+            tree = read_commit(self.repo, commit).tree
+            recent.keep_tree(self.repo, commit, tree)
+        return self.folder(tree)
+
+    def find(self, root: Folder, path: str) -> Spot | Nowhere:
+        """Return what lies at a path."""
+        way = self.way(root, path)
+        parts, spots = way.parts, way.spots
+        if len(spots) == len(parts):
+            return spots[-1]
+        if spots and spots[-1].mode != DIRECTORY:
+            return Nowhere(shown(parts[len(spots) - 1]))
+        return Nowhere(path if len(spots) == len(parts) - 1 else shown(parts[len(spots)]))
+
+    def way(self, root: Folder, path: str) -> Way:
+        """Follow a path from a directory."""
+        if self._last is not None and self._last[0] is root and self._last[1] == path:
+            return self._last[2]
+        way = Way(raw(path).split(b"/"), [], [])
+        mode: int = DIRECTORY
+        at: bytes | Folder = root
+        for part in way.parts:
+            if mode != DIRECTORY:
+                break
+            folder = at if isinstance(at, Folder) else self.folder(at.hex())
+            way.folders.append(folder)
+            entry = folder.get(part)
+            if entry is None:
+                break
+            mode, at = entry
+            way.spots.append(Spot(mode, at.hex() if isinstance(at, bytes) else ""))
+        self._last = root, path, way
+        return way
+
+    def put(self, root: Folder, path: str, mode: int, at: str) -> Folder:
+        """Return a directory in which something lies at a path; directories on the way are made."""
+        way = self.way(root, path)
+        *above, name = way.parts
+        for part, spot in zip(above, way.spots, strict=False):
+            if spot.mode != DIRECTORY:
+                raise GitDamaged(f"{shown(part)} is no directory")
+        folders = way.folders.copy()
+        while len(folders) < len(way.parts):
+            folders.append(self.empty())
+        made = folders.pop().put(name, mode, bytes.fromhex(at))
+        while folders:
+            made = folders.pop().put_below(above.pop(), made)
+        return made
+
+    def remove(self, root: Folder, path: str) -> Folder:
+        """Return a directory without what lies at a path; directories that would be empty go with it."""
+        return self._remove(root, raw(path).split(b"/"))
+
+    def _remove(self, folder: Folder, parts: list[bytes]) -> Folder:
+        if len(parts) == 1:
+            return folder.without(parts[0])
+        below = self._remove(self._below(folder, parts[0]), parts[1:])
+        return folder.put_below(parts[0], below) if below.keys else folder.without(parts[0])
+
+    def _below(self, folder: Folder, name: bytes) -> Folder:
+        """Return a directory in another one; one that is not there is empty."""
+        entry = folder.get(name)
+        if entry is None:
+            return self.empty()
+        mode, at = entry
+        if isinstance(at, Folder):
+            return at
+        if mode != DIRECTORY:
+            raise GitDamaged(f"{shown(name)} is no directory")
+        return self.folder(at.hex())
+
+    def tree(self, folder: Folder) -> str:
+        """Add a directory and what is new below it, and return the id of its tree."""
+        if folder.id is None:
+            # What lies on a way through it has no id yet.
+            self._last = None
+            for name, below in list(folder.below.items()):
+                folder.settle(name, bytes.fromhex(self.tree(below)))
+            folder.id = self._add("tree", b"".join(folder.rows))
+            self._folders[folder.id] = folder
+        return folder.id
+
+    def blob(self, content: bytes) -> str:
+        """Add a blob and return its id."""
+        return self._add("blob", content)
+
+    def entry(self, path: str, spot: Spot) -> Entry:
+        """Add the path and the size to what lies somewhere."""
+        known = self._objects.get(spot.id)
+        if known is not None:
+            return Entry(raw(path), spot.mode, spot.id, len(known[1]))
+        return sized(self.repo, (spot.mode, raw(path), spot.id))
+
+    def commit(
+        self, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str
+    ) -> str:
+        """Add a commit and return its id; the message is written as it is."""
+        made = self._add("commit", commit_content(tree, parents, author, committer, message))
+        self._trees[made] = tree
+        return made
+
+    def content(self, made: str) -> bytes:
+        """Return an object that was added."""
+        return self._objects[made][1]
+
+    def _add(self, kind: Kind, content: bytes) -> str:
+        made = loose_objects.object_id(kind, content)
+        self._objects[made] = kind, content
+        return made
+
+    def write(self, *, durable: bool) -> list[str]:
+        """Write what was added, and return the files whose names must be synced before anything leads to them."""
+        new = list(self._objects.items())[len(self._paths) :]
+        objects = [(made, kind, content) for made, (kind, content) in new]
+        self._paths += loose_objects.write_objects(self.repo, objects, durable=durable)
+        for made, kind, _ in objects:
+            if kind == "tree":
+                recent.keep_folder(self.repo, self._folders[made])
+            elif kind == "commit":
+                recent.keep_tree(self.repo, made, self._trees[made])
+        return self._paths

@@ -1,0 +1,123 @@
+"""Puts labels on issues and takes them off; of an exclusive scope an issue has at most one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Connection, delete, insert, select
+
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_transactions import Change, Issue, changing
+from holdfast.hosting.store.labels import COLUMNS, Label, one_per_scope
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.tables import issue_labels, labels
+
+__all__ = [
+    "Relabelled",
+    "add_labels",
+    "label_anew",
+    "labels_on",
+    "relabel",
+    "remove_labels",
+    "replace_labels",
+    "tell_relabelled",
+    "write_labels",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelled:
+    """Labels that were put on an issue and taken off it."""
+
+    added: Sequence[Label]
+    removed: Sequence[Label]
+    is_cleared: bool
+    """Whether it has no labels any more."""
+
+
+def labels_on(connection: Connection, issue: Issue) -> tuple[Label, ...]:
+    """Return the labels of an issue, by name."""
+    statement = (
+        select(*COLUMNS)
+        .join(issue_labels, issue_labels.c.label_id == labels.c.id)
+        .where(issue_labels.c.issue_id == issue.id)
+        .order_by(labels.c.name, labels.c.id)
+    )
+    return tuple(Label(*row) for row in connection.execute(statement))
+
+
+def add_labels(
+    database: Database, repository: Repository, issue: Issue, actor: Account, more: Iterable[Label]
+) -> None:
+    """Put labels on an issue besides those it has."""
+    with changing(database, repository, actor) as change:
+        before = labels_on(change.connection, issue)
+        relabel(change, issue, before, one_per_scope([*before, *more]))
+
+
+def replace_labels(
+    database: Database, repository: Repository, issue: Issue, actor: Account, wanted: Iterable[Label]
+) -> None:
+    """Give an issue exactly these labels."""
+    with changing(database, repository, actor) as change:
+        label_anew(change, issue, wanted)
+
+
+def label_anew(change: Change, issue: Issue, wanted: Iterable[Label]) -> None:
+    """Give an issue exactly these labels, inside a change."""
+    relabel(change, issue, labels_on(change.connection, issue), one_per_scope(wanted))
+
+
+def remove_labels(
+    database: Database, repository: Repository, issue: Issue, actor: Account, less: Iterable[Label]
+) -> None:
+    """Take labels off an issue; one it does not have is not missed."""
+    gone = {label.id for label in less}
+    with changing(database, repository, actor) as change:
+        before = labels_on(change.connection, issue)
+        relabel(change, issue, before, tuple(label for label in before if label.id not in gone))
+
+
+def relabel(change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
+    """Turn one set of labels into another, say so on the timeline, and record it for others."""
+    tell_relabelled(change, issue, write_labels(change, issue, before, after))
+
+
+def write_labels(
+    change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
+) -> Relabelled | None:
+    """Turn one set of labels into another and say so on the timeline; return what changed, if anything did."""
+    had, has = {label.id for label in before}, {label.id for label in after}
+    added = [label for label in after if label.id not in had]
+    removed = [label for label in before if label.id not in has]
+    if not added and not removed:
+        return None
+    if removed:
+        change.connection.execute(
+            delete(issue_labels).where(
+                issue_labels.c.issue_id == issue.id, issue_labels.c.label_id.in_([label.id for label in removed])
+            )
+        )
+    if added:
+        rows = [{"issue_id": issue.id, "label_id": label.id} for label in added]
+        change.connection.execute(insert(issue_labels), rows)
+    # Clients tell the two apart by the body alone.
+    entries = [("", {"label_id": label.id}) for label in removed] + [
+        ("1", {"label_id": label.id}) for label in added
+    ]
+    change.note(issue, "label", entries)
+    return Relabelled(added, removed, is_cleared=not has)
+
+
+def tell_relabelled(change: Change, issue: Issue, made: Relabelled | None) -> None:
+    """Record that the labels of an issue changed, if they did."""
+    if made is None:
+        return
+    action = "label_cleared" if made.is_cleared else "label_updated"
+    change.tell(
+        issue,
+        "label",
+        action,
+        added_labels=[asdict(label) for label in made.added],
+        removed_labels=[asdict(label) for label in made.removed],
+    )

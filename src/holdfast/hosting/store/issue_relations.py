@@ -1,0 +1,233 @@
+"""What belongs to issues: labels, assignees, milestones, authors and repositories, for a whole page at once."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
+
+from holdfast.hosting.store.accounts import COLUMNS as ACCOUNT
+from holdfast.hosting.store.accounts import WIDTH as ACCOUNT_WIDTH
+from holdfast.hosting.store.accounts import Account, account_from, accounts_by_id
+from holdfast.hosting.store.comments import Comment
+from holdfast.hosting.store.database import Database, Within
+from holdfast.hosting.store.issue_transactions import Issue
+from holdfast.hosting.store.labels import COLUMNS as LABEL
+from holdfast.hosting.store.labels import Label
+from holdfast.hosting.store.milestones import WHOLE, Milestone, milestones_by_id
+from holdfast.hosting.store.prepared_statements import Statement
+from holdfast.hosting.store.repositories import Repository, find_by_id, repositories_by_id
+from holdfast.hosting.store.tables import (
+    issue_assignees,
+    issue_dependencies,
+    issue_labels,
+    issues,
+    labels,
+    milestones,
+    repositories,
+    users,
+)
+
+__all__ = ["IssueParts", "TimelineParts", "issue_parts", "timeline_parts"]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueParts:
+    """What belongs to some issues."""
+
+    repositories: dict[int, Repository]
+    authors: dict[int, Account] = field(default_factory=dict)
+    milestones: dict[int, Milestone] = field(default_factory=dict)
+    labels: dict[int, list[Label]] = field(default_factory=dict)
+    """By the issue's id, in the order of their names."""
+    assignees: dict[int, list[Account]] = field(default_factory=dict)
+    """By the issue's id, in the order of their names."""
+    blockers: dict[int, int] = field(default_factory=dict)
+    """How many open issues it waits for, by the issue's id; none is left out."""
+    blocked: dict[int, int] = field(default_factory=dict)
+    """How many open issues wait for it, by the issue's id; none is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineParts:
+    """What the entries of a timeline name."""
+
+    people: dict[int, Account]
+    labels: dict[int, Label]
+    milestones: dict[int, Milestone]
+
+
+# How many ids one query names; databases take some tens of thousands.
+AT_ONCE: Final = 5000
+# What every row begins with: its kind, the id it is filed under, and a count.
+FACTS: Final = 3
+others = issues.alias("others")
+
+
+def belonging(
+    kind: str,
+    number: ColumnElement[int],
+    *,
+    label: ColumnElement[int] | None = None,
+    user: ColumnElement[int] | None = None,
+    milestone: ColumnElement[int] | None = None,
+    count: ColumnElement[int] | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """Return what one kind of thing adds to the rows: the id it is filed under, and its own or a count."""
+    nothing = cast(null(), issues.c.id.type)
+    return select(
+        literal(kind).label("kind"),
+        number.label("number"),
+        (literal(0) if count is None else count).label("count"),
+        *(
+            (nothing if one is None else one).label(name)
+            for one, name in ((label, "label_id"), (user, "user_id"), (milestone, "milestone_id"))
+        ),
+    )
+
+
+def open_others(
+    kind: str, mine: ColumnElement[int], other: ColumnElement[int], is_wanted: Select[*tuple[Any, ...]]
+) -> Select[*tuple[Any, ...]]:
+    """Count the open issues on the other side of an issue's relations."""
+    return (
+        belonging(kind, mine, count=func.count())
+        .join(others, others.c.id == other)
+        .where(mine.in_(is_wanted), ~others.c.is_closed)
+        .group_by(mine)
+    )
+
+
+def belonging_to(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Return the query for everything that belongs to the issues that meet a condition, a row for each thing.
+
+    Authors and milestones, which many issues share, come once.
+    """
+    wanted = select(issues.c.id, issues.c.author_id, issues.c.milestone_id).where(condition).cte("wanted")
+    is_wanted = select(wanted.c.id)
+    things = union_all(
+        belonging("author", wanted.c.author_id, user=wanted.c.author_id).distinct(),
+        belonging("milestone", wanted.c.milestone_id, milestone=wanted.c.milestone_id).distinct(),
+        belonging("label", issue_labels.c.issue_id, label=issue_labels.c.label_id).where(
+            issue_labels.c.issue_id.in_(is_wanted)
+        ),
+        belonging("assignee", issue_assignees.c.issue_id, user=issue_assignees.c.user_id).where(
+            issue_assignees.c.issue_id.in_(is_wanted)
+        ),
+        open_others("blockers", issue_dependencies.c.issue_id, issue_dependencies.c.blocker_id, is_wanted),
+        open_others("blocked", issue_dependencies.c.blocker_id, issue_dependencies.c.issue_id, is_wanted),
+    ).subquery("things")
+    return (
+        select(things.c.kind, things.c.number, things.c.count, *LABEL, *ACCOUNT, *WHOLE.selected_columns)
+        .select_from(
+            things.outerjoin(labels, labels.c.id == things.c.label_id)
+            .outerjoin(users, users.c.id == things.c.user_id)
+            .outerjoin(milestones, milestones.c.id == things.c.milestone_id)
+        )
+        .where(things.c.number.is_not(None))
+        .order_by(labels.c.name, labels.c.id, users.c.folded_name)
+    )
+
+
+BELONGING: Final = belonging_to(issues.c.id.in_(bindparam("ids", expanding=True)))
+# For a webhook's payload, which shows one issue or two: building a statement takes longer than running it.
+BELONGING_TO_ONE: Final = Statement(belonging_to(issues.c.id == bindparam("id")))
+
+
+def issue_parts(
+    database: Database, listed: Sequence[Issue], *known: Repository, readable: ColumnElement[bool] | None = None
+) -> IssueParts:
+    """Load what belongs to issues, in the same few queries however many there are.
+
+    Inside a transaction each takes a prebuilt statement of its own, as for the one or two of a webhook's payload.
+    The repositories that are known already are not looked up again. What waits for an issue is counted as far as
+    it is `readable`, where that is given; a webhook's payload counts all.
+    """
+    parts = IssueParts({repository.id: repository for repository in known})
+    if isinstance(database, Within):
+        for issue in listed:
+            if issue.repository_id not in parts.repositories:
+                home = find_by_id(database, issue.repository_id)
+                parts.repositories.update({} if home is None else {home.id: home})
+            for row in database.rows(BELONGING_TO_ONE, id=issue.id):
+                put(parts, row)
+        return parts
+    ids = [issue.id for issue in listed]
+    with database.read() as connection:
+        missing = {issue.repository_id for issue in listed} - parts.repositories.keys()
+        parts.repositories.update(repositories_by_id(connection, missing))
+        for start in range(0, len(ids), AT_ONCE):
+            for row in connection.execute(BELONGING, {"ids": ids[start : start + AT_ONCE]}):
+                put(parts, tuple(row))
+        if readable is not None and parts.blocked:
+            counted = blocked_among(connection, list(parts.blocked), readable)
+            parts.blocked.clear()
+            parts.blocked.update(counted)
+    return parts
+
+
+def blocked_among(connection: Connection, ids: list[int], readable: ColumnElement[bool]) -> dict[int, int]:
+    """Count the open issues that wait for each of some, of those that meet a condition."""
+    found: dict[int, int] = {}
+    blocker = issue_dependencies.c.blocker_id
+    for start in range(0, len(ids), AT_ONCE):
+        statement = (
+            select(blocker, func.count())
+            .join(issues, issues.c.id == issue_dependencies.c.issue_id)
+            .join(repositories, repositories.c.id == issues.c.repository_id)
+            .join(users, users.c.id == repositories.c.owner_id)
+            .where(blocker.in_(ids[start : start + AT_ONCE]), ~issues.c.is_closed, readable)
+            .group_by(blocker)
+        )
+        found.update((number, count) for number, count in connection.execute(statement))
+    return found
+
+
+def put(parts: IssueParts, row: tuple[Any, ...]) -> None:
+    """Put what one row tells where it belongs."""
+    kind, number, count = row[:FACTS]
+    label, account = FACTS, FACTS + len(LABEL)
+    if kind == "label":
+        parts.labels.setdefault(number, []).append(Label(*row[label:account]))
+    elif kind == "assignee":
+        parts.assignees.setdefault(number, []).append(account_from(row, account))
+    elif kind == "author":
+        parts.authors[number] = account_from(row, account)
+    elif kind == "milestone":
+        parts.milestones[number] = Milestone(*row[account + ACCOUNT_WIDTH :])
+    elif kind == "blockers":
+        parts.blockers[number] = count
+    else:
+        parts.blocked[number] = count
+
+
+def labels_by_id(connection: Connection, ids: Collection[int]) -> dict[int, Label]:
+    """Return the labels of these ids; one that is gone is left out."""
+    if not ids:
+        return {}
+    rows = connection.execute(select(*LABEL).where(labels.c.id.in_(ids)))
+    return {label.id: label for row in rows for label in [Label(*row)]}
+
+
+def timeline_parts(database: Database, entries: Sequence[Comment]) -> TimelineParts:
+    """Load what entries name, in the same few queries however many there are."""
+    told = [entry.happening for entry in entries]
+    people = {entry.author_id for entry in entries} | {one.assignee_id for one in told}
+    steps = {one.milestone_id for one in told} | {one.old_milestone_id for one in told}
+    with database.read() as connection:
+        return TimelineParts(
+            accounts_by_id(connection, {number for number in people if number is not None}),
+            labels_by_id(connection, {one.label_id for one in told if one.label_id is not None}),
+            milestones_by_id(connection, {number for number in steps if number is not None}),
+        )

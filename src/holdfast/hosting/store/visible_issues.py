@@ -1,0 +1,110 @@
+"""Issues of several repositories as somebody sees them: each with its repository, and whether they may read it."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, case, func, select, true
+
+from holdfast.hosting.store.accounts import COLUMNS, WIDTH, Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.issue_lists import visible_to
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue
+from holdfast.hosting.store.repositories import REPOSITORY, Repository, repository_from
+from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
+
+__all__ = ["Reader", "Seen", "blocked_by", "blockers_of", "seen_by_id"]
+
+PLACE_WIDTH: Final = WIDTH + len(REPOSITORY)
+END: Final = PLACE_WIDTH + len(ISSUE)
+# How many ids one query names; databases take some tens of thousands.
+AT_ONCE: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody who looks at issues: nobody known, or a user, perhaps with a token for what is public only."""
+
+    user: Account | None = None
+    public_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An issue that somebody comes across."""
+
+    issue: Issue
+    repository: Repository
+    is_readable: bool
+
+
+def looking(reader: Reader) -> Select[*tuple[Any, ...]]:
+    """Return the statement for issues with their repositories and whether the reader may read them."""
+    readable = visible_to(reader.user, public_only=reader.public_only)
+    return (
+        select(*COLUMNS, *REPOSITORY, *ISSUE, readable.label("is_readable"))
+        .select_from(issues)
+        .join(repositories, repositories.c.id == issues.c.repository_id)
+        .join(users, users.c.id == repositories.c.owner_id)
+    )
+
+
+def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[Seen]:
+    """Make them from the columns of `looking`; a repository is made once, however many issues are in it."""
+    places: dict[int, Repository] = {}
+    for row in rows:
+        columns = tuple(row)
+        number = columns[WIDTH]
+        if number not in places:
+            places[number] = repository_from(columns[:PLACE_WIDTH])
+        yield Seen(Issue(*columns[PLACE_WIDTH:END]), places[number], columns[END])
+
+
+def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, Seen]:
+    """Return the issues of these ids; one that is gone is left out."""
+    found: dict[int, Seen] = {}
+    wanted = list(ids)
+    for start in range(0, len(wanted), AT_ONCE):
+        rows = connection.execute(looking(reader).where(issues.c.id.in_(wanted[start : start + AT_ONCE])))
+        found |= {one.issue.id: one for one in seen_from(rows)}
+    return found
+
+
+def blockers_of(
+    database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
+) -> tuple[list[Seen], int]:
+    """Return one page of what an issue waits for, and how many that are, also those the reader may not read."""
+    return related(database, issue, reader, blockers=True, skip=skip, limit=limit)
+
+
+def blocked_by(
+    database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
+) -> tuple[list[Seen], int]:
+    """Return one page of what waits for an issue, and how many that are, of those the reader may read."""
+    return related(database, issue, reader, blockers=False, skip=skip, limit=limit)
+
+
+def related(
+    database: Database, issue: Issue, reader: Reader, *, blockers: bool, skip: int, limit: int
+) -> tuple[list[Seen], int]:
+    """Return one page of the issues on the other side: the same repository's first, the newest first in each.
+
+    Blockers are listed although they are hidden, so they count; what waits for an issue is there for who reads it.
+    """
+    columns = issue_dependencies.c
+    mine, others = (columns.issue_id, columns.blocker_id) if blockers else (columns.blocker_id, columns.issue_id)
+    shown = true() if blockers else visible_to(reader.user, public_only=reader.public_only)
+    found = looking(reader).join(issue_dependencies, others == issues.c.id).where(mine == issue.id, shown)
+    statement = found.add_columns(func.count().over()).order_by(
+        case((issues.c.repository_id == issue.repository_id, 0), else_=1),
+        issues.c.repository_id,
+        issues.c.created_at.desc(),
+        issues.c.id.desc(),
+    )
+    with database.read() as connection:
+        rows = connection.execute(statement.offset(skip).limit(limit)).all()
+        if rows:
+            return list(seen_from(rows)), rows[0][-1]
+        # The page has no row to tell it.
+        counted = found.with_only_columns(func.count())
+        return [], connection.execute(counted).scalar_one() if skip else 0

@@ -1,0 +1,88 @@
+"""Puts a deliverer together for a host, and runs it in a thread where no process of its own does."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import structlog
+import uvloop
+
+from holdfast.hosting.app import Host
+from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.chat import message_of
+from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.deliverer import Deliverer
+from holdfast.hosting.webhooks.payloads import payload_of
+from holdfast.hosting.webhooks.proxies import Proxy
+from holdfast.settings import Settings
+
+__all__ = ["deliver", "delivering", "new_client", "new_deliverer"]
+
+log = structlog.get_logger(__name__)
+
+
+def new_client(settings: Settings) -> Client:
+    """Make the client the settings describe."""
+    proxy = settings.webhook_proxy_url
+    return Client(
+        Allowed.parse(settings.webhook_allowed_hosts),
+        timeout=settings.webhook_timeout,
+        verify_tls=settings.webhook_verify_tls,
+        proxy=None if proxy is None else Proxy.parse(proxy.reveal(), settings.webhook_proxy_hosts),
+        lookups=settings.webhook_senders,
+    )
+
+
+def new_deliverer(host: Host) -> Deliverer:
+    """Make a deliverer for the running event loop."""
+    return Deliverer(
+        host,
+        new_client(host.settings),
+        payload_of=payload_of,
+        message_of=message_of,
+        open_secret=host.sealer.open,
+    )
+
+
+def deliver(host: Host, begun: Callable[[Deliverer], None]) -> None:
+    """Send what waits until somebody stops it; `begun` is given the deliverer, in the thread of its event loop."""
+
+    async def run() -> None:
+        deliverer = new_deliverer(host)
+        begun(deliverer)
+        await deliverer.run()
+
+    uvloop.run(run())
+
+
+@contextmanager
+def delivering(host: Host) -> Iterator[None]:
+    """Send what waits, in a thread, until the service ends."""
+    started = threading.Event()
+    found: list[tuple[asyncio.AbstractEventLoop, Deliverer]] = []
+
+    def begun(deliverer: Deliverer) -> None:
+        found.append((asyncio.get_running_loop(), deliverer))
+        started.set()
+
+    def work() -> None:
+        try:
+            deliver(host, begun)
+        except Exception:
+            log.exception("nothing is delivered any more")
+        finally:
+            started.set()
+
+    thread = threading.Thread(target=work, name="deliverer")
+    thread.start()
+    started.wait()
+
+    try:
+        yield
+    finally:
+        for loop, deliverer in found:
+            # It may have ended by itself, and its loop with it.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(deliverer.stop)
+        thread.join()

@@ -1,0 +1,112 @@
+"""What was written down about an event when it happened, and who and where it was about."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+from msgspec import field
+
+from holdfast.hosting.schemas.repositories import Repository as RepositoryShape
+from holdfast.hosting.schemas.repositories import repository as repository_shape
+from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.store.accounts import Account, account_by_id
+from holdfast.hosting.store.comments import Comment
+from holdfast.hosting.store.events import Event
+from holdfast.hosting.store.labels import Label
+from holdfast.hosting.store.repositories import Repository, find_by_id
+from holdfast.hosting.webhooks.recipient import Receiver
+
+__all__ = ["Facts", "From", "Happened", "facts_of", "look_up", "remembered"]
+
+T = TypeVar("T")
+
+
+class From(msgspec.Struct, frozen=True):
+    """What something was before it was changed."""
+
+    from_: str | bool | list[str] = field(name="from")
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """The details of an event; which fields matter depends on its kind."""
+
+    action: str = ""
+    ref: str = ""
+    ref_type: str = ""
+    before: str = ""
+    after: str = ""
+    push_options: list[str] = field(default_factory=list)
+    issue_id: int = 0
+    blocker_id: int = 0
+    comment_id: int = 0
+    number: int = 0
+    is_pull: bool = False
+    commit_id: str = ""
+    old_title: str | None = None
+    old_body: str | None = None
+    old_ref: str | None = None
+    old_base_branch: str | None = None
+    comment: Comment | None = None
+    labels: list[Label] = field(default_factory=list)
+    added_labels: list[Label] = field(default_factory=list)
+    removed_labels: list[Label] = field(default_factory=list)
+    assignee_ids: list[int] = field(default_factory=list)
+    changed: dict[str, str | bool | list[str]] = field(default_factory=dict)
+    """What a repository's settings were before, by the key a client knows them by."""
+    was: msgspec.Raw = field(default_factory=msgspec.Raw)
+    """The whole row of what was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event with what can be looked up about it now; whatever is gone meanwhile is missing."""
+
+    viewer: Receiver
+    event: Event
+    facts: Facts
+    repository: Repository | None
+    actor: Account | None
+    known: object = None
+    """What was read for the payload before the event was recorded."""
+
+    @property
+    def sender(self) -> User:
+        """The shape of whoever did it."""
+        return user(self.viewer, self.actor)
+
+    @property
+    def place(self) -> RepositoryShape | None:
+        """The shape of the repository it happened in."""
+        return None if self.repository is None else self.shape_of(self.repository)
+
+    def shape_of(self, repository: Repository) -> RepositoryShape:
+        """Make the shape of a repository."""
+        return repository_shape(self.viewer, repository, self.viewer.access_to(repository))
+
+
+def facts_of(event: Event) -> Facts:
+    """Read an event's details; what another version wrote and this one cannot read counts as nothing."""
+    try:
+        return msgspec.json.decode(event.details, type=Facts)
+    except msgspec.DecodeError:
+        return Facts()
+
+
+def remembered(facts: Facts, kind: type[T]) -> T | None:
+    """Return the row of what was deleted, when one was written down."""
+    if not bytes(facts.was):
+        return None
+    try:
+        return msgspec.json.decode(facts.was, type=kind)
+    except msgspec.DecodeError:
+        return None
+
+
+def look_up(viewer: Receiver, event: Event, known: object = None) -> Happened:
+    """Find who did what where."""
+    facts, database = facts_of(event), viewer.host.database
+    repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
+    if repository is None and event.kind == "repository":
+        repository = remembered(facts, Repository)
+    actor = None if event.actor_id is None else account_by_id(database, event.actor_id)
+    return Happened(viewer, event, facts, repository, actor, known)

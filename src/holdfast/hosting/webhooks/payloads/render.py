@@ -1,0 +1,90 @@
+"""Makes the JSON of an event."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, get_type_hints
+
+import msgspec
+
+from holdfast.hosting.app import Host
+from holdfast.hosting.store.database import Within
+from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
+from holdfast.hosting.store.prepared_statements import Link
+from holdfast.hosting.webhooks.payloads.dependencies import dependency
+from holdfast.hosting.webhooks.payloads.event_details import Happened, look_up
+from holdfast.hosting.webhooks.payloads.issues import issue_event, pull_event, talk
+from holdfast.hosting.webhooks.payloads.pushes import created, deleted, pushed
+from holdfast.hosting.webhooks.payloads.repositories import repository_event
+from holdfast.hosting.webhooks.recipient import Receiver
+
+__all__ = ["KINDS", "Kind", "payload_of", "payload_renderer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a kind of event is told, and which actions there are."""
+
+    make: Callable[[Happened], msgspec.Struct]
+    actions: tuple[str, ...] = ()
+
+    @property
+    def payload(self) -> type[msgspec.Struct]:
+        """What is made."""
+        made: type[msgspec.Struct] = get_type_hints(self.make)["return"]
+        return made
+
+
+OF_ITEMS: Final = ("opened", "edited", "closed", "reopened", "deleted")
+OF_ASSIGNEES: Final = ("assigned", "unassigned")
+OF_LABELS: Final = ("label_updated", "label_cleared")
+OF_MILESTONES: Final = ("milestoned", "demilestoned")
+OF_COMMENTS: Final = ("created", "edited", "deleted")
+OF_REPOSITORIES: Final = (
+    *("created", "deleted", "renamed", "transferred"),
+    *("archived", "unarchived", "privatized", "publicized", "edited"),
+)
+KINDS: Final = {
+    "push": Kind(pushed),
+    "create": Kind(created),
+    "delete": Kind(deleted),
+    "repository": Kind(repository_event, OF_REPOSITORIES),
+    "issues": Kind(issue_event, OF_ITEMS),
+    "issue_assign": Kind(issue_event, OF_ASSIGNEES),
+    "issue_label": Kind(issue_event, OF_LABELS),
+    "issue_milestone": Kind(issue_event, OF_MILESTONES),
+    "issue_comment": Kind(talk, OF_COMMENTS),
+    "issue_dependency": Kind(dependency, ("added", "removed")),
+    "issue_unblocked": Kind(dependency, ("unblocked",)),
+    "pull_request": Kind(pull_event, OF_ITEMS),
+    "pull_request_assign": Kind(pull_event, OF_ASSIGNEES),
+    "pull_request_label": Kind(pull_event, OF_LABELS),
+    "pull_request_milestone": Kind(pull_event, OF_MILESTONES),
+    "pull_request_comment": Kind(talk, OF_COMMENTS),
+}
+"""Every kind of event, and how it is told."""
+
+
+def payload_renderer(host: Host) -> PayloadRenderer:
+    """Return what renders the payloads of events that are recorded in the host's database."""
+
+    def render(link: Link, event: Event, known: object) -> str:
+        inside = replace(host, database=Within(host.database, link))
+        return rendered(inside, event, known)
+
+    return render
+
+
+def payload_of(host: Host, event: Event) -> str:
+    """Return what webhooks send of an event: what was rendered when it was recorded.
+
+    What an older version recorded without is rendered now, from what is still known.
+    """
+    return event.payload or rendered(host, event)
+
+
+def rendered(host: Host, event: Event, known: object = None) -> str:
+    """Render the payload of an event from what the database holds now."""
+    told = KINDS[event.kind].make(look_up(Receiver(host), event, known))
+    # Receivers may compare bytes: repositories' events have always had one space where the others have two.
+    indent = 1 if event.kind == "repository" else 2
+    return msgspec.json.format(msgspec.json.encode(told), indent=indent).decode()

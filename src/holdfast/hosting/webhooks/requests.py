@@ -1,0 +1,115 @@
+"""Makes the request a hook sends, and the record of what came of it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.store.hooks import Hook
+from holdfast.hosting.store.outbox import Held, Result, Waiting
+from holdfast.hosting.webhooks.backoff import pause_before
+from holdfast.hosting.webhooks.connection import Answer
+from holdfast.hosting.webhooks.outgoing import Outgoing
+from holdfast.hosting.webhooks.signatures import announcing, signed, signed_request
+from holdfast.hosting.webhooks.urls import without_credentials
+
+__all__ = ["AS_IT_IS", "MessageOf", "Try", "compose"]
+
+# Types that are sent the event as it is; the others are sent a message made from it.
+AS_IT_IS: Final = frozenset({"gitea", "gogs"})
+# Types whose service signs requests in its own way and is told nothing else.
+UNANNOUNCED: Final = frozenset({"feishu"})
+MASK: Final = "******"
+
+MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], Outgoing | None]
+
+
+def compose(
+    held: Held, one: Waiting, payload: str, open_secret: Callable[[str], str], message_of: MessageOf
+) -> Outgoing | None:
+    """Make the request of a delivery; nothing where the hook's type has no words for it."""
+    hook = held.hook
+    secret = open_secret(hook.secret) if hook.secret else ""
+    authorization = open_secret(hook.authorization) if hook.authorization else ""
+    if hook.type in AS_IT_IS:
+        return signed_request(
+            url=hook.url,
+            content_type=hook.content_type,
+            payload=payload,
+            uuid=one.uuid,
+            kind=one.kind,
+            target=held.target,
+            secret=secret,
+            authorization=authorization,
+        )
+    message = message_of(hook, one.kind, payload, one.uuid, open_secret)
+    if message is None:
+        return None
+    headers = dict(message.headers)
+    if hook.type not in UNANNOUNCED:
+        headers = announcing(one.uuid, one.kind, held.target) | signed(message.body, secret) | headers
+    if authorization:
+        headers["Authorization"] = authorization
+    return replace(message, headers=headers)
+
+
+@dataclass(slots=True)
+class Try:
+    """One try to deliver, while it is made."""
+
+    held: Held
+    one: Waiting
+    began: float
+    """By the clock that only goes forward."""
+    outgoing: Outgoing | None = None
+    answer: Answer | None = None
+
+    def succeeded(self, now: int) -> Result:
+        """Record that the receiver has been told; `now` is in milliseconds."""
+        return self._result("delivered", now, error="" if self.answer is None else self.answer.cut)
+
+    def ended(self, now: int, state: str, error: str) -> Result:
+        """Record that it will not be tried again, and why."""
+        return self._result(state, now, error=error)
+
+    def again(self, now: int, error: str) -> Result:
+        """Record that it is to be tried again, and when."""
+        wish = "" if self.answer is None else self.answer.header("retry-after")
+        due_at = now + int(pause_before(self.one.tries + 1, wish=wish) * 1000)
+        return self._result("waiting", now, error=error, due_at=due_at)
+
+    def _result(self, state: str, now: int, *, error: str, due_at: int | None = None) -> Result:
+        outgoing, answer = self.outgoing, self.answer
+        shown = {} if outgoing is None else dict(outgoing.headers)
+        for name in shown:
+            if name.lower() == "authorization":
+                shown[name] = MASK
+        return Result(
+            delivery=self.one.id,
+            state=state,
+            tries=self.one.tries + 1,
+            due_at=self.one.due_at if due_at is None else due_at,
+            ended_at=0 if state == "waiting" else now // 1000,
+            method="" if outgoing is None else outgoing.method,
+            url=without_credentials(self.held.hook.url if outgoing is None else outgoing.url),
+            headers=written(shown),
+            body=self._own_body(),
+            status=0 if answer is None else answer.status,
+            answer_headers=written({} if answer is None else dict(answer.headers)),
+            answer=b"" if answer is None else answer.body,
+            error=error,
+            milliseconds=int((time.monotonic() - self.began) * 1000),
+        )
+
+    def _own_body(self) -> str:
+        """Return what was sent where it is not the event's payload, which is kept with the event."""
+        if self.outgoing is None or self.held.hook.type in AS_IT_IS:
+            return ""
+        return self.outgoing.body.decode(errors="replace")
+
+
+def written(headers: dict[str, str]) -> str:
+    """Write headers as an object of texts; a database cannot keep a zero."""
+    return msgspec.json.encode({name: value.replace("\0", "") for name, value in headers.items()}).decode()

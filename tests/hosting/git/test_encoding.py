@@ -1,0 +1,35 @@
+"""Names as bytes and as text."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.git.encoding import argument, is_id, raw, shown, well_formed
+
+
+@given(st.binary())
+def test_any_bytes_can_be_shown_and_passed_on(name: bytes) -> None:
+    """What is shown is text; what is passed on is the same bytes."""
+    shown(name).encode()
+    assert raw(argument(name)) == name == raw(name)
+
+
+@given(st.binary(), st.text())
+def test_any_text_can_be_made_fit_for_people(name: bytes, text: str) -> None:
+    """What stands for bytes is shown, and real text stays as it is."""
+    assert well_formed(argument(name)) == shown(name)
+    assert well_formed(text) == text
+
+
+@given(st.text(st.characters(categories=None)))
+def test_any_text_has_bytes(name: str) -> None:
+    """Even text that is none; real text is its UTF-8."""
+    assert isinstance(raw(name), bytes)
+    assert raw("caf\u00e9") == b"caf\xc3\xa9"
+
+
+def test_an_id_is_as_long_as_git_writes_it() -> None:
+    """Forty digits or sixty-four, in lower case."""
+    assert is_id("0123456789abcdef" * 4)
+    assert is_id("a" * 40)
+    for wrong in ("a" * 39, "a" * 41, "A" * 40, "g" * 40, "a" * 40 + "\n", ""):
+        assert not is_id(wrong)

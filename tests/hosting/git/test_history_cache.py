@@ -1,0 +1,34 @@
+"""Answers kept beside a repository."""
+
+from pathlib import Path
+
+from holdfast.hosting.git import history_cache
+
+
+def test_the_last_few_answers_about_a_path_are_kept(tmp_path: Path) -> None:
+    """Older ones go; other paths are not touched."""
+    assert history_cache.load(tmp_path, b"a") == {}
+    history_cache.save(tmp_path, b"b", "start", b"other")
+    for number in range(10):
+        history_cache.save(tmp_path, b"a", f"start {number}", b"%d" % number)
+    assert history_cache.load(tmp_path, b"a") == {f"start {number}": b"%d" % number for number in range(6, 10)}
+    assert history_cache.load(tmp_path, b"b") == {"start": b"other"}
+    history_cache.save(tmp_path, b"b", "start", b"again")
+    assert history_cache.load(tmp_path, b"b") == {"start": b"again"}
+
+
+def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+    """Nobody has to look after it."""
+    history_cache.save(tmp_path, b"a", "start", b"x")
+    (tmp_path / history_cache.PLACE).write_bytes(b"nonsense" * 100)
+    assert history_cache.load(tmp_path, b"a") == {}
+    history_cache.save(tmp_path, b"a", "start", b"x")
+    assert history_cache.load(tmp_path, b"a") == {"start": b"x"}
+
+
+def test_a_place_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
+    """The answer is simply not kept."""
+    (tmp_path / "holdfast").write_bytes(b"")
+    history_cache.save(tmp_path, b"a", "start", b"x")
+    assert history_cache.load(tmp_path, b"a") == {}
+    assert history_cache.load(tmp_path / "nowhere", b"a") == {}

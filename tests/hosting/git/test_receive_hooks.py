@@ -1,0 +1,96 @@
+"""What git runs before and after references move."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.errors import GitError
+from holdfast.hosting.git import receive_hooks
+from holdfast.hosting.git.quarantine import Refusal
+from holdfast.hosting.store.pending_ref_updates import Move
+
+
+def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
+    """Missing, changed or not runnable, they are written anew; nothing else lies beside them."""
+    folder = tmp_path / "hooks"
+    receive_hooks.install(folder)
+    before = folder / "pre-receive"
+    (folder / "post-receive").write_text("a hook of an earlier version")
+    text = before.read_text()
+    for spoil in (before.unlink, lambda: before.write_text("exit 0"), lambda: before.chmod(0o600)):
+        spoil()
+        receive_hooks.install(folder)
+        assert before.read_text() == text
+        assert before.stat().st_mode & 0o777 == 0o700
+    assert sorted(path.name for path in folder.iterdir()) == ["pre-receive", "proc-receive"]
+
+
+def test_a_refusal_cannot_end_itself_early() -> None:
+    """Whatever a reference or a reason holds, it stays on its line."""
+    said = receive_hooks.verdict([Refusal("refs/heads/a\n.\n0", "no\r\x1b[31m")])
+    assert said.startswith(b"1\n")
+    assert said.endswith(b"\n.\n")
+    assert said.count(b"\n") == 3
+    assert b"\x1b" not in said
+    assert receive_hooks.verdict([]) == b"0\n.\n"
+
+
+def heard(content: bytes) -> asyncio.StreamReader:
+    """Make a pipe that has said something and ended."""
+    reader = asyncio.StreamReader()
+    reader.feed_data(content)
+    reader.feed_eof()
+    return reader
+
+
+def test_what_the_hook_says_is_read() -> None:
+    """Lines up to the full stop; folders that are empty are none."""
+
+    async def play() -> None:
+        assert await receive_hooks.read_changes(heard(b"a b refs/heads/x\n.\n")) == (
+            Move("refs/heads/x", "a", "b"),
+        )
+        assert await receive_hooks.read_quarantine(heard(b"\n\n")) == {}
+        assert await receive_hooks.read_quarantine(heard(b"/q\n/o\n")) == {
+            "GIT_OBJECT_DIRECTORY": "/q",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": "/o",
+        }
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("content", [b"", b"a b refs/heads/x\n", b"a b refs/he"])
+def test_half_a_report_is_an_error(content: bytes) -> None:
+    """Without its full stop, a list of changes may lack some."""
+
+    async def play() -> None:
+        with pytest.raises(GitError, match="in the middle"):
+            await receive_hooks.read_changes(heard(content))
+
+    asyncio.run(play())
+
+
+def test_commands_and_options_are_read_from_packets() -> None:
+    """Whatever bytes a name has; half of them is an error."""
+    said = b"000eversion=1\x000000" + b"0016a b refs/heads/\xe9x\n" + b"0000" + b"000bci.skip" + b"0000"
+
+    async def play() -> None:
+        changes, options = await receive_hooks.read_commands(heard(said))
+        assert (changes, options) == ((Move("refs/heads/\udce9x", "a", "b"),), ("ci.skip",))
+        for end in (5, 20, 40, len(said) - 1):
+            with pytest.raises(GitError, match="in the middle"):
+                await receive_hooks.read_commands(heard(said[:end]))
+
+    asyncio.run(play())
+
+
+def test_a_report_answers_for_each_ref() -> None:
+    """The first reason counts; none holds a line's end or goes on without end."""
+    changes = [Move("refs/heads/a", "1", "2"), Move("refs/heads/\udce9", "1", "2")]
+    refusals = [Refusal("refs/heads/a", "no\nok refs/heads/a"), Refusal("refs/heads/a", "later")]
+    said = receive_hooks.report(changes, refusals)
+    assert b"ng refs/heads/a no ok refs/heads/a" in said
+    assert b"ok refs/heads/\xe9" in said
+    assert b"\n" not in said
+    assert len(receive_hooks.report(changes, [Refusal("refs/heads/a", "x" * 9999)])) < 700

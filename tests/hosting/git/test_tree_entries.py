@@ -1,0 +1,105 @@
+"""Directories as rows: found, put and removed as in a dictionary, in git's order, and kept while they are used."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.tree_entries import Folder, Recent, parse
+
+TREE = "1" * 40
+NAMES = st.sampled_from([b"a", b"a.b", b"a-b", b"a0", b"b", b"ab", "é".encode(), b"Z", b"\xff"])
+IDS = st.binary(min_size=20, max_size=20)
+MODES = st.sampled_from([0o100644, 0o100755, 0o120000, 0o160000])
+
+
+def row(mode: bytes, name: bytes, at: bytes = b"x" * 20) -> bytes:
+    """Return an entry as it stands in a tree."""
+    return mode + b" " + name + b"\0" + at
+
+
+@given(st.lists(st.tuples(NAMES, st.sampled_from(["put", "below", "without"]), MODES, IDS), max_size=20))
+def test_a_folder_is_a_dictionary_in_gits_order(steps: list[tuple[bytes, str, int, bytes]]) -> None:
+    """Whatever is put and removed, everything is found again, and the rows are sorted as git sorts them."""
+    folder = Folder([], [])
+    expected: dict[bytes, tuple[int, bytes]] = {}
+    for name, step, mode, at in steps:
+        before = folder.rows.copy()
+        changed = folder.without(name)
+        expected.pop(name, None)
+        if step == "put":
+            changed = folder.put(name, mode, at)
+            expected[name] = mode, at
+        elif step == "below":
+            changed = folder.put_below(name, Folder([], []))
+            assert isinstance(found := changed.get(name), tuple)
+            assert isinstance(found[1], Folder)
+            changed.settle(name, at)
+            expected[name] = 0o40000, at
+        assert folder.rows == before
+        folder = changed
+    assert {name: folder.get(name) for name in expected} == expected
+    assert [name in folder for name in (b"a", b"nothing")] == [b"a" in expected, False]
+    order = sorted(expected, key=lambda name: name + b"/" if expected[name][0] == 0o40000 else name)
+    assert folder.rows == [row(b"%o" % expected[name][0], name, expected[name][1]) for name in order]
+    again = parse(TREE, b"".join(folder.rows))
+    assert (again.keys, again.rows) == (folder.keys, folder.rows)
+
+
+def test_an_id_that_looks_like_an_entry_is_none() -> None:
+    """Ids are any twenty bytes, also those of a name between two others."""
+    folder = parse(TREE, row(b"100644", b"a", b"100644 b\0" + b"x" * 11) + row(b"100644", b"c"))
+    assert b"b" not in folder
+    assert folder.get(b"c") == (0o100644, b"x" * 20)
+
+
+def test_what_no_git_wrote_is_put_in_order() -> None:
+    """Entries out of order are found, the last of a name counts, and old ways of writing a mode are known."""
+    folder = parse(TREE, row(b"100664", b"b") + row(b"040000", b"a") + row(b"100644", b"b", b"y" * 20))
+    assert folder.get(b"a") == (0o40000, b"x" * 20)
+    assert folder.get(b"b") == (0o100644, b"y" * 20)
+    assert folder.keys == [b"a/", b"b"]
+    both = parse(TREE, row(b"100644", b"a") + row(b"40000", b"a"))
+    assert both.keys == [b"a/"]
+
+
+@pytest.mark.parametrize("content", [b"100644 a\0short", row(b"100644", b"a") + b"!", row(b"10x644", b"a")])
+def test_a_tree_that_is_none_is_damaged(content: bytes) -> None:
+    """Whatever cannot be read as entries from beginning to end is refused."""
+    with pytest.raises(GitDamaged, match=TREE):
+        parse(TREE, content)
+
+
+@pytest.fixture
+def repo(folder: Path) -> Repo:
+    """Open a repository."""
+    return open_repository(folder)
+
+
+def test_only_what_was_used_lately_is_kept(repo: Repo) -> None:
+    """Rows are counted, and the directory that nobody asked for longest goes first."""
+    recent = Recent(most_rows=10, most_commits=2)
+    made = [
+        Folder([b"%d" % n for n in range(4)], [row(b"100644", b"%d" % n) for n in range(4)], tree=str(tree) * 40)
+        for tree in range(3)
+    ]
+    for folder in made[:2]:
+        recent.keep_folder(repo, folder)
+    assert recent.folder(repo, "0" * 40) is made[0]
+    recent.keep_folder(repo, made[2])
+    assert [recent.folder(repo, str(tree) * 40) for tree in range(3)] == [made[0], None, made[2]]
+    for commit in "abc":
+        recent.keep_tree(repo, commit, TREE)
+    assert [recent.tree(repo, commit) for commit in "abc"] == [None, TREE, TREE]
+
+
+def test_one_repository_does_not_know_what_another_has(repo: Repo, tmp_path: Path) -> None:
+    """What is in one may be missing in another."""
+    recent = Recent()
+    recent.keep_folder(repo, Folder([], [], tree=TREE))
+    other = Repo(tmp_path / "8.git", repo.git)
+    assert recent.folder(other, TREE) is None
+    assert recent.folder(repo, TREE) is not None

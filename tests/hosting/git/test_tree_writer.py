@@ -1,0 +1,92 @@
+"""Trees are edited along the path only, and come out as git would have written them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import GitDamaged
+from holdfast.hosting.git.commits import Signature, build_tree
+from holdfast.hosting.git.loose_objects import write_object
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
+
+ADA = Signature("Ada", "ada@example.org", 1)
+NAMES = st.sampled_from(["a", "a.b", "a-b", "a0", "b", "ab", "é", "Z"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+
+
+def git(folder: Path, *arguments: str, given: bytes = b"") -> str:
+    """Ask the real git."""
+    index = {"GIT_INDEX_FILE": str(folder / "scratch-index"), "PATH": os.environ["PATH"]}
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, input=given, check=True, capture_output=True, env=index).stdout.decode().strip()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(st.tuples(PATHS, st.booleans(), st.sampled_from([0o100644, 0o100755, 0o120000])), max_size=12))
+def test_the_tree_is_the_one_git_writes(folder: Path, steps: list[tuple[str, bool, int]]) -> None:
+    """Files put and removed in any order give the tree `write-tree` gives for the same files."""
+    repo = open_repository(folder)
+    blob = write_object(repo, "blob", b"x").id
+    draft = Draft(repo)
+    root = draft.empty()
+    files: dict[str, int] = {}
+    for path, puts, mode in steps:
+        above = {"/".join(path.split("/")[:count]) for count in range(1, path.count("/") + 1)}
+        if above & files.keys() or any(name.startswith(f"{path}/") for name in files):
+            continue
+        if puts:
+            root = draft.put(root, path, mode, blob)
+            files[path] = mode
+        else:
+            root = draft.remove(root, path)
+            files.pop(path, None)
+    made = draft.tree(root)
+    (folder / "scratch-index").unlink(missing_ok=True)
+    lines = "".join(f"{mode:o} {blob}\t{path}\0" for path, mode in files.items())
+    git(folder, "update-index", "-z", "--add", "--index-info", given=lines.encode())
+    assert made == git(folder, "write-tree")
+    for path, mode in files.items():
+        assert draft.find(root, path) == Spot(mode, blob)
+
+
+def test_only_what_changed_is_written(folder: Path) -> None:
+    """A change deep in a large tree writes the directories above it and nothing else."""
+    repo = open_repository(folder)
+    before = build_tree(repo, {f"d{a}/e{b}/f": b"%d" % (a * 10 + b) for a in range(5) for b in range(5)})
+    draft = Draft(repo)
+    root = draft.put(draft.folder(before), "d1/e1/g", 0o100644, write_object(repo, "blob", b"new").id)
+    after = draft.tree(root)
+    commit = draft.commit(after, (), author=ADA, committer=ADA, message="m")
+    written = draft.write(durable=True)
+    assert len(written) == 4
+    assert draft.write(durable=True) == written
+    assert git(folder, "diff-tree", "-r", "--name-only", before, commit) == "d1/e1/g"
+    assert git(folder, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_failed_change_changes_nothing(folder: Path) -> None:
+    """Folders are never changed in place."""
+    repo = open_repository(folder)
+    before = build_tree(repo, {"d/a": b"a"})
+    draft = Draft(repo)
+    root = draft.folder(before)
+    draft.put(root, "d/b", 0o100644, write_object(repo, "blob", b"b").id)
+    draft.remove(root, "d/a")
+    assert draft.tree(root) == before
+    with pytest.raises(GitDamaged):
+        draft.put(root, "d/a/x", 0o100644, "0" * 40)
+
+
+def test_where_a_path_leads_nowhere(folder: Path) -> None:
+    """The part that is missing is told, or the whole path when it is only the last."""
+    repo = open_repository(folder)
+    draft = Draft(repo)
+    root = draft.folder(build_tree(repo, {"d/a": b"a"}))
+    assert draft.find(root, "d/x") == Nowhere("d/x")
+    assert draft.find(root, "x/y") == Nowhere("x")
+    assert draft.find(root, "d/a/b") == Nowhere("a")

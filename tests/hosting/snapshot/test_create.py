@@ -1,0 +1,258 @@
+"""Making a backup of a service that runs: nothing acknowledged is lost, nothing is torn."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import insert, text
+
+from holdfast.hosting.app import Host
+from holdfast.hosting.data_folder import open_database
+from holdfast.hosting.doctor.checks import examine
+from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
+from holdfast.hosting.git.gc import check
+from holdfast.hosting.services import maintenance
+from holdfast.hosting.snapshot.create import estimate, make
+from holdfast.hosting.snapshot.restore import restore
+from holdfast.hosting.store import accounts, tokens
+from holdfast.hosting.store.encryption import INSTANCE_FILE
+from holdfast.hosting.store.repositories import find_repository
+from holdfast.hosting.store.tables import issues, repositories
+from holdfast.settings import Settings
+from tests.conftest import Service, wait_for
+from tests.plain import PLAIN
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git as a person does."""
+    identity = {
+        f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_TERMINAL_PROMPT": "0", **identity}
+    done = subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, check=True, text=True)
+    return done.stdout.strip()
+
+
+class Load:
+    """People who make repositories, push and open issues all the time, and remember what they were told."""
+
+    def __init__(self, service: Service, folder: Path) -> None:
+        self.service = service
+        self.folder = folder
+        self.stop = threading.Event()
+        self.pushed: dict[str, str] = {}
+        self.issues: set[str] = set()
+        self.collected: set[int] = set()
+        self.failures: list[Exception] = []
+        admin = accounts.find_user(service.database, "admin")
+        _, self.token = tokens.create_token(service.database, admin, "load", ("all",))
+
+    def make_repositories(self, who: int) -> None:
+        """Make a repository and push to it several times, over HTTP with real git; delete some again."""
+        headers = {"Authorization": f"token {self.token.reveal()}"}
+        with httpx.Client(
+            base_url=f"{self.service.url}/api/v1", headers=headers, timeout=60, verify=PLAIN
+        ) as client:
+            turn = 0
+            while not self.stop.is_set():
+                turn += 1
+                name = f"r{who}-{turn}"
+                assert client.post("/user/repos", json={"name": name}).status_code == 201
+                work = self.folder / name
+                work.mkdir()
+                git(work, "init", "-q", "-b", "main")
+                address = self.service.url.replace("//", f"//admin:{self.token.reveal()}@")
+                for commit in range(3):
+                    (work / f"file{commit}").write_bytes(os.urandom(2000))
+                    git(work, "add", ".")
+                    git(work, "commit", "-q", "-m", f"commit {commit}")
+                    git(work, "push", "-q", "--force", f"{address}/admin/{name}.git", "main")
+                    self.pushed[name] = git(work, "rev-parse", "HEAD")
+                if turn % 4 == 0:
+                    self.pushed.pop(name)
+                    assert client.delete(f"/repos/admin/{name}").status_code == 204
+
+    def open_issues(self) -> None:
+        """Open issues in a repository the way the store does: the number and the counter in one transaction."""
+        database = self.service.database
+        number = 0
+        while not self.stop.is_set():
+            number += 1
+            with database.write() as connection:
+                first = connection.execute(text("SELECT min(id) FROM repositories")).scalar_one()
+                if first is None:
+                    continue
+                row = {"repository_id": first, "number": number, "title": f"issue {number}"}
+                connection.execute(insert(issues), row)
+                connection.execute(
+                    repositories.update()
+                    .where(repositories.c.id == first)
+                    .values(last_issue=number, open_issues=repositories.c.open_issues + 1)
+                )
+            self.issues.add(f"issue {number}")
+
+    def collect(self) -> None:
+        """Pack everything again and again, which moves every object."""
+        host = Host.open(self.service.settings)
+        while not self.stop.is_set():
+            self.collected.update(maintenance.collect(host, list(host.folders.all_ids())).packed)
+        host.close()
+
+    def guarded(self, work: Callable[[], None]) -> None:
+        """Remember what went wrong."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001  # the test looks at them
+            self.failures.append(error)
+            self.stop.set()
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Let them work until the end."""
+        works = [
+            lambda: self.make_repositories(0),
+            lambda: self.make_repositories(1),
+            self.open_issues,
+            self.collect,
+        ]
+        threads = [threading.Thread(target=self.guarded, args=(work,)) for work in works]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.stop.set()
+            for thread in threads:
+                thread.join()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> None:
+    """What was acknowledged before it began is in it; every repository is whole; the doctor finds nothing."""
+    load = Load(service, tmp_path)
+    with ExitStack() as stack:
+        stack.enter_context(load.going_on())
+        wait_for(lambda: load.stop.is_set() or (len(load.pushed) >= 4 and len(load.issues) > 20), 120)
+        for turn in range(3):
+            before, issues_before = dict(load.pushed), set(load.issues)
+            make(service.settings, tmp_path / f"backup{turn}.tar")
+            after = dict(load.pushed)
+            stays = {name: commit for name, commit in before.items() if name in after}
+            other = Settings(data=tmp_path / f"other{turn}")
+            restore(other, tmp_path / f"backup{turn}.tar")
+            check_restored(other, stays, issues_before)
+    for failure in load.failures:
+        raise failure
+    assert load.collected
+
+
+def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> None:
+    """Hold what was restored against what people were told."""
+    host = Host.open(other)
+    assert list(examine(host, deep=True)) == []
+    for name, commit in pushed.items():
+        kept = find_repository(host.database, "admin", name)
+        folder = host.folders.existing(kept.id)
+        assert check(folder).whole
+        # A later push may be in it too; the commit that was acknowledged is there in any case.
+        git(folder, "--git-dir", ".", "merge-base", "--is-ancestor", commit, "refs/heads/main")
+    with host.database.read() as connection:
+        titles = set(connection.execute(text("SELECT title FROM issues")).scalars())
+    assert known <= titles
+    host.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("backup.zip", "must end with"),
+        ("backup.tar.zst", "must end with"),
+        ("there.tar", "never overwritten"),
+        ("no/such/folder.tar", "is not there"),
+        ("data/inside.tar", "must not lie in the data folder"),
+    ],
+)
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_backup_is_not_written_just_anywhere(host: Host, tmp_path: Path, target: str, problem: str) -> None:
+    """It says why, and writes nothing."""
+    (tmp_path / "there.tar").write_bytes(b"precious")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(SnapshotRefused, match=problem):
+        make(host.settings, tmp_path / target)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
+    """A folder that is not there, and a database without tables."""
+    with pytest.raises(NoData, match="no Holdfast data in"):
+        make(Settings(data=tmp_path / "none"), tmp_path / "backup.tar")
+    with open_database(Settings(data=tmp_path / "data")) as database, database.read():
+        pass
+    with pytest.raises(NoData, match="is empty"):
+        make(Settings(data=tmp_path / "data"), tmp_path / "backup.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_databases_among_the_files_are_copied_at_one_moment(host: Host, tmp_path: Path) -> None:
+    """What stands only in their journal is in the copy too; links are left out."""
+    with closing(sqlite3.connect(host.settings.data / "archive.sqlite3")) as archive:
+        archive.execute("PRAGMA journal_mode = WAL")
+        archive.execute("CREATE TABLE messages (body TEXT)")
+        archive.execute("INSERT INTO messages VALUES ('hello')")
+        archive.commit()
+        (host.settings.data / "link").symlink_to("/etc/passwd")
+        make(host.settings, tmp_path / "backup.tar")
+    other = Settings(data=tmp_path / "other")
+    restore(other, tmp_path / "backup.tar")
+    with closing(sqlite3.connect(other.data / "archive.sqlite3")) as archive:
+        assert archive.execute("SELECT body FROM messages").fetchall() == [("hello",)]
+    assert not (other.data / "link").exists()
+    assert estimate(host.settings) > 0
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_what_can_be_made_again_is_left_out(host: Host, tmp_path: Path) -> None:
+    """Conversations read from backups, sealed ones among them, and by what a bucket knows its service."""
+    kept = host.settings.data / "cache" / "chats" / "sealed"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"x")
+    (host.settings.data / "bucket-owner").write_bytes(b"x")
+    make(host.settings, tmp_path / "whole.tar")
+    with tarfile.open(tmp_path / "whole.tar") as written:
+        assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]
+
+
+def test_a_backup_without_a_repository_that_was_not_deleted_is_refused(host: Host, tmp_path: Path) -> None:
+    """Its folder is missing; restoring such a backup would delete it for good."""
+    shutil.rmtree(host.folders.path(1))
+    with pytest.raises(SnapshotError, match="id 1"):
+        make(host.settings, tmp_path / "backup.tar")
+    assert not (tmp_path / "backup.tar").exists()
+
+
+def test_the_folder_of_another_database_is_not_backed_up(host: Host, tmp_path: Path) -> None:
+    """It would be a backup of neither."""
+    (host.settings.data / INSTANCE_FILE).unlink()
+    with pytest.raises(WrongDataFolder):
+        make(host.settings, tmp_path / "backup.tar")
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_nobody_else_can_read_a_backup(host: Host, tmp_path: Path) -> None:
+    """Whatever the umask: it holds every secret there is."""
+    before = os.umask(0)
+    try:
+        make(host.settings, tmp_path / "backup.tar")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "backup.tar").stat().st_mode & 0o777 == 0o600

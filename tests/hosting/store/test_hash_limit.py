@@ -1,0 +1,70 @@
+"""Few passwords are hashed at once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.hosting.errors import HashingBusy
+from holdfast.hosting.store.hash_limit import HashLimiter
+
+
+def test_no_more_run_at_once_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many threads there are."""
+    limiter = HashLimiter(2, queue_length=20)
+    running: list[int] = []
+    most: list[int] = []
+    both = threading.Barrier(2, timeout=10)
+
+    def work(_: int) -> None:
+        with limiter.slot():
+            running.append(1)
+            both.wait()
+            most.append(len(running))
+            both.wait()
+            running.pop()
+
+    with ThreadPoolExecutor(12) as threads:
+        list(threads.map(work, range(12)))
+    assert max(most) == 2
+
+
+def test_beyond_the_queue_nobody_waits() -> None:
+    """A slot that is free again goes to whoever waits."""
+    limiter = HashLimiter(1, queue_length=0, timeout=10)
+    entered, leave = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def hold() -> None:
+        with limiter.slot():
+            entered.set()
+            leave.wait(10)
+
+    def wait() -> None:
+        with limiter.slot():
+            done.append("waited")
+
+    holder, waiter = threading.Thread(target=hold), threading.Thread(target=wait)
+    holder.start()
+    assert entered.wait(10)
+    waiter.start()
+    refused = False
+    while not refused:  # until the waiter waits
+        attempt = HashLimiter.slot(limiter)
+        if limiter._waiting:
+            with pytest.raises(HashingBusy), attempt:
+                pass
+            refused = True
+    leave.set()
+    holder.join(10)
+    waiter.join(10)
+    assert done == ["waited"]
+
+
+def test_nobody_waits_for_ever() -> None:
+    """After the timeout the answer is that the service is busy."""
+    limiter = HashLimiter(1, timeout=0)
+    with limiter.slot(), pytest.raises(HashingBusy), limiter.slot():
+        pass
+    with limiter.slot():
+        pass

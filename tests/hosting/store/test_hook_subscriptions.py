@@ -1,0 +1,164 @@
+"""Who is told of what: an event and its deliveries are written together."""
+
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+
+import pytest
+from sqlalchemy import delete, func, insert, select
+
+from holdfast.hosting.data_folder import open_database
+from holdfast.hosting.store import events, tables
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.hook_subscriptions import passes
+from holdfast.hosting.store.repositories import add_repository
+from holdfast.hosting.store.tables import deliveries, hooks
+from holdfast.settings import Settings
+
+
+@pytest.fixture
+def repository_id(database: Database, ada: Account) -> int:
+    """Make a repository's row."""
+    with database.write() as connection:
+        return add_repository(connection, ada, "notes", default_branch="main")
+
+
+def add_hook(database: Database, scope: str, **columns: object) -> int:
+    """Make an active hook for pushes."""
+    row = {"url": "http://x", "type": "gitea", "content_type": "json", "events": "push", "is_active": True}
+    with database.write() as connection:
+        made: int = connection.execute(
+            insert(hooks).returning(hooks.c.id), {**row, "scope": scope, **columns}
+        ).scalar_one()
+    return made
+
+
+def tell(
+    database: Database, kind: str, ada: Account, repository_id: int | None, details: Mapping[str, object]
+) -> int:
+    """Record an event."""
+    with database.write() as connection:
+        return events.record(
+            connection, kind, owner_id=ada.id, repository_id=repository_id, actor_id=ada.id, details=details
+        )
+
+
+def told(database: Database) -> list[tuple[int, int]]:
+    """Return which hook is to be told of which event, in the order of the rows."""
+    with database.read() as connection:
+        rows = connection.execute(select(deliveries.c.hook_id, deliveries.c.event_id).order_by(deliveries.c.id))
+        return [(row.hook_id, row.event_id) for row in rows]
+
+
+def test_the_repository_then_its_owner_then_everybody_is_told(
+    database: Database, ada: Account, repository_id: int
+) -> None:
+    """Those of others, those that want something else, inactive ones and patterns for new repositories are not."""
+    system = add_hook(database, "system")
+    owner = add_hook(database, "owner", owner_id=ada.id)
+    own = add_hook(database, "repository", repository_id=repository_id)
+    with database.write() as connection:
+        other = add_repository(connection, ada, "other", default_branch="main")
+    add_hook(database, "repository", repository_id=other)
+    add_hook(database, "default")
+    add_hook(database, "system", is_active=False)
+    add_hook(database, "system", events="create,issues")
+    event = tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
+    assert told(database) == [(own, event), (owner, event), (system, event)]
+
+
+def test_a_delivery_is_due_at_once(database: Database, ada: Account, repository_id: int) -> None:
+    """It waits, has a name of its own, and says what it is about."""
+    add_hook(database, "system", events="create,issues,push")
+    before = time.time_ns() // 1_000_000
+    tell(database, "issues", ada, repository_id, {"action": "opened"})
+    with database.read() as connection:
+        row = connection.execute(select(deliveries)).one()
+    assert (row.kind, row.state, row.tries, row.again_of) == ("issues", "waiting", 0, None)
+    assert str(uuid.UUID(row.uuid, version=4)) == row.uuid
+    assert before <= row.due_at <= time.time_ns() // 1_000_000
+
+
+def test_what_is_taken_back_tells_nobody(database: Database, ada: Account, repository_id: int) -> None:
+    """Neither the event nor a delivery stays when the transaction fails."""
+    add_hook(database, "system")
+
+    def fail() -> None:
+        with database.write() as connection:
+            events.record(
+                connection, "push", owner_id=ada.id, repository_id=repository_id, actor_id=ada.id, details={}
+            )
+            raise OSError("no space")
+
+    with pytest.raises(OSError, match="no space"):
+        fail()
+    assert told(database) == []
+
+
+def test_a_hook_that_is_being_removed_does_no_harm(database: Database, ada: Account, repository_id: int) -> None:
+    """What happens meanwhile is recorded, and nobody is told who is not there any more."""
+    gone, stays = add_hook(database, "system"), add_hook(database, "system")
+    results: list[int] = []
+    teller = threading.Thread(
+        target=lambda: results.append(tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"}))
+    )
+    with database.write() as connection:
+        connection.execute(delete(tables.hooks).where(tables.hooks.c.id == gone))
+        teller.start()
+        teller.join(0.3)
+        assert results == []
+    teller.join()
+    assert told(database) == [(stays, results[0])]
+
+
+def test_an_event_without_repository_reaches_the_owner(database: Database, ada: Account) -> None:
+    """As when the repository has just been deleted; hooks without one are not taken for its own."""
+    owner = add_hook(database, "owner", owner_id=ada.id, events="repository")
+    add_hook(database, "default", events="repository")
+    event = tell(database, "repository", ada, None, {"action": "deleted"})
+    assert told(database) == [(owner, event)]
+
+
+@pytest.mark.parametrize(
+    ("branch_filter", "ref", "expected"),
+    [
+        ("", "refs/tags/v1", True),
+        ("*", "refs/tags/v1", True),
+        ("**", "refs/heads/a/b", True),
+        ("main", "refs/heads/main", True),
+        ("main", "refs/heads/maint", False),
+        ("release*", "refs/heads/release/1/2", True),
+        ("{main,dev}", "refs/heads/dev", True),
+        ("v1", "refs/tags/v1", False),
+        ("refs/tags/*", "refs/tags/v1", True),
+        ("refs/heads/main", "refs/heads/main", True),
+    ],
+)
+def test_a_filter_is_for_branches_or_whole_refs(branch_filter: str, ref: str, expected: bool) -> None:  # noqa: FBT001
+    """A star crosses slashes here; tags are named in full."""
+    assert passes(branch_filter, ref) is expected
+
+
+def test_only_what_is_about_a_ref_is_filtered(database: Database, ada: Account, repository_id: int) -> None:
+    """An issue belongs to no branch."""
+    hook = add_hook(database, "system", events="push,create,delete,issues", branch_filter="main")
+    for kind in ("push", "create", "delete"):
+        tell(database, kind, ada, repository_id, {"ref": "refs/heads/other"})
+    first = tell(database, "issues", ada, repository_id, {"action": "opened"})
+    second = tell(database, "push", ada, repository_id, {"ref": "refs/heads/main"})
+    assert told(database) == [(hook, first), (hook, second)]
+
+
+def test_where_webhooks_are_switched_off_nobody_is_told(
+    settings: Settings, database: Database, ada: Account, repository_id: int
+) -> None:
+    """Events are recorded all the same."""
+    add_hook(database, "system")
+    off = Settings(data=settings.data, database_url=settings.database_url, webhooks=False)
+    with open_database(off) as silent:
+        tell(silent, "push", ada, repository_id, {"ref": "refs/heads/main"})
+    assert told(database) == []
+    with database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(tables.events)).scalar_one() == 1

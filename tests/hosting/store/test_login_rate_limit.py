@@ -1,0 +1,149 @@
+"""The rate limit of password guesses."""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.login_rate_limit import (
+    KNOWN_SECONDS,
+    cancel_attempt,
+    count_wrong_token,
+    expired,
+    reserve_attempt,
+    seconds_to_wait,
+    succeed,
+)
+from holdfast.hosting.store.tables import login_failures
+
+
+def waits(database: Database, name: str, address: str, now: float) -> int:
+    """Ask with the rules of these tests: three in a hundred seconds."""
+    return seconds_to_wait(database, name, address, limit=3, window=100, now=now)
+
+
+def fail(database: Database, name: str, address: str, now: float) -> int:
+    """Count one."""
+    return reserve_attempt(database, name, address, limit=3, window=100, now=now)
+
+
+def addresses(count: int) -> Iterable[str]:
+    """Give some addresses."""
+    return (f"198.51.100.{number}" for number in range(count))
+
+
+def test_a_name_from_an_address_waits_after_too_many(database: Database) -> None:
+    """The same name from elsewhere does not: a stranger cannot lock somebody out."""
+    for second in range(3):
+        assert waits(database, "ada", "192.0.2.1", second) == 0
+        assert fail(database, "ADA", "192.0.2.1", second) == 0
+    assert waits(database, "ada", "192.0.2.1", 10) == 90
+    assert fail(database, "ada", "192.0.2.1", 10) == 90
+    assert waits(database, "ada", "192.0.2.2", 10) == 0
+    assert waits(database, "bob", "192.0.2.1", 10) == 0
+    assert waits(database, "ada", "192.0.2.1", 100) == 0
+
+
+def test_attempts_at_once_are_limited_as_those_in_turn_are(database: Database) -> None:
+    """Each is counted by one atomic statement, so that exactly as many are let through as may be."""
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: fail(database, "ada", "192.0.2.1", 1), range(24)))
+    assert answers.count(0) == 3
+
+
+def test_an_attempt_that_is_refused_counts_nowhere(database: Database) -> None:
+    """One name that is over its limit must not use up what its address may try on other names."""
+    for _ in range(200):
+        fail(database, "ada", "192.0.2.1", 1)
+    assert waits(database, "bob", "192.0.2.1", 2) == 0
+
+
+def test_an_address_waits_after_many_names(database: Database) -> None:
+    """One password tried on everybody is guessing too."""
+    for number in range(30):
+        fail(database, f"user{number}", "192.0.2.1", 1)
+    assert waits(database, "somebody else", "192.0.2.1", 2) == 99
+
+
+def test_a_right_password_does_not_clear_the_count_of_its_address(database: Database) -> None:
+    """Or whoever has an account could guess at others without a limit, logging in now and then."""
+    for number in range(30):
+        assert fail(database, f"user{number}", "192.0.2.1", 1) == 0
+        if number % 3 == 2 and number < 29:
+            # Their own attempt is given back, and no more.
+            assert fail(database, "mallory", "192.0.2.1", 1) == 0
+            succeed(database, "mallory", "192.0.2.1", now=1)
+    assert waits(database, "somebody else", "192.0.2.1", 2) == 99
+
+
+def test_a_name_waits_after_guesses_from_many_addresses(database: Database) -> None:
+    """But not where its owner logged in before, for as long as that is remembered."""
+    assert fail(database, "ada", "192.0.2.1", 1) == 0
+    succeed(database, "ada", "192.0.2.1", now=1)
+    for address in addresses(10):
+        for _ in range(3):
+            assert fail(database, "ada", address, 2) == 0
+    assert waits(database, "ada", "203.0.113.9", 3) > 0
+    assert fail(database, "ada", "203.0.113.9", 3) > 0
+    assert fail(database, "ada", "192.0.2.1", 3) == 0
+    late = KNOWN_SECONDS + 50
+    for address in addresses(10):
+        for _ in range(3):
+            fail(database, "ada", address, late)
+    assert fail(database, "ada", "192.0.2.1", late) > 0
+
+
+def test_the_right_password_clears_the_count_of_its_name(database: Database) -> None:
+    """And an old count starts again."""
+    for _ in range(3):
+        fail(database, "ada", "192.0.2.1", 1)
+    succeed(database, "ada", "192.0.2.1", now=1)
+    assert waits(database, "ada", "192.0.2.1", 2) == 0
+    for second in (3, 300, 301):
+        fail(database, "ada", "192.0.2.1", second)
+    assert waits(database, "ada", "192.0.2.1", 302) == 0
+
+
+def test_an_attempt_that_was_not_made_is_given_back(database: Database) -> None:
+    """Whoever was told that the service is busy has not guessed."""
+    for _ in range(50):
+        assert fail(database, "ada", "192.0.2.1", 1) == 0
+        cancel_attempt(database, "ada", "192.0.2.1")
+    assert waits(database, "ada", "192.0.2.1", 2) == 0
+
+
+def test_names_are_not_kept(database: Database) -> None:
+    """People type passwords into the wrong field."""
+    fail(database, "my secret password", "192.0.2.1", 1)
+    with database.read() as connection:
+        rows = connection.exec_driver_sql("SELECT source FROM login_failures").all()
+    assert not any("secret" in row[0] for row in rows)
+
+
+def test_an_address_of_any_text_can_be_counted(database: Database) -> None:
+    """It is a part of a key, which PostgreSQL limits in length."""
+    for _ in range(3):
+        assert fail(database, "ada", "é" * 20_000, 1) == 0
+    assert fail(database, "ada", "é" * 20_000, 1) > 0
+
+
+def test_wrong_tokens_are_counted_by_address_and_apart(database: Database) -> None:
+    """A program with a revoked token does not keep people from logging in."""
+    answers = [count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=1) for _ in range(32)]
+    assert answers[:30] == [0] * 30
+    assert min(answers[30:]) > 0
+    assert waits(database, "ada", "192.0.2.1", 2) == 0
+    assert count_wrong_token(database, "192.0.2.2", limit=3, window=100, now=1) == 0
+    assert count_wrong_token(database, "192.0.2.1", limit=3, window=100, now=102) == 0
+
+
+def test_known_addresses_outlive_the_counts(database: Database) -> None:
+    """Clearing away what counts no more leaves them."""
+    fail(database, "ada", "192.0.2.1", 1)
+    succeed(database, "ada", "192.0.2.1", now=1)
+    fail(database, "bob", "192.0.2.1", 1)
+    with database.write() as connection:
+        connection.execute(login_failures.delete().where(expired(1000, 100)))
+        left = connection.execute(login_failures.select()).all()
+        assert [row.source[0] for row in left] == ["+"]
+        connection.execute(login_failures.delete().where(expired(KNOWN_SECONDS + 2, 100)))
+        assert connection.execute(login_failures.select()).all() == []

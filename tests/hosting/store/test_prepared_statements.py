@@ -1,0 +1,101 @@
+"""Statements on the bare driver."""
+
+import sqlite3
+import threading
+from contextlib import suppress
+
+import pytest
+from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Bare, Link, Statement
+from holdfast.hosting.store.tables import leases, users
+
+BY_NAME = Statement(
+    select(users.c.name, users.c.is_admin, users.c.is_organization).where(
+        users.c.folded_name == bindparam("name"), users.c.visibility == "public"
+    )
+)
+
+
+def test_rows_have_the_types_of_their_columns(database: Database) -> None:
+    """True is true on both databases, and constants in a statement are kept."""
+    assert database.row(BY_NAME, name="admin") == ("admin", True, False)
+    assert database.row(BY_NAME, name="nobody") is None
+    assert database.rows(BY_NAME, name="x' OR '1'='1") == []
+
+
+def test_every_thread_has_a_connection_of_its_own(database: Database) -> None:
+    """Many at once see the same."""
+    found: list[object] = []
+
+    def ask() -> None:
+        found.extend(database.row(BY_NAME, name="admin") for _ in range(50))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [("admin", True, False)] * 200
+
+
+def test_a_statement_sees_what_was_just_written(database: Database) -> None:
+    """It holds no old state of the database."""
+    assert database.row(BY_NAME, name="admin") is not None
+    with database.write() as connection:
+        connection.execute(users.update().values(visibility="private"))
+    assert database.row(BY_NAME, name="admin") is None
+
+
+NOTE = Statement(
+    insert(leases).values({name: bindparam(name) for name in ("name", "holder", "until")}).returning(leases.c.name)
+)
+FORGET = Statement(delete(leases).where(leases.c.name == bindparam("lease")))
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_quick_write_takes_effect_or_not(database: Database, *, durable: bool) -> None:
+    """What a statement makes is returned; a transaction that fails leaves nothing and holds nobody up."""
+    with database.quick_write(durable=durable) as link:
+        assert NOTE.run(link, name="a", holder="me", until=1) == [("a",)]
+        assert FORGET.run(link, lease="nothing") == []
+    with pytest.raises(ZeroDivisionError), database.quick_write(durable=durable) as link:
+        NOTE.run(link, name="b", holder="me", until=1 // 0)
+    with (
+        pytest.raises((IntegrityError, sqlite3.IntegrityError)),
+        database.quick_write(durable=durable) as link,
+    ):
+        NOTE.run(link, name="c", holder="me", until=1)
+        NOTE.run(link, name="a", holder="you", until=1)
+    with database.write() as connection:
+        assert connection.execute(select(leases.c.name)).scalars().all() == ["a"]
+        # The same statement runs in a transaction of SQLAlchemy's.
+        assert NOTE.run(connection, name="d", holder="me", until=1) == [("d",)]
+        assert FORGET.run(connection, lease="a") == []
+    with database.read() as connection:
+        assert connection.execute(select(leases.c.name)).scalars().all() == ["d"]
+
+
+def test_only_what_need_not_last_is_written_hastily(database: Database) -> None:
+    """Whoever writes next waits for the disk again, whether the hasty one failed or not."""
+    asked = "PRAGMA synchronous" if database.is_sqlite else "SHOW synchronous_commit"
+    hasty = 1 if database.is_sqlite else "off"
+    with database.quick_write() as link:
+        careful = ask(link, asked)
+    assert careful == 2 or not database.is_sqlite
+    for fails in (False, True):
+        with suppress(ZeroDivisionError), database.quick_write(durable=False) as link:
+            assert ask(link, asked) == hasty
+            if fails:
+                raise ZeroDivisionError
+        with database.quick_write() as link:
+            assert ask(link, asked) == careful
+
+
+def ask(link: Link, question: str) -> object:
+    """Return what the database answers to a question of its own."""
+    if isinstance(link, Bare):
+        return link.execute(question).fetchone()[0]
+    return link.exec_driver_sql(question).scalar()

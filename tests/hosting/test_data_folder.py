@@ -1,0 +1,82 @@
+"""The first start, and opening what it made."""
+
+import os
+import stat
+
+import pytest
+
+from holdfast.hosting.data_folder import FirstStart, lax_paths, open_database, prepare, ready_database
+from holdfast.hosting.errors import DatabaseError
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store.database import Database
+from holdfast.secret import Secret
+from holdfast.settings import Settings
+
+
+def test_the_first_start_makes_an_administrator_with_the_password_given(
+    empty_database: Database, settings: Settings
+) -> None:
+    """A password from the settings is used and not shown again."""
+    assert prepare(empty_database, settings) == FirstStart("admin", None)
+    assert settings.admin_password is not None
+    user = accounts.check_password(empty_database, "admin", settings.admin_password)
+    assert user is not None
+    assert user.is_admin
+
+
+def test_without_a_password_one_is_invented_and_told_once(empty_database: Database, settings: Settings) -> None:
+    """The second start tells nothing and changes nothing."""
+    bare = Settings(data=settings.data, admin_name="root")
+    first = prepare(empty_database, bare)
+    assert first is not None
+    assert first.admin == "root"
+    assert isinstance(first.password, Secret)
+    assert accounts.check_password(empty_database, "root", first.password) is not None
+    assert prepare(empty_database, bare) is None
+    assert accounts.count_users(empty_database) == 1
+
+
+def test_a_ready_database_is_migrated(settings: Settings) -> None:
+    """Commands can use it at once."""
+    with ready_database(settings) as database:
+        assert accounts.all_users(database) == []
+
+
+def test_an_unreachable_server_is_said_so(settings: Settings) -> None:
+    """Opening does not hide the failure."""
+    gone = Settings(data=settings.data, database_url=Secret("postgresql://x@127.0.0.1:1/x"))
+    with open_database(gone) as database, pytest.raises(DatabaseError, match="cannot be reached"):
+        prepare(database, gone)
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_what_others_could_read_is_closed_to_them(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    """The folder, what is in it, and every file with secrets; the log says so, once."""
+    with open_database(settings) as database:
+        prepare(database, settings)
+    for name in ("repositories", "lfs"):
+        (settings.data / name).mkdir()
+    paths = [settings.data, *settings.data.iterdir()]
+    for path in paths:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    capsys.readouterr()
+    with open_database(settings) as database:
+        prepare(database, settings)
+    for path in paths:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    assert capsys.readouterr().out.count("no longer can") == len(paths)
+    with open_database(settings) as database:
+        prepare(database, settings)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_the_umask_does_not_matter(settings: Settings) -> None:
+    """What the first start makes is for its user alone."""
+    before = os.umask(0)
+    try:
+        with open_database(settings) as database:
+            prepare(database, settings)
+            assert lax_paths(settings.data) == []
+    finally:
+        os.umask(before)

@@ -1,0 +1,88 @@
+"""Every event for every service."""
+
+import json
+
+import pytest
+
+from holdfast.hosting.app import Host
+from holdfast.hosting.services import repositories
+from holdfast.hosting.store import issues
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issues import NewIssue
+from holdfast.hosting.webhooks.chat import message_of
+from holdfast.hosting.webhooks.chat.conversion import SERVICES
+from holdfast.hosting.webhooks.payloads import payload_of
+from tests.hosting.webhooks.chat.samples import EVERY, hook, sample, wire
+from tests.hosting.webhooks.telling import last
+
+TALKING = sorted(set(SERVICES) - {"packagist"})
+
+
+@pytest.mark.parametrize("service", TALKING)
+def test_every_event_becomes_a_message(service: str) -> None:
+    """It names the repository and who did it, is JSON indented by two spaces, and goes to the hook's address."""
+    for kind, action in EVERY:
+        made = wire(hook(service), kind, sample(kind, action))
+        assert made is not None, kind
+        text = made.body.decode()
+        assert text.startswith('{\n  "'), kind
+        said = text.replace("\\\\", "")
+        assert "ada/ship" in said, kind
+        assert "ada" in said, kind
+        assert made.headers["Content-Type"] == "application/json"
+        assert made.url.startswith("https://chat.example/hook")
+        assert made.method == ("PUT" if service == "matrix" else "POST")
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_push_without_commits_is_no_news(service: str) -> None:
+    """For nobody who is sent messages."""
+    empty = json.dumps({**json.loads(sample("push", "")), "commits": [], "total_commits": 0})
+    assert wire(hook(service), "push", empty) is None
+
+
+@pytest.mark.parametrize("service", TALKING)
+def test_what_is_gone_is_told_as_far_as_it_is_known(service: str) -> None:
+    """A payload may hold no more than who did something."""
+    for kind, action in EVERY:
+        for empty in ("{}", json.dumps({"action": action, "repository": None, "issue": None, "sender": None})):
+            made = wire(hook(service), kind, empty)
+            assert (made is None) == (kind == "push")
+
+
+@pytest.mark.parametrize("meta", ["", "{}", "not json", '{"channel":1}'])
+def test_a_hook_without_settings_of_its_type_still_works(meta: str) -> None:
+    """The API stores none for most types."""
+    for service in TALKING:
+        assert wire(hook(service, meta=meta), "issues", sample("issues", "opened")) is not None
+
+
+def test_a_secret_is_only_opened_where_there_is_one() -> None:
+    """And never sent."""
+
+    def refuse(_: str) -> str:
+        raise AssertionError
+
+    for service in TALKING:
+        payload = sample("issues", "opened")
+        assert message_of(hook(service), "issues", payload, "u", refuse) is not None
+        made = wire(hook(service, secret="sealed:hunter2"), "issues", payload)
+        assert b"hunter2" not in made.body
+        assert "hunter2" not in made.url
+
+
+def test_a_hook_may_have_to_say_who_it_is() -> None:
+    """As a room of Matrix wants to know."""
+    room = hook("matrix", authorization="sealed:Bearer syt_1")
+    assert wire(room, "issues", sample("issues", "opened")).headers["Authorization"] == "Bearer syt_1"
+
+
+def test_real_payloads_are_understood(host: Host, ada: Account) -> None:
+    """What is told of an issue can be read by everybody."""
+    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"))
+    issues.open_issue(host.database, home, ada, NewIssue(title="It leaks", body="Below."))
+    for kind in ("repository", "issues"):
+        payload = payload_of(host, last(host.database, kind))
+        for service in TALKING:
+            made = wire(hook(service), kind, payload)
+            assert "Ada/ship" in made.body.decode()

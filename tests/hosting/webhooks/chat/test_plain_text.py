@@ -1,0 +1,49 @@
+"""What people wrote, made fit for a message."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.webhooks.chat.plain_text import address, cut, cut_bytes, line, passage, unlinked
+from tests.hosting.webhooks.chat.samples import hostile
+
+
+def test_a_line_is_one_line() -> None:
+    """Without what turns the rest around."""
+    assert line(" a\r\n\tb\u202ec\x00d\u2028e ", 100) == "a b c d e"
+    assert passage("a\r\nb\x00\rc\u202e", 100) == "a\nb\nc"
+
+
+def test_what_is_too_long_is_cut_and_says_so() -> None:
+    """By characters or by bytes, and never through one."""
+    assert (cut("abcdef", 6), cut("abcdefg", 6), cut("abcd  gh", 7)) == ("abcdef", "abcde…", "abcd…")
+    assert (cut_bytes("abcdef", 6), cut_bytes("abcdefg", 6), cut_bytes("äöü", 5)) == ("abcdef", "abc…", "ä…")
+
+
+@given(text=hostile, longest=st.integers(4, 50))
+def test_cuts_keep_to_their_length(text: str, longest: int) -> None:
+    """Whatever is cut."""
+    assert len(cut(text, longest)) <= longest
+    assert len(cut_bytes(line(text, 10_000), longest).encode()) <= longest
+    assert "\n" not in line(text, longest)
+
+
+def test_links_are_broken_up_but_look_the_same() -> None:
+    """Names, channels and bare hosts too."""
+    for text in ("see https://evil.example/x", "www.evil.example", "@room", "#general", "a@b.example", "[a](b)"):
+        made = unlinked(text)
+        assert made != text
+        assert made.replace("\u200b", "") == text
+        assert not any(mark in made for mark in ("s://", "l.e", "@r", "#g", "@b", "]("))
+    assert unlinked("It leaks. Badly: a/b 50% #") == "It leaks. Badly: a/b 50% #"
+
+
+@given(text=hostile)
+def test_an_address_ends_where_it_should(text: str) -> None:
+    """Nothing in it closes a link of any service."""
+    assert not set(address(f"https://git.example.org/{text}")) & set(" ()[]<>|\"'`*\\{}\n")
+
+
+def test_an_address_stays_what_it_was() -> None:
+    """As long as it is one."""
+    for url in ("https://git.example.org:8443/a/b.c?x=1&y=%20#issuecomment-1", "http://[::1]/"):
+        assert address(url) == url.replace("[", "%5B").replace("]", "%5D")

@@ -1,0 +1,92 @@
+"""Events in words."""
+
+import json
+
+import pytest
+
+from holdfast.hosting.webhooks.chat.payload_fields import read
+from holdfast.hosting.webhooks.chat.summary import plain, story_of
+from tests.hosting.webhooks.chat.samples import EVERY, ROOT, sample
+
+SAID = {
+    ("push", ""): "[ada/ship] 7 new commits pushed to It leaks by ada",
+    ("create", ""): "[ada/ship] branch It leaks created by ada",
+    ("delete", ""): "[ada/ship] branch It leaks deleted by ada",
+    ("repository", "created"): "[ada/ship] repository created from It leaks by ada",
+    ("repository", "edited"): "[ada/ship] repository settings changed from It leaks by ada",
+    ("repository", "privatized"): "[ada/ship] repository made private from It leaks by ada",
+    ("issues", "opened"): "[ada/ship] issue opened: #1 It leaks by ada",
+    ("issues", "edited"): "[ada/ship] issue edited: #1 It leaks (was: It leaks) by ada",
+    ("issues", "deleted"): "[ada/ship] issue deleted: #1 It leaks by ada",
+    ("issue_assign", "assigned"): "[ada/ship] issue assigned: #1 It leaks to bob by ada",
+    ("issue_assign", "unassigned"): "[ada/ship] issue unassigned: #1 It leaks (now bob) by ada",
+    ("issue_label", "label_updated"): "[ada/ship] issue labels changed: #1 It leaks (+It leaks, -It leaks) by ada",
+    ("issue_milestone", "milestoned"): "[ada/ship] issue added to a milestone: #1 It leaks (It leaks) by ada",
+    ("issue_milestone", "demilestoned"): "[ada/ship] issue taken off its milestone: #1 It leaks by ada",
+    ("issue_comment", "created"): "[ada/ship] new comment on issue #1 It leaks by ada",
+    ("issue_comment", "deleted"): "[ada/ship] comment deleted on issue #1 It leaks by ada",
+    ("issue_dependency", "added"): "[ada/ship] #1 It leaks now depends on bob/boat#2 It leaks by ada",
+    ("issue_dependency", "removed"): "[ada/ship] #1 It leaks no longer depends on bob/boat#2 It leaks by ada",
+    (
+        "issue_unblocked",
+        "unblocked",
+    ): "[ada/ship] #1 It leaks is blocked no more; last by bob/boat#2 It leaks by ada",
+    ("pull_request", "closed"): "[ada/ship] pull request closed: #1 It leaks by ada",
+    ("pull_request_comment", "edited"): "[ada/ship] comment edited on pull request #1 It leaks by ada",
+}
+
+
+@pytest.mark.parametrize(("kind", "action"), SAID)
+def test_an_event_is_one_readable_line(kind: str, action: str) -> None:
+    """What happened where, to what, and who did it."""
+    told = story_of(kind, read(sample(kind, action)))
+    assert told is not None
+    assert plain(told.headline) == SAID[kind, action]
+
+
+def test_every_event_can_be_told() -> None:
+    """What is gone has no page of its own."""
+    for kind, action in EVERY:
+        told = story_of(kind, read(sample(kind, action)))
+        assert told is not None
+        assert told.url.startswith(ROOT)
+        if action == "deleted" and kind in {"issues", "pull_request", "repository"}:
+            assert told.url == f"{ROOT}/ada/ship"
+            assert not any("/issues/" in piece.url for piece in told.headline)
+
+
+def test_a_push_lists_its_commits() -> None:
+    """First lines only, and how many are not shown."""
+    told = story_of("push", read(sample("push", "")))
+    assert told is not None
+    assert [plain(line) for line in told.lines] == [
+        *(f"{str(number) * 8} It leaks - It leaks" for number in range(5)),
+        "and 2 more",
+    ]
+    one = json.loads(sample("push", ""))
+    one |= {"commits": one["commits"][:1], "total_commits": 1}
+    told = story_of("push", read(json.dumps(one)))
+    assert told is not None
+    assert "1 new commit pushed" in plain(told.headline)
+    assert len(told.lines) == 1
+
+
+def test_a_branch_of_any_name_has_an_address() -> None:
+    """Its odd letters are written as digits."""
+    told = story_of("create", read(sample("create", "", "feature/ä#1")))
+    assert told is not None
+    assert told.url == f"{ROOT}/ada/ship/src/branch/feature/%C3%A4%231"
+
+
+def test_what_somebody_wrote_is_quoted_where_it_is_new() -> None:
+    """The body of an issue when it is opened, of a comment when it is said."""
+    shown = {
+        (kind, action): bool(story.body)
+        for kind, action in EVERY
+        for story in [story_of(kind, read(sample(kind, action)))]
+        if story is not None
+    }
+    assert shown["issues", "opened"]
+    assert shown["issue_comment", "created"]
+    assert not shown["issue_comment", "deleted"]
+    assert not shown["issues", "closed"]

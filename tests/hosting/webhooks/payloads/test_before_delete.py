@@ -1,0 +1,148 @@
+"""What is to be told is made before what it is about is gone."""
+
+import json
+from typing import Any
+
+import pytest
+
+from holdfast.hosting.app import Host
+from holdfast.hosting.services import repositories
+from holdfast.hosting.store import account_administration, comments, issues
+from holdfast.hosting.store.accounts import Account, find_user
+from holdfast.hosting.store.events import record
+from holdfast.hosting.store.hooks import Hook
+from holdfast.hosting.store.issues import Changes, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.webhooks.payloads import Doomed, before_deleting, payload_of
+from holdfast.hosting.webhooks.payloads.before_delete import AT_ONCE
+from tests.hosting.places import make_people, make_repository
+from tests.hosting.webhooks.telling import add_hook, await_delivery, kept, last, recorded
+
+
+@pytest.fixture
+def everywhere(host: Host, ada: Account) -> Hook:
+    """Make a hook of the whole service, which outlives everybody."""
+    return add_hook(host.database, ada, scope="system", owner_id=None)
+
+
+@pytest.fixture
+def home(host: Host, ada: Account) -> Repository:
+    """Give Ada a repository with a folder."""
+    return repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+
+
+def told(host: Host) -> dict[str, Any]:
+    """Return what is told of each event, by its kind and action; every one must have been made."""
+    return {
+        f"{event.kind} {json.loads(event.details).get('action', '')}".strip(): json.loads(payload_of(host, event))
+        for event in recorded(host.database)
+    }
+
+
+def test_a_repository_is_told_of_after_it_is_gone(
+    host: Host, ada: Account, home: Repository, everywhere: Hook
+) -> None:
+    """What still waits was made with all there was; what nobody waits for was not made at all."""
+    database = host.database
+    issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
+    comments.add_comment(database, home, issue, ada, "Pump!")
+    head = host.folders.existing(home.id).joinpath("refs/heads/main").read_text().strip()
+    with database.write() as connection:
+        details = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "ref_type": "branch"}
+        record(connection, "push", owner_id=ada.id, repository_id=home.id, actor_id=ada.id, details=details)
+    await_delivery(database, everywhere)
+    issues.change_issue(database, home, issue, ada, Changes(is_closed=True))
+    repositories.remove(host, home, ada)
+    events = told(host)
+    assert events["issue_comment created"]["comment"]["body"] == "Pump!"
+    assert events["push"]["commits"][0]["message"] == "Initial commit\n"
+    for name in ("repository created", "repository deleted", "issues opened", "push"):
+        assert events[name]["repository"]["full_name"] == "Ada/ship", name
+    assert events["issues closed"]["repository"] is None
+    assert set(kept(database)) == {event.id for event in recorded(database)[:4]}
+
+
+def test_an_issue_is_told_of_after_it_is_gone(
+    host: Host, ada: Account, home: Repository, everywhere: Hook
+) -> None:
+    """And an issue elsewhere that waited for it; what is about other issues can wait."""
+    database = host.database
+    issue, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in ("a", "b"))
+    place = make_repository(database, ada, "boat")
+    waiting = issues.open_issue(database, place, ada, NewIssue(title="c"))
+    with database.write() as connection:
+        record(
+            connection,
+            "issue_dependency",
+            owner_id=ada.id,
+            repository_id=place.id,
+            actor_id=ada.id,
+            details={"action": "added", "issue_id": waiting.id, "blocker_id": issue.id},
+        )
+    await_delivery(database, everywhere)
+    first = before_deleting(host, Doomed(issue_id=issue.id))
+    issues.delete_issue(database, home, issue, ada, first=first)
+    made = [json.loads(text) for text in kept(database).values()]
+    assert [one["issue"]["title"] for one in made] == ["a", "c"]
+    assert made[1]["blocker"]["title"] == "a"
+    assert told(host)["issues deleted"]["issue"]["title"] == "a"
+    assert other.number == 2
+
+
+def test_a_comment_is_told_of_after_it_is_gone(
+    host: Host, ada: Account, home: Repository, everywhere: Hook
+) -> None:
+    """Only its own events are made."""
+    database = host.database
+    issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
+    said = comments.add_comment(database, home, issue, ada, "Pump!")
+    for _ in range(12):
+        comments.add_comment(database, home, issue, ada, "Yes!")
+    await_delivery(database, everywhere)
+    first = before_deleting(host, Doomed(comment_id=said.id))
+    comments.delete_comment(database, home, issue, said, actor=ada, first=first)
+    (made,) = kept(database).values()
+    assert (json.loads(made)["action"], json.loads(made)["comment"]["body"]) == ("created", "Pump!")
+
+
+def test_what_comes_between_is_not_missed(host: Host, ada: Account, home: Repository, everywhere: Hook) -> None:
+    """The deleting transaction makes what was recorded after the others were made, and sees its own changes."""
+    database = host.database
+    issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
+    first = before_deleting(host, Doomed(issue_id=issue.id))
+    issues.change_issue(database, home, issue, ada, Changes(title="It sinks"))
+    await_delivery(database, everywhere)
+    assert kept(database) == {}
+    with database.write() as connection:
+        first(connection)
+    assert [json.loads(text)["issue"]["title"] for text in kept(database).values()] == ["It sinks"] * 2
+
+
+def test_a_person_is_told_of_after_they_are_gone(host: Host, ada: Account, everywhere: Hook) -> None:
+    """Their repositories, and what they did in those of others."""
+    database = host.database
+    (bob,) = make_people(database, "bob")
+    mine = make_repository(database, bob, "boat", description="small")
+    issues.open_issue(database, mine, ada, NewIssue(title="Ada's"))
+    issues.open_issue(database, make_repository(database, ada), bob, NewIssue(title="Bob's"))
+    await_delivery(database, everywhere)
+    first = before_deleting(host, Doomed(owner_id=bob.id))
+    admin = find_user(database, "admin")
+    assert account_administration.delete_user(database, bob, actor=admin, purge=True, first=first) == (mine.id,)
+    made = [json.loads(text) for text in kept(database).values()]
+    senders = [(one["issue"]["title"], one["sender"]["login"]) for one in made]
+    assert senders == [("Ada's", "Ada"), ("Bob's", "bob")]
+    assert made[0]["repository"]["full_name"] == "bob/boat"
+    gone = told(host)["repository deleted"]
+    assert (gone["repository"]["description"], gone["organization"]["login"]) == ("small", "bob")
+    assert "bob@" not in last(database, "repository").details
+
+
+def test_a_long_queue_is_made_in_steps(host: Host, ada: Account, home: Repository, everywhere: Hook) -> None:
+    """Nobody else waits for all of it."""
+    database = host.database
+    for number in range(AT_ONCE + 5):
+        issues.open_issue(database, home, ada, NewIssue(title=str(number)))
+    await_delivery(database, everywhere)
+    before_deleting(host, Doomed(repository_id=home.id))
+    assert len(kept(database)) == AT_ONCE + 6

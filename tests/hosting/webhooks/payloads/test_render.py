@@ -1,0 +1,105 @@
+"""The JSON of an event."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from holdfast.hosting.app import Host
+from holdfast.hosting.services import repositories
+from holdfast.hosting.store import comments, issues, labels, milestones
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.events import Event, record
+from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.pending_ref_updates import Move, record_moves
+from holdfast.hosting.webhooks.payloads import payload_of
+from holdfast.hosting.webhooks.payloads.render import KINDS
+from tests.hosting.webhooks.telling import recorded
+
+ZERO = "0" * 40
+ONE = "1" * 40
+
+
+def everything(host: Host, ada: Account) -> list[Event]:
+    """Let everything happen once, and return it."""
+    database = host.database
+    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    label = labels.add_label(database, home, "bug", "f00")
+    goal = milestones.add_milestone(database, home, ada, "1.0")
+    opened = []
+    for branches in (None, Branches("fix", "main")):
+        one = issues.open_issue(database, home, ada, NewIssue(title="It leaks", branches=branches))
+        said = comments.add_comment(database, home, one, ada, "b")
+        said = comments.edit_comment(database, home, one, said, actor=ada, body="c")
+        for changes in (
+            Changes(title="It sinks", labels=[label], assignees=[ada], milestone_id=goal.id),
+            Changes(labels=[], assignees=[], milestone_id=0, is_closed=True),
+            Changes(is_closed=False),
+        ):
+            issues.change_issue(database, home, one, ada, changes)
+        comments.delete_comment(database, home, one, said, actor=ada)
+        opened.append(one)
+    other = issues.open_issue(database, home, ada, NewIssue(title="The pump"))
+    with database.write() as connection:
+        for ref in ("refs/heads/fix", "refs/tags/v1"):
+            for move in (Move(ref, ZERO, ONE), Move(ref, ONE, "2" * 40), Move(ref, ONE, ZERO)):
+                record_moves(connection, home, ada.id, [move])
+        for kind, action in (("issue_dependency", "added"), ("issue_unblocked", "")):
+            record(
+                connection,
+                kind,
+                owner_id=ada.id,
+                repository_id=home.id,
+                actor_id=ada.id,
+                details={"action": action, "issue_id": opened[0].id, "blocker_id": other.id},
+            )
+    for one in opened:
+        issues.delete_issue(database, home, one, ada)
+    repositories.remove(host, home, ada)
+    return recorded(database)
+
+
+def assert_fits(kind: str, text: str) -> dict[str, Any]:
+    """Hold a payload against what is documented: the types of its keys, and their order."""
+    struct = KINDS[kind].payload
+    told: dict[str, Any] = json.loads(text)
+    assert msgspec.to_builtins(msgspec.json.decode(text, type=struct)) == told
+    assert list(told) == [name for name in struct.__struct_fields__ if name in told]
+    return told
+
+
+def test_every_kind_has_its_form(host: Host, ada: Account) -> None:
+    """Also when all it was about is gone by the time it is told: then what is known, and never an error."""
+    seen = set()
+    for event in everything(host, ada):
+        told = assert_fits(event.kind, payload_of(host, event))
+        seen.add(event.kind)
+        if KINDS[event.kind].actions:
+            assert told["action"] in KINDS[event.kind].actions
+        assert told["sender"]["login"] == "Ada"
+        if "repository" in told and event.kind != "repository":
+            assert told["repository"] is None
+    assert seen == set(KINDS)
+
+
+def test_a_payload_is_indented_as_receivers_know_it(host: Host, ada: Account) -> None:
+    """By two spaces, and by one for repositories."""
+    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"))
+    issues.open_issue(host.database, home, ada, NewIssue(title="It leaks"))
+    created, opened = (payload_of(host, event) for event in recorded(host.database))
+    assert created.startswith('{\n "action": "created",\n "repository": {\n  "id": ')
+    assert opened.startswith('{\n  "action": "opened",\n  "number": 1,\n  "issue": {\n    "id": ')
+    assert '"assets": [],' in opened
+
+
+def test_what_was_made_before_is_told_again(host: Host) -> None:
+    """To the letter."""
+    assert payload_of(host, Event(1, "push", None, None, None, "{}", 0, "{as it was}")) == "{as it was}"
+
+
+def test_details_nobody_understands_are_no_obstacle(host: Host) -> None:
+    """Another version may have written them."""
+    for kind in KINDS:
+        for details in ("{}", "[]", "not json", '{"issue_id":"x"}', '{"was":{"id":1}}'):
+            told = assert_fits(kind, payload_of(host, Event(1, kind, None, None, None, details, 0, "")))
+            assert told["sender"]["login"] == "Ghost"

@@ -1,0 +1,36 @@
+"""How long to wait before the next try."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from holdfast.hosting.webhooks.backoff import pause_before
+
+
+def test_eight_tries_take_about_a_day() -> None:
+    """The pauses grow from seconds to hours."""
+    middle = [sum(pause_before(tries) for _ in range(200)) / 200 for tries in range(1, 8)]
+    assert 20 * 3600 < sum(middle) < 28 * 3600
+    assert 8 < middle[0] < 12
+    assert all(2 < later / earlier < 6 for earlier, later in pairwise(middle))
+
+
+def test_no_two_receivers_are_asked_at_the_same_moment() -> None:
+    """Pauses differ by chance, and not by much."""
+    pauses = {pause_before(3, chance=random.Random(seed)) for seed in range(50)}
+    assert len(pauses) == 50
+    assert max(pauses) / min(pauses) < 1.4
+
+
+def test_a_pause_never_grows_beyond_a_day() -> None:
+    """However many tries there are."""
+    assert pause_before(1000) < 86_400
+
+
+@pytest.mark.parametrize(
+    ("wish", "least"), [("120", 120), ("999999", 3600), ("", 0), ("soon", 0), ("-5", 0), ("²", 0), ("9" * 50, 0)]
+)
+def test_a_receiver_may_ask_for_more_time(wish: str, least: int) -> None:
+    """Up to an hour; what is no number of seconds is not heard."""
+    assert max(8.5, least) <= pause_before(1, wish=wish) <= max(11.5, least)

@@ -1,0 +1,93 @@
+"""The names of events: what clients may ask for, and what that stands for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import EventRefused
+from holdfast.hosting.webhooks.event_types import ALLOWED, EVENTS, answered, dropped, expanded
+
+ISSUES = ("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment")
+PULLS = (
+    *("pull_request", "pull_request_assign", "pull_request_label", "pull_request_milestone"),
+    *("pull_request_comment", "pull_request_review", "pull_request_sync", "pull_request_review_request"),
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], ("push",)),
+        (["push"], ("push",)),
+        (["PUSH", " Create "], ("create", "push")),
+        (["push", "push"], ("push",)),
+        (["issues"], ISSUES),
+        (["issues_only"], ("issues",)),
+        (["issue_label"], ("issue_label",)),
+        (["pull_request"], PULLS),
+        (["pull_request_only"], ("pull_request",)),
+        (["pull_request_review", "wiki"], ("pull_request_review", "wiki")),
+        (["push", "pull_request_review_approved"], ("push",)),
+        (["push", "", "pushes", "\0"], ("push",)),
+        (["issue_unblocked", "issue_dependency"], ("issue_dependency", "issue_unblocked")),
+        (["*"], EVENTS),
+    ],
+)
+def test_what_names_stand_for(names: list[str], expected: tuple[str, ...]) -> None:
+    """In one order, each once, whatever the case."""
+    assert expanded(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["pushes"], "unknown event 'pushes'"),
+        ([""], "unknown event ''"),
+        (["pushes", "it's"], "unknown event 'pushes', \"it's\"; allowed"),
+        (["é" * 101], "unknown event '(.xe9){100}'; allowed"),
+        ([f"e{number}" for number in range(12)], "'e9' and 2 more; allowed"),
+        (["pull_request_review_approved"], "ask for pull_request_review"),
+    ],
+)
+def test_what_stands_for_nothing_is_refused(names: list[str], said: str) -> None:
+    """With the names that would do."""
+    with pytest.raises(EventRefused, match=said) as caught:
+        expanded(names)
+    assert all(name in str(caught.value) for name in ("push", "issue_unblocked", "issues_only"))
+
+
+def test_what_stands_for_nothing_is_named() -> None:
+    """Each once, as it was asked for."""
+    names = ["push", "Pushes ", "issues_only", "pushes", "*", "pull_request_review_approved", ""]
+    assert dropped(names) == ["pushes", "pull_request_review_approved", ""]
+    assert dropped(ALLOWED) == dropped([]) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["issues"], ISSUES),
+        (["issues_only"], ("issues_only",)),
+        (["issues_only", "issue_label", "pull_request"], ("issues_only", "issue_label", *PULLS)),
+        (["pull_request_only", "push"], ("push", "pull_request_only")),
+        (["*"], EVENTS),
+    ],
+)
+def test_what_is_answered(names: list[str], expected: tuple[str, ...]) -> None:
+    """The first of a group has a name of its own where the group is not whole."""
+    assert answered(",".join(expanded(names))) == expected
+
+
+@given(st.lists(st.sampled_from(ALLOWED), min_size=1))
+def test_what_is_answered_stands_for_exactly_what_is_kept(names: list[str]) -> None:
+    """A client that sends back what it was answered changes nothing."""
+    kept = expanded(names)
+    assert expanded(answered(",".join(kept))) == kept
+    assert set(answered(",".join(kept))) <= set(ALLOWED)
+
+
+@given(st.sets(st.sampled_from(EVENTS), min_size=1))
+def test_every_set_of_events_can_be_answered(events: set[str]) -> None:
+    """Also those that only a form or another version can have written."""
+    kept = ",".join(event for event in EVENTS if event in events)
+    assert ",".join(expanded(answered(kept))) == kept

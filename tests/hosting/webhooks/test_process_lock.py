@@ -1,0 +1,48 @@
+"""A lock that goes with its process."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from holdfast.hosting.webhooks.process_lock import OnlyOne
+from tests.conftest import wait_for
+
+HOLD = """
+import pathlib, sys, time
+from holdfast.hosting.webhooks.process_lock import OnlyOne
+with OnlyOne(pathlib.Path(sys.argv[1]), needed=True) as lock:
+    assert lock.taken()
+    print("taken", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_one_has_it_at_a_time(tmp_path: Path) -> None:
+    """Whoever lets go of it lets the next one have it."""
+    with OnlyOne(tmp_path, needed=True) as first, OnlyOne(tmp_path, needed=True) as second:
+        assert first.taken()
+        assert first.taken()
+        assert not second.taken()
+    with OnlyOne(tmp_path, needed=True) as third:
+        assert third.taken()
+
+
+def test_a_process_that_is_killed_has_let_go_of_it(tmp_path: Path) -> None:
+    """At once, and without having been able to do anything about it."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"taken\n"
+        with OnlyOne(tmp_path, needed=True) as lock:
+            assert not lock.taken()
+            os.kill(process.pid, signal.SIGKILL)
+            wait_for(lock.taken)
+
+
+def test_where_it_is_not_needed_everybody_has_it(tmp_path: Path) -> None:
+    """And there is no file."""
+    with OnlyOne(tmp_path, needed=False) as first, OnlyOne(tmp_path, needed=False) as second:
+        assert first.taken()
+        assert second.taken()
+    assert list(tmp_path.iterdir()) == []

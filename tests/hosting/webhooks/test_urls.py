@@ -1,0 +1,81 @@
+"""Where a request goes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import UrlRefused
+from holdfast.hosting.webhooks.urls import Target, without_credentials
+
+
+@pytest.mark.parametrize(
+    ("url", "origin", "path"),
+    [
+        ("http://example.org", ("http", "example.org", 80), "/"),
+        ("HTTPS://Example.ORG:8443/a/b?c=d#e", ("https", "example.org", 8443), "/a/b?c=d"),
+        ("https://bücher.example/ü?q=ö", ("https", "xn--bcher-kva.example", 443), "/%C3%BC?q=%C3%B6"),
+        ("http://[::1]:99/x", ("http", "::1", 99), "/x"),
+        ("http://example.org./%2e%20", ("http", "example.org", 80), "/%2e%20"),
+        ("http://x.org/a b", ("http", "x.org", 80), "/a%20b"),
+    ],
+)
+def test_an_address_is_taken_apart(url: str, origin: tuple[str, str, int], path: str) -> None:
+    """Names in the form they are looked up by, paths in the form they are sent in."""
+    target = Target.parse(url)
+    assert (target.origin, target.path) == (origin, path)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "example.org/hook",
+        "ftp://example.org/",
+        "file:///etc/passwd",
+        "http://",
+        "http:///path",
+        "http://x.org:0/",
+        "http://x.org:99999/",
+        "http://x.org:http/",
+        "http://[::1/",
+        "http://a b/",
+        "http://" + "a" * 70 + "ü.org/",
+    ],
+)
+def test_what_nothing_can_be_sent_to_is_refused(url: str) -> None:
+    """With a sentence, never a traceback."""
+    with pytest.raises(UrlRefused, match="the address"):
+        Target.parse(url)
+
+
+@given(st.text(), st.text())
+def test_no_address_can_break_out_of_its_line(path: str, query: str) -> None:
+    """Whatever somebody writes into it, a request stays one request."""
+    try:
+        target = Target.parse(f"http://x.org/{path}?{query}")
+    except UrlRefused:
+        return
+    assert target.path.isascii()
+    assert not any(sign <= " " or sign == "\x7f" for sign in target.path + target.authority)
+
+
+def test_credentials_are_sent_as_a_header_and_shown_to_nobody() -> None:
+    """They are not part of what is kept in the history."""
+    url = "https://ada:se%3Acret@x.org:8443/hook"
+    assert Target.parse(url).credentials == "Basic YWRhOnNlOmNyZXQ="
+    assert Target.parse(url).url == "https://x.org:8443/hook"
+    assert without_credentials(url) == "https://x.org:8443/hook"
+    assert without_credentials("https://x.org/@a") == "https://x.org/@a"
+    assert without_credentials("http://[") == "http://["
+
+
+def test_a_redirect_is_relative_to_where_it_came_from() -> None:
+    """And credentials in it are dropped."""
+    here = Target.parse("https://x.org/a/b")
+    assert here.redirected("c").url == "https://x.org/a/c"
+    assert here.redirected("//y.org/c").url == "https://y.org/c"
+    assert here.redirected("http://u:p@y.org/").credentials == ""
+    with pytest.raises(UrlRefused):
+        here.redirected("gopher://y.org/")
+    with pytest.raises(UrlRefused):
+        here.redirected("http://[")
