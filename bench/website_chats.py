@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bench.archive import imported
 from bench.harness import Figure
-from holdfast.web.chats.alone import page_of
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.single_archive import page_of
 from holdfast.web.chats.view import Shown
 
 MANY = 1_000_000

@@ -16,7 +16,7 @@ from typer.core import TyperArgument, TyperGroup
 from holdfast.backup.rules.book import FAMILIES
 from holdfast.backup.rules.unruled import REASONS
 from holdfast.cli import app
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from holdfast.settings import describe
 from tools import examples, exports, payloads
 

@@ -11,7 +11,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archive
 from holdfast.backup.schema import BackupInfo
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.streams import (
     HEADER,

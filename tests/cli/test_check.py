@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.container.vectors import SET_A
 from tests.backup.streams import KEY_FILE, folder_of, sample
 from tests.cli.conftest import Run

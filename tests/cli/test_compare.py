@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.compare.snapshots import difference, snapshot
 from tests.backup.compare.valid import check
 from tests.backup.container.vectors import SET_A

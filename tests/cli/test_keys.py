@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.backup import KeyMaterial
 from holdfast.backup.errors import KeyRefused, UnreadableBackup
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from holdfast.cli.keys import LONGEST_FILE, gather_keys
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.streams import KEY_FILE, KEYS, MODERN_KEYS, container_of, folder_of, small, stream_of

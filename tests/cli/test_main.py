@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.cli import main as cli_main
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.streams import HEADER, record
 from tests.backup.streams import empty_frame as frame
 from tests.cli.conftest import Run

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from holdfast import backup
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.streams import KEY_FILE, container_of, folder_of, small, stream_of
 from tests.cli.conftest import Run
 

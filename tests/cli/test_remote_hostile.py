@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.streams import small, stream_of
 from tests.cli.conftest import Ran, Run
 

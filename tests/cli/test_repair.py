@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
 from tests.backup.repairing.test_mending import broken
 from tests.backup.rules.world import World
 from tests.backup.streams import KEY_FILE, container_of, sample, small, stream_of

@@ -42,7 +42,7 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
         ("backup/info.py", "import holdfast.cli.output"),
         ("hosting/data_folder.py", "import holdfast.web.pages"),
         ("cli/serve.py", "import holdfast.server.app"),
-        ("server/app.py", "import holdfast.cli.exits"),
+        ("server/app.py", "import holdfast.cli.exit_codes"),
         ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),
         ("hosting/store/tables.py", "import holdfast.hosting.http.responses"),
     ],

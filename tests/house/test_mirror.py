@@ -56,7 +56,7 @@ ELSEWHERE = {
         for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "numbers", "records", "values")
     },
     Path("backup/wire/checks.py"): "backup/rules/test_book.py",
-    Path("cli/opened.py"): "cli/test_backup.py",
+    Path("cli/inputs.py"): "cli/test_backup.py",
     Path("backup/archive/accounts.py"): "backup/archive/test_importing.py",
     Path("backup/archive/changes.py"): "backup/archive/test_importing.py",
     Path("backup/archive/chart.py"): "backup/archive/test_statistics.py",
@@ -90,7 +90,7 @@ ELSEWHERE = {
     Path("backup/export/html/rooms.py"): "backup/export/html/test_writing.py",
     Path("web/code/switcher.py"): "web/code/test_source.py",
     Path("web/code/directory.py"): "web/code/test_source.py",
-    Path("web/code/people.py"): "web/code/test_history_page.py",
+    Path("web/code/commit_rows.py"): "web/code/test_history_page.py",
     Path("web/code/diffs.py"): "web/code/test_commit_page.py",
     Path("web/code/change_forms.py"): "web/code/test_edit_page.py",
     Path("web/repository_list.py"): "web/test_explore.py",

@@ -18,12 +18,12 @@ from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import Names
 from holdfast.cli import summary
 from holdfast.cli.check import check_backup
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.inputs import SourceArgument, opened
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
-from holdfast.cli.opened import SourceArgument, opened
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note, printable
-from holdfast.cli.targets import ForceOption, check_target
-from holdfast.cli.validating import list_rules, validate_backup
+from holdfast.cli.outputs import ForceOption, check_target
+from holdfast.cli.validate import list_rules, validate_backup
 from holdfast.secret import Secret
 
 __all__ = ["group"]

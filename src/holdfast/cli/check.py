@@ -10,11 +10,11 @@ from rich.text import Text
 from holdfast.backup.completeness import Answer, Completeness, Loss, LostAttachment, check_completeness
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.dates import moment
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.inputs import SourceArgument, given, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.opened import SourceArgument, given, size_of
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, printable
-from holdfast.cli.validating import FindingLine, as_text, finding_line
+from holdfast.cli.validate import FindingLine, as_text, finding_line
 
 __all__ = ["CheckAnswer", "check_backup"]
 

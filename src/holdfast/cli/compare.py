@@ -22,11 +22,11 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.container.whole import write_whole
 from holdfast.backup.convert import Conversion, To, form_of
 from holdfast.backup.errors import WrongKey
-from holdfast.cli import differences
-from holdfast.cli.exits import Exit
+from holdfast.cli import diff_output
+from holdfast.cli.exit_codes import Exit
 from holdfast.cli.keys import AccountOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, waiting
-from holdfast.cli.targets import ForceOption, check_target
+from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["add_to"]
 
@@ -125,16 +125,16 @@ def show_difference(
     with opened([before, after], Keys(key, key_file or (), account_id)) as (sources, _keys):
         first, second = sources
         if detail:
-            lines = differences.JsonLines(sys.stdout) if json else differences.Lines(console())
+            lines = diff_output.JsonLines(sys.stdout) if json else diff_output.Lines(console())
             answer = diff(first, second, chosen=chosen, on_change=lines.add)
             lines.end(answer)
         else:
             with waiting("comparing"):
                 answer = diff(first, second, chosen=chosen)
             if json:
-                print_json(differences.document(answer))
+                print_json(diff_output.document(answer))
             else:
-                differences.show(console(), answer)
+                diff_output.show(console(), answer)
     if not answer.same:
         raise typer.Exit(Exit.NO)
 
@@ -224,11 +224,11 @@ def merge_backups(
         print_json(done)
         return
     for conflict in first:
-        print_note(differences.conflict_line(conflict))
+        print_note(diff_output.conflict_line(conflict))
     if done.conflicts > SHOWN and conflicts is None:
         print_note(f"... and {done.conflicts - SHOWN:,} more; --conflicts FILE lists them all")
     if str(output) != "-":
-        differences.show_merged(console(), output, done)
+        diff_output.show_merged(console(), output, done)
 
 
 def crop_backup(
@@ -294,7 +294,7 @@ def crop_backup(
     if json:
         print_json(done)
     elif str(target) != "-":
-        differences.show_cropped(console(), target, done)
+        diff_output.show_cropped(console(), target, done)
 
 
 def period(text: str | None, option: str) -> Period | None:

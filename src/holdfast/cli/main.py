@@ -15,15 +15,15 @@ from holdfast.cli import (
     backup,
     compare,
     completion,
-    exporting,
-    pushing,
+    export,
     redact,
     repair,
+    repository_sync,
     serve,
     settings,
     version,
 )
-from holdfast.cli.exits import Exit, exit_for
+from holdfast.cli.exit_codes import Exit, exit_for
 from holdfast.cli.output import print_error
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import StorageError
@@ -40,12 +40,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     epilog=f"Exit status:\n\n{EXITS}",
 )
-backup.group.command("export")(exporting.export_backup)
+backup.group.command("export")(export.export_backup)
 backup.group.command("redact")(redact.redact_backup)
 backup.group.command("repair")(repair.repair_backup)
 compare.add_to(backup.group)
-backup.group.command("push")(pushing.push_backup)
-backup.group.command("pull")(pushing.pull_backup)
+backup.group.command("push")(repository_sync.push_backup)
+backup.group.command("pull")(repository_sync.pull_backup)
 app.add_typer(backup.group, name="backup")
 app.add_typer(archive.group, name="archive")
 app.add_typer(admin.group, name="admin")

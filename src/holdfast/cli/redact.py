@@ -7,10 +7,10 @@ from typing import Annotated, BinaryIO
 import typer
 
 from holdfast.backup import KeyMaterial, Redaction, redact
+from holdfast.cli.inputs import SourceArgument, given, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.opened import SourceArgument, given, size_of
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
-from holdfast.cli.targets import ForceOption, check_target
+from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["redact_backup"]
 

@@ -10,11 +10,11 @@ import typer
 from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.convert import To, form_of
 from holdfast.backup.repairing.log import log_beside, read_log
-from holdfast.cli.exits import Exit
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
-from holdfast.cli.opened import SourceArgument
 from holdfast.cli.output import JsonOption, console, print_json, printable
-from holdfast.cli.targets import ForceOption, check_target
+from holdfast.cli.outputs import ForceOption, check_target
 
 __all__ = ["repair_backup"]
 

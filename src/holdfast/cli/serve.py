@@ -62,7 +62,7 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
-    from holdfast.cli.demo.beside import making_demo
+    from holdfast.cli.demo.process import making_demo
     from holdfast.hosting.app import Host
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes

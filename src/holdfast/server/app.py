@@ -30,11 +30,11 @@ from holdfast.server.health_endpoints import Vitals
 from holdfast.server.scheduled_tasks import doing_chores
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
+from holdfast.web.application import Site
 from holdfast.web.chats.revocation import Revocation
 from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
-from holdfast.web.guard import Guard
 from holdfast.web.pages import not_found
-from holdfast.web.site import Site
+from holdfast.web.security_headers import Guard
 
 __all__ = ["build"]
 

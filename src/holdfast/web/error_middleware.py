@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.hosting.app import Host
 from holdfast.hosting.http.errors import Refusal, refusal_for
 from holdfast.hosting.http.failures import explain, log_fault
-from holdfast.web.acting import problem_with
+from holdfast.web.api_actions import problem_with
 from holdfast.web.pages import PAGES
 
 __all__ = ["ErrorMiddleware", "answer_fault"]

@@ -7,9 +7,9 @@ from sqlalchemy import not_
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.store import organizations, repositories
+from holdfast.web.backup_files import look
 from holdfast.web.pages import page
 from holdfast.web.repository_list import listed
-from holdfast.web.shelf import look
 
 __all__ = ["show_home"]
 

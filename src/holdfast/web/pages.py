@@ -20,7 +20,7 @@ from holdfast.hosting.store import sessions
 from holdfast.hosting.store.accounts import Account
 from holdfast.secret import Secret
 from holdfast.web.bidi import with_balanced_isolates, with_visible_controls
-from holdfast.web.guard import POLICY
+from holdfast.web.security_headers import POLICY
 from holdfast.web.stylesheet import ADDRESS
 
 __all__ = ["NOTICE_COOKIE", "PAGES", "Pages", "current_user", "go", "local_path", "not_found", "page"]

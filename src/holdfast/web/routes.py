@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web import explore, home, search
 from holdfast.web.admin import service, users
-from holdfast.web.chats import bridge, shelf_pages
+from holdfast.web.chats import data_folder_pages, repository_files
 from holdfast.web.code import (
     blame_page,
     commit_page,
@@ -16,34 +16,34 @@ from holdfast.web.code import (
     history_page,
     raw_files,
     refs_page,
-    source,
+    repository_pages,
     upload_page,
 )
 from holdfast.web.issues import (
-    commenting,
+    comment_forms,
+    dependency_forms,
     dependency_list,
-    editing,
     graph,
+    issue_forms,
+    issue_list,
+    issue_page,
     labels,
-    linking,
-    listing,
     milestones,
-    opening,
-    showing,
-    yours,
+    my_issues,
+    new_issue,
 )
-from holdfast.web.people import making, owner
+from holdfast.web.people import create_forms, owner
 from holdfast.web.settings import (
     account,
-    browsers,
-    collaborating,
-    dangers,
+    branch_protection,
+    collaborators,
+    danger_zone,
     delivery_pages,
     general,
     hook_pages,
     organization,
-    protecting,
-    teaming,
+    sessions,
+    teams,
     tokens,
 )
 
@@ -51,13 +51,25 @@ __all__ = ["endpoints"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
     *(home, explore, search),
-    *(raw_files, source, history_page, commit_page, blame_page, compare_page, refs_page),
+    *(raw_files, repository_pages, history_page, commit_page, blame_page, compare_page, refs_page),
     *(edit_page, upload_page, delete_page),
-    *(listing, yours, showing, opening, editing, commenting, linking, graph, dependency_list, labels, milestones),
-    *(owner, making, general, collaborating, protecting, dangers, organization, teaming),
-    *(account, tokens, browsers, hook_pages, delivery_pages),
+    *(
+        issue_list,
+        my_issues,
+        issue_page,
+        new_issue,
+        issue_forms,
+        comment_forms,
+        dependency_forms,
+        graph,
+        dependency_list,
+        labels,
+        milestones,
+    ),
+    *(owner, create_forms, general, collaborators, branch_protection, danger_zone, organization, teams),
+    *(account, tokens, sessions, hook_pages, delivery_pages),
     *(users, service),
-    *(shelf_pages, bridge),
+    *(data_folder_pages, repository_files),
 )
 
 

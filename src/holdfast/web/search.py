@@ -21,7 +21,7 @@ from holdfast.hosting.schemas.issues import Issue
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import page
 from holdfast.web.repository_list import RepositoryLine, listed, named_like, readable
 

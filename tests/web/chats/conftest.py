@@ -10,9 +10,9 @@ from holdfast.backup import archive
 from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from holdfast.web.chats.alone import page_of
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.single_archive import page_of
 from holdfast.web.chats.view import Shown
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.backup.streams import KEYS

@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.room import Room
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room
 from holdfast.web.chats.view import NotHere
 from tests.web.chats.conftest import EVIL, drawn_in
 

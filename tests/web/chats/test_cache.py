@@ -13,10 +13,8 @@ from holdfast.backup.sample import sample_records
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import cache as module
-from holdfast.web.chats.admission import ImportInProgress, ImportQueueFull, ImportRateLimited, Viewer
-from holdfast.web.chats.bringing import ImportLimits, put
 from holdfast.web.chats.cache import Cache, cache_of
-from holdfast.web.chats.entries import (
+from holdfast.web.chats.cache_entries import (
     CacheLimits,
     Entry,
     Failed,
@@ -28,7 +26,9 @@ from holdfast.web.chats.entries import (
     State,
     Working,
 )
-from holdfast.web.chats.recognising import Kind
+from holdfast.web.chats.file_kinds import Kind
+from holdfast.web.chats.import_limits import ImportInProgress, ImportQueueFull, ImportRateLimited, Viewer
+from holdfast.web.chats.import_worker import ImportLimits, put
 from tests.backup.archive.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEY_FILE, KEYS

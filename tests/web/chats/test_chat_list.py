@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.web.chats.chat_list import Row, Tab
-from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.open_archive import Room, room_of_file
 from holdfast.web.chats.view import NotHere
 from tests.backup.archive.histories import copies, imported, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in

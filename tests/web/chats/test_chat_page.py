@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from holdfast.backup.archive import Chat
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
 from holdfast.web.chats.view import Elsewhere, NotHere, Shown, spelled
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from holdfast.web.chats.bringing import ImportLimits, Task
 from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
+from holdfast.web.chats.import_worker import ImportLimits, Task
 
 
 def test_what_takes_too_long_is_ended_and_leaves_no_process(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
 from holdfast.web.chats.view import Kept, NotHere
 
 

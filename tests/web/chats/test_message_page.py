@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.room import Room, room_of_file
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
 from holdfast.web.chats.view import NotHere
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in

@@ -1,6 +1,6 @@
 """Everybody in an archive."""
 
-from holdfast.web.chats.room import Room
+from holdfast.web.chats.open_archive import Room
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 

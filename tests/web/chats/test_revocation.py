@@ -15,9 +15,9 @@ from holdfast.hosting.app import Host
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
-from holdfast.web.chats.bringing import put
 from holdfast.web.chats.cache import cache_of
-from holdfast.web.chats.entries import Entry, Origin
+from holdfast.web.chats.cache_entries import Entry, Origin
+from holdfast.web.chats.import_worker import put
 from holdfast.web.chats.revocation import Revocation, is_current
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.archive import Position
-from holdfast.web.chats.room import Room
+from holdfast.web.chats.open_archive import Room
 from holdfast.web.chats.view import NotHere, View, page_number, place_in, spelled, when, whole_number
 
 whole = st.integers(0, 2**63 - 1)

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.web.code import history_page
-from holdfast.web.code.people import summary_of
+from holdfast.web.code.commit_rows import summary_of
 from tests.hosting.client import Git
 from tests.hosting.world import World
 from tests.web.guests import visitor

@@ -7,8 +7,8 @@ import pytest
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import build_tree
 from holdfast.hosting.git.repository import open_repository
+from holdfast.web.code.location import Spot
 from holdfast.web.code.readme import Readme, readme_of
-from holdfast.web.code.spot import Spot
 from tests.hosting.git.oracle import new_repository
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.hosting.linked import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
-from tests.web.issues.test_listing import HOSTILE
+from tests.web.issues.test_issue_list import HOSTILE
 
 ONE = f"{AT}/issues/1/dependencies"
 SVG = "{http://www.w3.org/2000/svg}"

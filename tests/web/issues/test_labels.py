@@ -6,7 +6,7 @@ from holdfast.hosting.store import labels
 from tests.hosting.linked import counting_queries
 from tests.hosting.places import make_organization, make_repository
 from tests.web.issues.conftest import AT, Harbour
-from tests.web.issues.test_listing import HOSTILE
+from tests.web.issues.test_issue_list import HOSTILE
 
 LABELS = f"{AT}/labels"
 

@@ -3,7 +3,7 @@
 from holdfast.hosting.store import issues, milestones
 from holdfast.hosting.store.issues import NewIssue
 from tests.web.issues.conftest import AT, Harbour
-from tests.web.issues.test_listing import HOSTILE
+from tests.web.issues.test_issue_list import HOSTILE
 
 STEPS = f"{AT}/milestones"
 

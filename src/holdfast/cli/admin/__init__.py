@@ -2,7 +2,7 @@
 
 import typer
 
-from holdfast.cli.admin import organizations, repositories, snapshots, tokens, upkeep, users
+from holdfast.cli.admin import maintenance, organizations, repositories, snapshots, tokens, users
 
 __all__ = ["group"]
 
@@ -11,9 +11,9 @@ group.add_typer(users.group, name="user")
 group.add_typer(tokens.group, name="token")
 group.add_typer(organizations.group, name="org")
 group.add_typer(repositories.group, name="repo")
-group.command("migrate")(upkeep.migrate)
-group.command("doctor")(upkeep.doctor)
-group.command("instance")(upkeep.instance)
-group.command("gc")(upkeep.gc)
+group.command("migrate")(maintenance.migrate)
+group.command("doctor")(maintenance.doctor)
+group.command("instance")(maintenance.instance)
+group.command("gc")(maintenance.gc)
 group.command("backup")(snapshots.backup)
 group.command("restore")(snapshots.restore)

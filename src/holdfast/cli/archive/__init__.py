@@ -2,21 +2,21 @@
 
 import typer
 
-from holdfast.cli.archive import exporting, importing, reading, searching, serving, statistics
+from holdfast.cli.archive import export, import_command, search, serve, show, statistics
 
 __all__ = ["group"]
 
 group = typer.Typer(no_args_is_help=True, help="Keep backups in one searchable archive.")
-group.command("import")(importing.import_backups)
-group.command("export")(exporting.export_archive)
-group.command("search")(searching.search)
-group.command("chats")(reading.chats)
-group.command("show")(reading.show)
-group.command("people")(reading.people)
+group.command("import")(import_command.import_backups)
+group.command("export")(export.export_archive)
+group.command("search")(search.search)
+group.command("chats")(show.chats)
+group.command("show")(show.show)
+group.command("people")(show.people)
 group.command("stats")(statistics.stats)
-group.command("info")(reading.info)
-group.command("skipped")(reading.skipped)
-group.command("serve")(serving.serve_archive)
+group.command("info")(show.info)
+group.command("skipped")(show.skipped)
+group.command("serve")(serve.serve_archive)
 
 
 @group.callback()

@@ -11,8 +11,8 @@ from holdfast.backup import archive
 from holdfast.backup.archive.chart import chart
 from holdfast.backup.archive.statistics import Statistics
 from holdfast.backup.container.whole import write_whole
-from holdfast.cli.archive.reading import table_of
 from holdfast.cli.archive.shared import ArchiveArgument, when
+from holdfast.cli.archive.show import table_of
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.summary import human_size
 

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from holdfast import logs
-from holdfast.cli.demo.filling import fill
+from holdfast.cli.demo.fill import fill
 from holdfast.cli.demo.order import Order
 from holdfast.errors import HoldfastError
 

@@ -23,7 +23,7 @@ from holdfast.hosting.store import accounts, backlog, migrate, outbox
 from holdfast.hosting.store.backlog import Stuck
 from holdfast.hosting.store.tables import deliveries, hooks, issues, repositories, users
 from holdfast.settings import describe, show
-from holdfast.web.settings.frames import ACCOUNT, ADMIN, in_admin
+from holdfast.web.settings.settings_layout import ACCOUNT, ADMIN, in_admin
 
 __all__ = ["list_organizations_page", "show_deliveries", "show_health", "show_settings_page"]
 

@@ -14,10 +14,10 @@ from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go
-from holdfast.web.settings.dangers import check_typed
-from holdfast.web.settings.frames import ADMIN, in_admin
+from holdfast.web.settings.danger_zone import check_typed
+from holdfast.web.settings.settings_layout import ADMIN, in_admin
 
 __all__ = [
     "change_user_page",

@@ -4,7 +4,7 @@ import sqlite3
 from typing import Final
 
 from holdfast.backup.rules import RULES
-from holdfast.web.chats.findings import frame_json, read_findings
+from holdfast.web.chats.validation_results import frame_json, read_findings
 from holdfast.web.chats.view import NotHere, Shown, View, page_number, when, whole_number
 
 __all__ = ["show_about", "show_findings", "show_frame"]

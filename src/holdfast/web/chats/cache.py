@@ -27,18 +27,7 @@ from holdfast.backup.archive.schema import VERSION
 from holdfast.backup.errors import ArchiveError
 from holdfast.secret import Secret
 from holdfast.settings import Settings
-from holdfast.web.chats.admission import ImportInProgress, Viewer, free_slot, note_start
-from holdfast.web.chats.bringing import (
-    PROBLEM,
-    PROGRESS,
-    READY,
-    SEALED,
-    Problem,
-    Progress,
-    Task,
-    put,
-)
-from holdfast.web.chats.entries import (
+from holdfast.web.chats.cache_entries import (
     CacheLimits,
     Entry,
     Failed,
@@ -49,11 +38,22 @@ from holdfast.web.chats.entries import (
     State,
     Working,
 )
+from holdfast.web.chats.encryption import key_for, open_sealed
+from holdfast.web.chats.file_kinds import Kind
+from holdfast.web.chats.import_limits import ImportInProgress, Viewer, free_slot, note_start
 from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
+from holdfast.web.chats.import_worker import (
+    PROBLEM,
+    PROGRESS,
+    READY,
+    SEALED,
+    Problem,
+    Progress,
+    Task,
+    put,
+)
 from holdfast.web.chats.locks import LOCK, is_locked, locked, open_private, private_folder, taken
-from holdfast.web.chats.recognising import Kind
-from holdfast.web.chats.room import Room, room_of_file
-from holdfast.web.chats.sealing import key_for, open_sealed
+from holdfast.web.chats.open_archive import Room, room_of_file
 
 __all__ = ["Cache", "Import", "cache_of"]
 

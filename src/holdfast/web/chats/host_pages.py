@@ -19,12 +19,12 @@ from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import media
-from holdfast.web.chats.admission import ImportRefused, Viewer
 from holdfast.web.chats.cache import Cache, cache_of
-from holdfast.web.chats.conversation import answer
-from holdfast.web.chats.entries import Failed, NeedsKey, NotStarted, Ready, Source, Working
-from holdfast.web.chats.recognising import Kind
-from holdfast.web.chats.room import Room
+from holdfast.web.chats.cache_entries import Failed, NeedsKey, NotStarted, Ready, Source, Working
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.file_kinds import Kind
+from holdfast.web.chats.import_limits import ImportRefused, Viewer
+from holdfast.web.chats.open_archive import Room
 from holdfast.web.chats.view import Elsewhere, Kept, NotHere, Shown
 from holdfast.web.pages import go
 

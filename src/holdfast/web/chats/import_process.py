@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.web.chats.bringing import ImportLimits, Task
+from holdfast.web.chats.import_worker import ImportLimits, Task
 
 __all__ = ["SPOOLED", "ended_by", "run", "size_of"]
 
@@ -26,7 +26,7 @@ def run(task: Task, entry: Path) -> tuple[int, str]:
 
     Return its status, and why it was ended if it was. It is ended when it takes too long or writes too much.
     """
-    command = [sys.executable, "-m", "holdfast.web.chats.bringing"]
+    command = [sys.executable, "-m", "holdfast.web.chats.import_worker"]
     limits = task.limits
     end = time.monotonic() + limits.seconds
     ended = ""

@@ -29,7 +29,7 @@ from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import sessions
 from holdfast.web.chats.cache import Cache, cache_of
-from holdfast.web.chats.entries import Entry, Origin
+from holdfast.web.chats.cache_entries import Entry, Origin
 
 __all__ = ["Revocation", "is_current", "revoke"]
 

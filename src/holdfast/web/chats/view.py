@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.backup.archive import Archive, Chat, Position
 from holdfast.backup.dates import moment
-from holdfast.web.chats.room import Room
+from holdfast.web.chats.open_archive import Room
 
 __all__ = [
     "Answer",

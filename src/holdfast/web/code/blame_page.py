@@ -16,10 +16,10 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.media_types import TEXT
+from holdfast.web.code.commit_rows import Line, lines_of
 from holdfast.web.code.file_page import Stretch, text_shown
-from holdfast.web.code.people import Line, lines_of
-from holdfast.web.code.source import number
-from holdfast.web.code.spot import READING, Spot, spot_at
+from holdfast.web.code.location import READING, Spot, spot_at
+from holdfast.web.code.repository_pages import number
 from holdfast.web.code.switcher import switcher
 from holdfast.web.repository_frame import CODE, show_in
 

@@ -21,8 +21,8 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import protections
-from holdfast.web.acting import act
-from holdfast.web.code.spot import Spot, find_spot, rest_of
+from holdfast.web.api_actions import act
+from holdfast.web.code.location import Spot, find_spot, rest_of
 from holdfast.web.repository_frame import root_path
 
 __all__ = [

@@ -8,9 +8,9 @@ from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
+from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown
-from holdfast.web.code.people import lines_of
-from holdfast.web.code.spot import READING, commit_by_id
+from holdfast.web.code.location import READING, commit_by_id
 from holdfast.web.repository_frame import COMMITS, root_path, show_in
 
 __all__ = ["page_commit"]

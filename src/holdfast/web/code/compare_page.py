@@ -12,9 +12,9 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown
-from holdfast.web.code.people import lines_of
-from holdfast.web.code.spot import READING, commit_by_id, rest_of
+from holdfast.web.code.location import READING, commit_by_id, rest_of
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import COMMITS, root_path, show_in
 

@@ -8,7 +8,7 @@ from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
-from holdfast.web.acting import problem_with
+from holdfast.web.api_actions import problem_with
 from holdfast.web.code.change_forms import (
     CHANGING,
     Saying,
@@ -19,7 +19,7 @@ from holdfast.web.code.change_forms import (
     place_after,
     saying_for,
 )
-from holdfast.web.code.spot import Spot
+from holdfast.web.code.location import Spot
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 

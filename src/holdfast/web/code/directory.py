@@ -8,9 +8,9 @@ from holdfast.hosting.git.commits import Commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry, EntryType
 from holdfast.hosting.http.context import Call
-from holdfast.web.code.people import Line, lines_of, summary_of
+from holdfast.web.code.commit_rows import Line, lines_of, summary_of
+from holdfast.web.code.location import Spot
 from holdfast.web.code.readme import Readme, readme_of
-from holdfast.web.code.spot import Spot
 
 __all__ = ["Directory", "Row", "directory"]
 

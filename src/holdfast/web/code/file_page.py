@@ -16,8 +16,8 @@ from holdfast.hosting.http.media_types import TEXT
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.web.code.highlight import coloured, language
+from holdfast.web.code.location import Spot
 from holdfast.web.code.readme import is_markdown, rendered_blob
-from holdfast.web.code.spot import Spot
 
 __all__ = ["FileShown", "Stretch", "file_shown", "stretch_of", "text_shown"]
 

@@ -11,8 +11,8 @@ from holdfast.hosting.git import history
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.web.code.people import Line, lines_of
-from holdfast.web.code.spot import READING, spot_at
+from holdfast.web.code.commit_rows import Line, lines_of
+from holdfast.web.code.location import READING, spot_at
 from holdfast.web.code.switcher import switcher
 from holdfast.web.pages import moment
 from holdfast.web.repository_frame import COMMITS, show_in

@@ -5,7 +5,7 @@ from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.web.code.spot import READING, spot_at
+from holdfast.web.code.location import READING, spot_at
 
 __all__ = ["page_media", "page_raw"]
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry
-from holdfast.web.code.spot import Spot
+from holdfast.web.code.location import Spot
 from holdfast.web.markdown import Surroundings, markdown
 
 __all__ = ["Readme", "is_markdown", "readme_of", "rendered", "rendered_blob"]

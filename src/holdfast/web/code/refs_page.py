@@ -18,11 +18,11 @@ from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.store import protections
-from holdfast.web.acting import act, problem_with
+from holdfast.web.api_actions import act, problem_with
 from holdfast.web.code.change_forms import check_branch_name
-from holdfast.web.code.people import Line, lines_of
-from holdfast.web.code.source import may_change, number
-from holdfast.web.code.spot import READING, Spot
+from holdfast.web.code.commit_rows import Line, lines_of
+from holdfast.web.code.location import READING, Spot
+from holdfast.web.code.repository_pages import may_change, number
 from holdfast.web.code.switcher import choice_of, is_linkable
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, root_path, show_in

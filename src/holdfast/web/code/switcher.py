@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
-from holdfast.web.code.spot import Kind, Spot
+from holdfast.web.code.location import Kind, Spot
 
 __all__ = ["Choice", "Switcher", "choice_of", "is_linkable", "switcher"]
 

@@ -11,8 +11,8 @@ from holdfast.hosting.http.decoders import SentFile
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.settings import Settings
-from holdfast.web.acting import problem_with
-from holdfast.web.chats.recognising import LOOK, is_plain_backup
+from holdfast.web.api_actions import problem_with
+from holdfast.web.chats.file_kinds import LOOK, is_plain_backup
 from holdfast.web.chats.revocation import is_public
 from holdfast.web.code.change_forms import (
     CHANGING,
@@ -24,7 +24,7 @@ from holdfast.web.code.change_forms import (
     place_after,
     saying_for,
 )
-from holdfast.web.code.spot import Spot
+from holdfast.web.code.location import Spot
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 

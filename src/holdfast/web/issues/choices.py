@@ -9,7 +9,7 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.milestones import Milestone
-from holdfast.web.issues.coloring import Tag, tag
+from holdfast.web.issues.label_colors import Tag, tag
 
 __all__ = ["Choices", "as_ids", "choices", "end_of_day"]
 

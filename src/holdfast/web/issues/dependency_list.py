@@ -11,7 +11,7 @@ from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import visible_issues
-from holdfast.web.issues.linking import BLOCKS, SIDES, side_of
+from holdfast.web.issues.dependency_forms import BLOCKS, SIDES, side_of
 from holdfast.web.issues.related import related
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.repository_frame import ISSUES, show_in

@@ -11,9 +11,9 @@ from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.schemas.dependencies import DependencyGraph
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.issues.choices import as_ids
-from holdfast.web.issues.drawing import Box, Drawing, draw
+from holdfast.web.issues.graph_svg import Box, Drawing, draw
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.repository_frame import ISSUES, show_in
 

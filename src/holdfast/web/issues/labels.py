@@ -13,8 +13,8 @@ from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.labels import Label
-from holdfast.web.acting import act, problem_with
-from holdfast.web.issues.coloring import tag
+from holdfast.web.api_actions import act, problem_with
+from holdfast.web.issues.label_colors import tag
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 

@@ -16,11 +16,11 @@ from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.schemas.times import NEVER, moment
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
-from holdfast.web.acting import act, problem_with
+from holdfast.web.api_actions import act, problem_with
 from holdfast.web.issues.choices import end_of_day
+from holdfast.web.issues.issue_page import around
 from holdfast.web.issues.labels import manages
-from holdfast.web.issues.showing import around
-from holdfast.web.issues.telling import Room
+from holdfast.web.issues.timeline import Room
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 

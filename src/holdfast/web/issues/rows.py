@@ -10,7 +10,7 @@ from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.milestones import Milestone
 from holdfast.hosting.store.repositories import Repository
-from holdfast.web.issues.coloring import Tag, tag
+from holdfast.web.issues.label_colors import Tag, tag
 
 __all__ = ["Row", "issue_path", "rows_of"]
 

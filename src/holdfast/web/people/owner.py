@@ -22,7 +22,7 @@ from holdfast.hosting.store import repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go, page
 
 __all__ = ["change_publicity", "show_owner"]

@@ -16,7 +16,7 @@ from holdfast.hosting.services import passwords
 from holdfast.hosting.store import account_administration, accounts, sessions
 from holdfast.secret import Secret
 from holdfast.web.pages import go
-from holdfast.web.settings.frames import ACCOUNT, in_account
+from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = [
     "change_password",

@@ -17,9 +17,9 @@ from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
 from holdfast.hosting.webhooks.event_types import KINDS as EVENTS
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go
-from holdfast.web.settings.hook_homes import HOMES, HookHome
+from holdfast.web.settings.hook_owners import HOMES, HookHome
 from holdfast.web.settings.hook_pages import HookPages, declare
 
 __all__ = ["MADE", "Shown", "shown_body"]

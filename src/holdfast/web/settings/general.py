@@ -14,10 +14,10 @@ from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.repositories import InternalTracker
 from holdfast.hosting.schemas.repositories import Repository as Shape
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
-from holdfast.web.settings.frames import in_repository_settings
+from holdfast.web.settings.settings_layout import in_repository_settings
 
 __all__ = ["change_repository_settings", "show_repository_settings"]
 

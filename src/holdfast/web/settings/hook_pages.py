@@ -14,10 +14,10 @@ from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import backlog
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.hook_forms import EVENT_GROUPS, KINDS, HookForm, body_of, form_of, new_form
-from holdfast.web.settings.hook_homes import HOMES, HookHome
+from holdfast.web.settings.hook_owners import HOMES, HookHome
 
 __all__ = ["MADE", "HookPages"]
 

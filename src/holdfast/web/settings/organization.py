@@ -12,11 +12,11 @@ from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Page
 from holdfast.hosting.store import members as membership
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go
-from holdfast.web.settings.collaborating import named
-from holdfast.web.settings.dangers import check_typed
-from holdfast.web.settings.frames import in_organization_settings, organization_path
+from holdfast.web.settings.collaborators import named
+from holdfast.web.settings.danger_zone import check_typed
+from holdfast.web.settings.settings_layout import in_organization_settings, organization_path
 
 __all__ = [
     "add_member_page",

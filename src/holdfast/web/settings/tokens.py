@@ -11,10 +11,10 @@ from holdfast.hosting.http.endpoints import Raw, endpoint
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Page
 from holdfast.redacted_repr import redacted
-from holdfast.web.acting import act
+from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.account import check_own_password, oneself
-from holdfast.web.settings.frames import ACCOUNT, in_account
+from holdfast.web.settings.settings_layout import ACCOUNT, in_account
 
 __all__ = ["create_token_page", "list_tokens_page", "remove_token_page"]
 

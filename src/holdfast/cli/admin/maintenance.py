@@ -1,0 +1,149 @@
+"""`holdfast admin migrate`, `doctor` and `gc`."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.admin.shared import host
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
+from holdfast.cli.settings import ConfigOption, DataOption, gather
+
+__all__ = ["Told", "doctor", "gc", "instance", "migrate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding as it is told."""
+
+    id: str
+    where: str
+    what: str
+    advice: str
+    fixed: bool
+
+
+def migrate(context: typer.Context, *, data: DataOption = None, config: ConfigOption = None) -> None:
+    """Bring the database to the shape this version expects. `holdfast serve` does so by itself."""
+    from holdfast.hosting.data_folder import open_database, require_data
+    from holdfast.hosting.store import migrate as migrations
+
+    settings = gather(context, config, data).settings
+    require_data(settings)
+    with open_database(settings) as database:
+        changed = migrations.upgrade(database)
+        state = "migrated to" if changed else "already at"
+        console().print(f"{database.name}: {state} revision {migrations.latest()}")
+
+
+def instance(
+    context: typer.Context,
+    *,
+    adopt: Annotated[
+        bool,
+        typer.Option("--adopt", help="Let the data folder, its key and the database belong together from now on."),
+    ] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Show the identity of the database and of the data folder, and whether they belong together."""
+    from holdfast.hosting.store import instance as identities
+
+    with host(context, config, data, checked=False) as opened:
+        database, settings = opened.database, opened.settings
+        if adopt:
+            identities.adopt(database, settings)
+        in_database, in_folder = identities.read_row(database), identities.read_file(settings.data)
+        problem = identities.mismatch(database, settings)
+        name = database.name
+    if json:
+        print_json({"database": in_database, "folder": in_folder, "problem": problem})
+    else:
+        for place, found in ((name, in_database), (str(settings.data), in_folder)):
+            told = "none" if found is None else f"{found.instance_id}, key {found.key_fingerprint or 'not known'}"
+            console().print(f"{place}: {told}", soft_wrap=True, markup=False, highlight=False)
+        console().print(problem or "They belong together.", soft_wrap=True, markup=False, highlight=False)
+    return Exit.NO if problem else Exit.FINE
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Repair what can be repaired safely; nothing is deleted.")
+    ] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every object of every repository too.")] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Hold the database against what is on disk and say what differs; the exit status is 1 when something does."""
+    from holdfast.hosting.doctor.checks import examine, repair
+
+    told = []
+    with (
+        host(context, config, data, migrated=False, checked=False) as opened,
+        count_progress("repositories") as count,
+    ):
+        for finding in examine(opened, deep=deep, passed=count):
+            kind = finding.kind
+            told.append(Told(kind.value, finding.where, finding.what, kind.advice, fix and repair(finding)))
+    if json:
+        print_json(told)
+    else:
+        for item in told:
+            print_finding(item)
+        console().print(summed_up(told))
+    return Exit.FINE if all(item.fixed for item in told) else Exit.NO
+
+
+def summed_up(told: list[Told]) -> str:
+    """Say in a line how it is."""
+    left = sum(not item.fixed for item in told)
+    fixed = len(told) - left
+    if not told:
+        return "All is well."
+    return f"{left} left to do, {fixed} repaired." if fixed else f"{left} to do."
+
+
+def print_finding(item: Told) -> None:
+    """Print one finding in two lines."""
+    line = Text.assemble((item.id, "bold"), "  ", printable(item.where), ": ", printable(item.what))
+    console().print(line)
+    console().print(Text("  repaired" if item.fixed else f"  {item.advice}"))
+
+
+def gc(
+    context: typer.Context,
+    *,
+    needed: Annotated[bool, typer.Option("--needed", help="Pack only the repositories that need it.")] = False,
+    data: DataOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Pack all repositories and clear away what has run out; the service may run, and does so by itself too."""
+    from holdfast.hosting.services import maintenance
+
+    with host(context, config, data) as opened, count_progress("repositories") as count:
+        if needed:
+            collected = maintenance.collect_needed(opened)
+        else:
+            collected = maintenance.collect(opened, sorted(opened.folders.all_ids()), passed=count)
+        cleaned = maintenance.clean(opened)
+    if json:
+        print_json(
+            {**asdict(collected), **{f"removed_{name}": number for name, number in asdict(cleaned).items()}}
+        )
+    else:
+        busy = f", {len(collected.busy)} were busy" if collected.busy else ""
+        console().print(f"{len(collected.packed)} repositories packed{busy}.")
+        console().print(
+            f"{cleaned.sessions} sessions, {cleaned.login_failures} counts of wrong passwords, "
+            f"{cleaned.lfs_objects} large files and {cleaned.lfs_uploads} unfinished uploads removed."
+        )
+        for number in collected.failed:
+            console().print(f"repository {number} cannot be packed; `holdfast admin doctor --deep` says more")
+    return Exit.NO if collected.failed else Exit.FINE

@@ -1,0 +1,197 @@
+"""`holdfast archive export`, and what `holdfast backup export` shares with it: options, bar and last line."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from holdfast.backup import archive
+from holdfast.backup.archive import Archive
+from holdfast.backup.archive.query import parse_date
+from holdfast.backup.export import Choice, Form, Written, export
+from holdfast.backup.export import Progress as Tell
+from holdfast.cli.archive.shared import ArchiveArgument
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+from holdfast.cli.outputs import check_target
+
+__all__ = [
+    "ChatOption",
+    "Exported",
+    "MediaOption",
+    "PlainOption",
+    "SearchOption",
+    "SinceOption",
+    "TargetArgument",
+    "ToOption",
+    "UntilOption",
+    "ZoneOption",
+    "bar",
+    "check_options",
+    "choice_of",
+    "export_archive",
+    "say",
+    "zone_of",
+]
+
+TargetArgument = Annotated[
+    Path,
+    typer.Argument(help="The folder to write to: a new one, or that of an earlier export.", show_default=False),
+]
+ToOption = Annotated[Form, typer.Option("--to", help="The form to write.")]
+ChatOption = Annotated[
+    list[str] | None,
+    typer.Option("--chat", help="Only this chat: its name, how it begins, or its number; may be repeated."),
+]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", help="Only from this date on: 2024, 2024-05, 2024-05-31, in UTC.")
+]
+UntilOption = Annotated[str | None, typer.Option("--until", help="Only up to the end of this date.")]
+MediaOption = Annotated[
+    bool, typer.Option("--media/--no-media", help="Put the files of attachments beside the messages.")
+]
+SearchOption = Annotated[
+    bool, typer.Option("--search/--no-search", help="HTML: make a search that works without a server.")
+]
+PlainOption = Annotated[
+    bool, typer.Option("--plain", help="CSV: for programs, without what keeps spreadsheets from running texts.")
+]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option("--zone", help="HTML, Markdown: the time zone of times, such as Europe/Berlin; without it UTC."),
+]
+# A screenful is read; the rest is better counted.
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export did, and which attachments were missing or damaged."""
+
+    target: Path
+    form: Form
+    written: int
+    unchanged: int
+    removed: int
+    problems: tuple[str, ...] = ()
+
+
+def choice_of(chat: list[str] | None, since: str | None, until: str | None) -> Choice:
+    """Read what is to be exported."""
+    choice = Choice(
+        tuple(chat or ()),
+        None if since is None else parse_date(since),
+        None if until is None else parse_date(until, end=True),
+    )
+    if choice.since_ms is not None and choice.until_ms is not None and choice.since_ms >= choice.until_ms:
+        raise typer.BadParameter("it ends before it begins", param_hint="--until")
+    return choice
+
+
+def check_options(to: Form, *, search: bool, plain: bool) -> None:
+    """Refuse options that mean nothing for a form."""
+    if plain and to != "csv":
+        raise typer.BadParameter("only CSV has a plain form", param_hint="--plain")
+    if not search and to != "html":
+        raise typer.BadParameter("only HTML has a search", param_hint="--no-search")
+
+
+def zone_of(name: str | None, to: Form) -> tzinfo:
+    """Find a time zone; data is always in UTC."""
+    if name is None:
+        return UTC
+    if to not in {"html", "markdown"}:
+        raise typer.BadParameter(
+            "only HTML and Markdown tell times in a zone, data is in UTC", param_hint="--zone"
+        )
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise typer.BadParameter(f"there is no time zone {name}", param_hint="--zone") from None
+
+
+@contextmanager
+def bar(name: str) -> Iterator[Tell | None]:
+    """Show how far an export is, how fast it goes and how long it will take, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} messages, {task.fields[rate]:,.0f}/s"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        task = progress.add_task(printable(name), total=0, rate=0)
+
+        def tell(done: int, total: int) -> None:
+            elapsed = progress.tasks[0].elapsed or 0
+            progress.update(task, completed=done, total=total, rate=done / elapsed if elapsed else 0)
+
+        yield tell
+
+
+def say(target: Path, form: Form, done: Written, problems: list[str], *, json: bool) -> int:
+    """Say in one line what an export did, and what it could not export."""
+    if json:
+        print_json(Exported(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
+    else:
+        line = f"{done.written:,} files written, {done.unchanged:,} unchanged, {done.removed:,} removed"
+        console().print(f"{printable(str(target))}: {line}", markup=False)
+        for problem in problems[:SHOWN]:
+            print_note(f"note: {problem}")
+        if len(problems) > SHOWN:
+            print_note(f"... and {len(problems) - SHOWN:,} more; --json lists them all")
+    return Exit.NO if problems else Exit.FINE
+
+
+def export_archive(
+    archive_file: ArchiveArgument,
+    target: TargetArgument,
+    *,
+    to: ToOption = "html",
+    chat: ChatOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    media: MediaOption = True,
+    search: SearchOption = True,
+    plain: PlainOption = False,
+    zone: ZoneOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Write an archive as pages or data that other programs read; the next time only what has changed."""
+    check_options(to, search=search, plain=plain)
+    choice, times = choice_of(chat, since, until), zone_of(zone, to)
+    check_target(target, [archive_file], folder=True)
+    with archive.open(archive_file) as opened:
+        with bar(target.name) as progress:
+            done = export(
+                opened,
+                target,
+                to,
+                choice,
+                media=media,
+                search=search,
+                plain=plain,
+                zone=times,
+                progress=progress,
+            )
+        if media and not has_media(opened) and not json:
+            print_note("note: attachments are named only; `holdfast archive import --media` brings their files")
+    return say(target, to, done, [], json=json)
+
+
+def has_media(opened: Archive) -> bool:
+    """Tell whether the files of attachments lie beside an archive, or whether there are none that could."""
+    (answer,) = opened.connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM media) OR NOT EXISTS (SELECT 1 FROM attachment WHERE media_name IS NOT NULL)"
+    ).fetchone()
+    return bool(answer)

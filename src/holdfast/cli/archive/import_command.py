@@ -1,0 +1,118 @@
+"""`holdfast archive import`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from holdfast import backup
+from holdfast.backup import KeyMaterial, archive
+from holdfast.backup.archive import Archive, Imported
+from holdfast.backup.archive.importing import Progress as Tell
+from holdfast.cli.archive.shared import ArchiveArgument, when
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+
+__all__ = ["import_backups"]
+
+SHOWN = 20
+
+
+def import_backups(
+    archive_file: ArchiveArgument,
+    backups: Annotated[
+        list[Path],
+        typer.Argument(help="Backups in any form and any order; `-` reads standard input.", show_default=False),
+    ],
+    *,
+    media: Annotated[
+        bool, typer.Option("--media", help="Copy the attachments into a folder beside the archive.")
+    ] = False,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Import backups into an archive, made when it is not there yet; each is taken in whole or not at all."""
+    done: list[Imported] = []
+    problems: list[str] = []
+    with archive.open(archive_file, create=True) as opened:
+        note_restricted(opened.restricted)
+        for path in backups:
+
+            def work(keys: KeyMaterial | None, path: Path = path) -> Imported:
+                return take_in(opened, path, keys, problems, media=media)
+
+            one = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+            done.append(one)
+            if not json:
+                say(one)
+    if json:
+        print_json(done)
+    for problem in problems[:SHOWN]:
+        print_note(f"note: {problem}")
+    if len(problems) > SHOWN:
+        print_note(f"note: and {len(problems) - SHOWN:,} more attachments")
+    return Exit.NO if problems else Exit.FINE
+
+
+def note_restricted(paths: Sequence[Path]) -> None:
+    """Say that others could read an archive until now."""
+    if paths:
+        more = f" and {len(paths) - 1:,} more beside it" if len(paths) > 1 else ""
+        print_note(f"note: others could read {paths[0]}{more}; now only you can (mode 0600, folders 0700)")
+
+
+def take_in(
+    opened: Archive, path: Path, keys: KeyMaterial | None, problems: list[str], *, media: bool
+) -> Imported:
+    """Import one backup, with its attachments if they are wanted."""
+    source: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
+    with backup.open(source, keys) as found, bar(path.name) as progress:
+        one = opened.add(found, progress=progress)
+        if media:
+            problems += [copied.problem for copied in opened.copy_media(found) if copied.problem]
+    return one
+
+
+def say(one: Imported) -> None:
+    """Say what an import did."""
+    line = Text(printable(one.source))
+    line.append(f" of {when(one.made_ms)}: ", "dim")
+    if one.known:
+        line.append(f"imported before, nothing changed ({one.messages:,} messages)")
+    else:
+        line.append(f"{one.messages:,} messages, {one.new:,} new")
+        line.append(f", {one.changed:,} changed" if one.changed else "")
+        line.append(f", {one.vanished:,} no longer in it" if one.vanished else "")
+        line.append(f", {one.skipped:,} skipped" if one.skipped else "")
+    console().print(line)
+
+
+@contextmanager
+def bar(name: str) -> Iterator[Tell | None]:
+    """Show how far an import is, how fast it goes and how long it will take, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%  {task.fields[messages]:,} messages, {task.fields[rate]:,.0f}/s"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
+        task = progress.add_task(printable(name), total=None, messages=0, rate=0)
+
+        def tell(done: int, total: int, messages: int) -> None:
+            elapsed = progress.tasks[0].elapsed or 0
+            rate = messages / elapsed if elapsed else 0
+            progress.update(task, completed=done, total=total, messages=messages, rate=rate)
+
+        yield tell

@@ -1,0 +1,100 @@
+"""`holdfast archive search`."""
+
+from typing import Annotated, Literal
+
+import typer
+from rich.text import Text
+
+from holdfast.backup import archive
+from holdfast.backup.archive import Filters
+from holdfast.backup.archive.query import narrowed, parse_date
+from holdfast.backup.archive.searching import CLOSE, OPEN, Hit
+from holdfast.cli.archive.shared import ArchiveArgument, draw, headline
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+
+__all__ = ["search"]
+
+
+def search(
+    archive_file: ArchiveArgument,
+    query: Annotated[
+        str,
+        typer.Argument(
+            help='Words, "phrases", begin*, -not, a OR b; also chat:, from:, has:media, since: and others.'
+        ),
+    ],
+    *,
+    chat: Annotated[str | None, typer.Option("--chat", help="Only in this chat.")] = None,
+    person: Annotated[str | None, typer.Option("--from", help="Only by this person; `me` is you.")] = None,
+    direction: Annotated[
+        Literal["incoming", "outgoing", "none"] | None,
+        typer.Option("--direction", help="Only received or sent ones."),
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="Only of this kind: message, poll, sticker, ...")
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", help="Only from this date on.")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Only up to the end of this date.")] = None,
+    has_media: Annotated[bool, typer.Option("--has-media", help="Only with a file.")] = False,
+    has_link: Annotated[bool, typer.Option("--has-link", help="Only with a link.")] = False,
+    by: Annotated[Literal["date", "rank"], typer.Option("--by", help="The newest first, or the best.")] = "date",
+    context: Annotated[
+        int,
+        typer.Option("--context", "-C", help="How many messages before and after each to show.", min=0, max=50),
+    ] = 0,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many to show.", min=1, max=500)] = 20,
+    below: Annotated[
+        int | None, typer.Option("--below", help="Go on below this message, as the last page says.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Find messages by their words; the exit status is 1 when there are none."""
+    filters = Filters(chat, person, direction, has_media=has_media, has_link=has_link)
+    if kind:
+        filters = narrowed(filters, "kind", kind)
+    if since:
+        filters = narrowed(filters, "since", since)
+    if until:
+        parse_date(until)
+        filters = narrowed(filters, "until", until)
+    with archive.open(archive_file) as opened:
+        found = opened.search(query, filters=filters, order=by, limit=limit, context=context, below=below)
+    if json:
+        print_json(found)
+    else:
+        for number, hit in enumerate(found.hits):
+            if number and context:
+                console().print()
+            show(hit)
+        if found.more:
+            print_note(f"there are more: --below {found.more}")
+        if not found.hits:
+            print_note("nothing was found")
+    return Exit.FINE if found.hits else Exit.NO
+
+
+def show(hit: Hit) -> None:
+    """Draw a hit between the messages around it."""
+    out = console()
+    for message in hit.before:
+        draw(out, message, faint=True)
+    out.print(headline(hit.message, chat=True))
+    line = Text("    ")
+    rest = hit.snippet
+    while rest:
+        plain, _, marked = rest.partition(OPEN)
+        found, _, rest = marked.partition(CLOSE)
+        line.append(spaced(plain))
+        line.append(spaced(found), "bold yellow")
+    out.print(line)
+    for message in hit.after:
+        draw(out, message, faint=True)
+
+
+def spaced(text: str) -> str:
+    """Make one line of a piece of text, with the spaces at its ends."""
+    inner = printable(text)
+    if not inner:
+        return " " if text else ""
+    return f"{' ' if text[:1].isspace() else ''}{inner}{' ' if text[-1:].isspace() else ''}"

@@ -1,0 +1,60 @@
+"""`holdfast archive serve`."""
+
+import secrets
+import signal
+from contextlib import closing
+from typing import Annotated, Final
+
+import typer
+
+from holdfast.backup import archive
+from holdfast.cli.archive.shared import ArchiveArgument
+from holdfast.cli.output import console
+from holdfast.secret import Secret
+
+__all__ = ["serve_archive"]
+
+# Nobody but this machine can reach it.
+HERE: Final = "127.0.0.1"
+
+
+def serve_archive(
+    archive_file: ArchiveArgument,
+    *,
+    port: Annotated[
+        int, typer.Option("--port", help="The port to listen on; 0 picks a free one.", min=0, max=65535)
+    ] = 0,
+) -> None:
+    """Show an archive in the browser, on this machine only; the address that is printed works once."""
+    import uvicorn
+    from uvicorn.importer import import_from_string
+
+    from holdfast.cli.serve import listen
+    from holdfast.server.worker import Worker
+
+    with closing(archive.open(archive_file)):
+        pass
+    token = Secret(secrets.token_urlsafe(24))
+    with listen(HERE, port) as server:
+        taken = server.getsockname()[1]
+        # The website is named, not imported: no room but the entry point may know it.
+        build = import_from_string("holdfast.web.chats.single_archive:build")
+        config = uvicorn.Config(
+            build(archive_file, token, taken),
+            loop="uvloop",
+            http="httptools",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=3,
+        )
+        console().print(
+            f"http://{HERE}:{taken}/open/{token.reveal()}", soft_wrap=True, markup=False, highlight=False
+        )
+        console().print("This address works once, in one browser on this machine. Ctrl-C ends it.")
+        worker = Worker(config, (signal.SIGINT, signal.SIGTERM))
+        worker.run(sockets=[server])
+        if worker.ended_by == signal.SIGINT:
+            raise KeyboardInterrupt

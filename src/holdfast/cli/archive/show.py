@@ -1,0 +1,163 @@
+"""`holdfast archive chats`, `show`, `people`, `info` and `skipped`."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.backup import archive
+from holdfast.backup.archive import Position
+from holdfast.backup.archive.query import parse_date
+from holdfast.cli.archive.shared import ArchiveArgument, draw, when
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
+
+__all__ = ["chats", "info", "people", "show", "skipped"]
+
+
+def table_of(*columns: str) -> Table:
+    """Begin a plain table; a column that ends in `#` holds numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.rstrip("#"), justify="right" if column.endswith("#") else "left")
+    return table
+
+
+def chats(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
+    """List the chats of an archive with their numbers."""
+    with archive.open(archive_file) as opened:
+        found = opened.chats()
+    if json:
+        print_json(found)
+        return
+    several = len({chat.account_id for chat in found}) > 1
+    table = table_of("chat", "kind", "messages#", "latest", "number#", *(["account"] if several else []))
+    for chat in found:
+        name = Text(printable(chat.name), "dim" if chat.vanished else "")
+        kind = chat.kind.replace("_", " ")
+        row: list[Text | str] = [
+            name,
+            kind,
+            f"{chat.messages:,}",
+            when(chat.latest_ms) if chat.latest_ms else "",
+            str(chat.id),
+        ]
+        table.add_row(*row, *([printable(chat.account)] if several else []))
+    console().print(table)
+
+
+def show(
+    archive_file: ArchiveArgument,
+    chat: Annotated[str, typer.Argument(help="The chat: its name, how the name begins, or its number.")],
+    *,
+    around: Annotated[
+        str | None,
+        typer.Option("--around", help="Begin around a date: 2024, 2024-05, 2024-05-31, 2024-05-31T18:00."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", help="Go on before this place, as the last page says.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option("--after", help="Go on after this place, as the last page says.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", help="How many messages make a page.", min=1, max=1000)
+    ] = 50,
+    json: JsonOption = False,
+) -> None:
+    """Show a page of a chat: the latest messages, or those around a date."""
+    with archive.open(archive_file) as opened:
+        page = opened.page(
+            opened.chat_id(chat),
+            before=place(before),
+            after=place(after),
+            around_ms=parse_date(around) if around else None,
+            limit=limit,
+        )
+    if json:
+        print_json(page)
+        return
+    out = console()
+    for message in page.messages:
+        draw(out, message)
+    if page.older:
+        print_note(f"earlier messages: --before {spelled(page.older)}")
+    if page.newer:
+        print_note(f"later messages: --after {spelled(page.newer)}")
+    if not page.messages:
+        print_note("there are no messages here")
+
+
+def spelled(position: Position) -> str:
+    """Write a place so that it can be given back."""
+    return f"{position.ms}.{position.n}.{position.id}"
+
+
+def place(text: str | None) -> Position | None:
+    """Read a place that a page has named."""
+    if text is None:
+        return None
+    parts = text.split(".")
+    if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
+        raise typer.BadParameter(f"{text} is not a place in a chat; the end of a page names them")
+    return Position(*(int(part) for part in parts))
+
+
+def people(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
+    """List the people of an archive, those who wrote most first."""
+    with archive.open(archive_file) as opened:
+        found = opened.people()
+    if json:
+        print_json(found)
+        return
+    table = table_of("name", "phone", "username", "messages#", "number#")
+    for one in found:
+        name = Text(printable(one.name), "dim" if one.vanished else "")
+        if one.kind == "self":
+            name.append(" (you)", "green")
+        if one.blocked:
+            name.append(" (blocked)", "red")
+        table.add_row(name, one.phone or "", printable(one.username or ""), f"{one.messages:,}", str(one.id))
+    console().print(table)
+
+
+def info(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
+    """List the backups that were imported into an archive."""
+    with archive.open(archive_file) as opened:
+        found = opened.snapshots()
+    if json:
+        print_json(found)
+        return
+    table = table_of("account", "made", "by", "messages#", "imported from", "number#")
+    for one in found:
+        row = (one.account, when(one.made_ms), one.app_version, f"{one.messages:,}", one.source, str(one.id))
+        table.add_row(*(Text(printable(part)) for part in row))
+    console().print(table)
+
+
+def skipped(
+    archive_file: ArchiveArgument,
+    *,
+    snapshot: Annotated[
+        int | None, typer.Option("--snapshot", help="Only what this backup has, by its number in `info`.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """List what imports left out or read as something else, with the number of the frame."""
+    with archive.open(archive_file) as opened:
+        found = list(opened.skipped(snapshot))
+    if json:
+        print_json(found)
+        return Exit.FINE
+    table = table_of("backup#", "frame#", "record", "what became of it", "what")
+    for one in found:
+        times = f" ({one.times} times)" if one.times > 1 else ""
+        table.add_row(
+            str(one.snapshot), f"{one.frame:,}", one.record, one.action, Text(printable(one.what) + times)
+        )
+    if found:
+        console().print(table)
+    else:
+        print_note("nothing was left out or read as something else")
+    return Exit.FINE

@@ -1,0 +1,84 @@
+"""`holdfast backup export`."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from holdfast import backup
+from holdfast.backup import KeyMaterial
+from holdfast.backup.export import Written, export, imported
+from holdfast.cli.archive.export import (
+    ChatOption,
+    MediaOption,
+    PlainOption,
+    SearchOption,
+    SinceOption,
+    TargetArgument,
+    ToOption,
+    UntilOption,
+    ZoneOption,
+    bar,
+    check_options,
+    choice_of,
+    say,
+    zone_of,
+)
+from holdfast.cli.archive.import_command import bar as import_bar
+from holdfast.cli.inputs import SourceArgument
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
+from holdfast.cli.output import JsonOption
+from holdfast.cli.outputs import check_target
+
+__all__ = ["export_backup"]
+
+
+def export_backup(
+    source: SourceArgument,
+    target: TargetArgument,
+    *,
+    to: ToOption = "html",
+    chat: ChatOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    media: MediaOption = True,
+    search: SearchOption = True,
+    plain: PlainOption = False,
+    zone: ZoneOption = None,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Write a backup as pages or data that other programs read; the next time only what has changed."""
+    check_options(to, search=search, plain=plain)
+    choice, times = choice_of(chat, since, until), zone_of(zone, to)
+    check_target(target, [source, key_file], folder=True)
+    problems: list[str] = []
+
+    def work(keys: KeyMaterial | None) -> Written:
+        problems.clear()
+        file: Path | BinaryIO = sys.stdin.buffer if str(source) == "-" else source
+        with ExitStack() as stack:
+            found = stack.enter_context(backup.open(file, keys))
+            with import_bar(source.name) as importing:
+                archive = stack.enter_context(
+                    imported(
+                        found, target, to, choice, media=media, progress=importing, on_problem=problems.append
+                    )
+                )
+            with bar(target.name) as progress:
+                return export(
+                    archive,
+                    target,
+                    to,
+                    choice,
+                    media=media,
+                    search=search,
+                    plain=plain,
+                    zone=times,
+                    progress=progress,
+                )
+
+    done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    return say(target, to, done, problems, json=json)

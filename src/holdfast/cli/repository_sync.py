@@ -1,0 +1,490 @@
+"""`holdfast backup push` and `pull`: snapshots kept in a repository, as large files with one commit each."""
+
+import base64
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final
+from urllib.parse import quote
+
+import msgspec
+import typer
+
+from holdfast import backup
+from holdfast.backup import BackupError, KeyMaterial, archive
+from holdfast.backup.archive.opening import MAGIC
+from holdfast.backup.compare import Difference, diff
+from holdfast.backup.container.chunks import CHUNK
+from holdfast.backup.container.whole import write_whole
+from holdfast.backup.errors import KeyIncomplete, UnreadableBackup, WrongKey
+from holdfast.cli.api_client import (
+    LFS_TYPE,
+    LONGEST_MESSAGE,
+    OWN_HEADERS,
+    MalformedResponse,
+    Remote,
+    RemoteRefused,
+)
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, read_file
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
+from holdfast.cli.outputs import ForceOption, check_target
+from holdfast.cli.summary import human_size
+from holdfast.errors import HoldfastError
+from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.secret import Secret
+
+__all__ = ["pull_backup", "push_backup"]
+
+TOKEN: Final = "HOLDFAST_TOKEN"  # noqa: S105  # the name of a variable
+SERVER: Final = "HOLDFAST_SERVER"
+ATTRIBUTES: Final = ".gitattributes"
+LARGEST_ATTRIBUTES: Final = 1 << 20
+WHERE: Final = "The repository, as owner/name, or owner/name:path for another name in it."
+
+ServerOption = Annotated[
+    str | None, typer.Option("--server", help=f"The address of the host; also {SERVER}.", show_default=False)
+]
+TokenFileOption = Annotated[
+    Path | None, typer.Option("--token-file", help=f"A file with a token that may write; also {TOKEN}.")
+]
+TokenOption = Annotated[
+    str | None,
+    typer.Option("--token", help="The token itself. Others can see it in the list of processes."),
+]
+BranchOption = Annotated[str | None, typer.Option("--branch", help="The branch; by default the main one.")]
+
+
+class PublicRepository(HoldfastError):
+    """A backup that is not encrypted was to be stored where anybody can read it."""
+
+
+class RepositoryFacts(msgspec.Struct):
+    """What is needed to know of a repository."""
+
+    default_branch: str
+    empty: bool = False
+    private: bool = False
+
+
+class FileFacts(msgspec.Struct):
+    """What is needed to know of a file in a repository."""
+
+    sha: str
+    type: str = "file"
+
+
+class Commit(msgspec.Struct):
+    """A commit that was made."""
+
+    sha: str = ""
+    html_url: str = ""
+
+
+class Committed(msgspec.Struct):
+    """What a change of files answers."""
+
+    commit: Commit
+
+
+class Action(msgspec.Struct):
+    """What to do with an object: where to, and with which headers."""
+
+    href: str
+    header: dict[str, str] | None = None
+
+    def headers(self, **own: str) -> dict[str, str]:
+        """Return the headers to send: what the server asks for, but for those that say how a request is sent."""
+        asked = {name: value for name, value in (self.header or {}).items() if name.lower() not in OWN_HEADERS}
+        known = {name.lower() for name in asked}
+        return asked | {name: value for name, value in own.items() if name.lower() not in known}
+
+
+class ItemError(msgspec.Struct):
+    """Why an object of a batch is not taken."""
+
+    message: str = ""
+
+
+class Item(msgspec.Struct):
+    """An object of a batch."""
+
+    oid: str
+    actions: dict[str, Action] | None = None
+    error: ItemError | None = None
+
+
+class Batch(msgspec.Struct):
+    """The answer to a batch."""
+
+    objects: list[Item]
+
+
+class Pushed(msgspec.Struct, frozen=True):
+    """What a push did."""
+
+    repository: str
+    path: str
+    branch: str
+    bytes: int
+    changed: bool
+    commit: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file in a repository of a host."""
+
+    remote: Remote
+    path: str
+    branch: str
+
+    def address(self, kind: str, path: str | None = None) -> str:
+        """Write the address of the file, or of another one on the branch."""
+        return f"{self.remote.api}/{kind}/{quote(path or self.path)}?ref={quote(self.branch, safe='')}"
+
+
+def push_backup(
+    file: Annotated[Path, typer.Argument(help="The backup or archive, a file.", show_default=False)],
+    where: Annotated[str, typer.Argument(help=WHERE, show_default=False)],
+    *,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
+    token: TokenOption = None,
+    branch: BranchOption = None,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="The commit's message, instead of what has changed.")
+    ] = None,
+    allow_public: Annotated[
+        bool,
+        typer.Option(
+            "--allow-public",
+            "--yes",
+            help="Do not ask before storing what is not encrypted where anybody reads it.",
+        ),
+    ] = False,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Store a snapshot in a repository as a large file, in one commit that says what changed since the last."""
+    if not file.is_file():
+        raise UnreadableBackup(f"{file} is no file; put a folder into one with `holdfast backup convert` first")
+    keys = gather_keys(os.environ, key=key, key_file=key_file, account_id=account_id)
+    target, facts = found(where, file.name, server, token, token_file, branch)
+    made = described(file)
+    before = None if facts.empty else target.remote.bytes_at(target.address("raw"), MOST_BYTES)
+    old = Pointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
+    if old == made:
+        done = Pushed(target.remote.repository, target.path, target.branch, made.size, False, "", "")
+    else:
+        if not facts.private and not is_encrypted(file):
+            confirm_public(target, file, allowed=allow_public)
+        upload(target.remote, file, made)
+        text = message or told(target, file, made, old, keys)
+        commit = commit_pointer(target, facts, made, text, exists=before is not None)
+        done = Pushed(target.remote.repository, target.path, target.branch, made.size, True, commit.sha, text)
+    if json:
+        print_json(done)
+    elif not done.changed:
+        console().print(f"{done.repository}:{done.path} is this snapshot already; nothing was changed")
+    else:
+        out = console()
+        branch = printable(done.branch)
+        out.print(f"{done.repository}:{done.path} on {branch}, {human_size(done.bytes)}", markup=False)
+        out.print(done.message, markup=False)
+
+
+def pull_backup(
+    where: Annotated[str, typer.Argument(help="What to fetch, as owner/name:path.", show_default=False)],
+    target_file: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
+    *,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
+    token: TokenOption = None,
+    branch: Annotated[
+        str | None, typer.Option("--ref", help="A branch, tag or commit; by default the main branch.")
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Fetch a snapshot from a repository; what arrives is what was stored, or nothing is written."""
+    check_target(target_file, [token_file], force=force)
+    target, _ = found(where, target_file.name, server, token, token_file, branch)
+    small = target.remote.bytes_at(target.address("raw"), MOST_BYTES)
+    if small is None:
+        raise RemoteRefused(f"there is no {target.path} in {target.remote.repository} on {target.branch}")
+    stored = Pointer.parse(small) if len(small) <= MOST_BYTES else None
+    fetch(target, stored, target_file, replace=force)
+    console().print(f"{target_file}: {human_size(target_file.stat().st_size)}", markup=False)
+
+
+def found(  # noqa: PLR0917  # the words of a command line
+    where: str, name: str, server: str | None, token: str | None, token_file: Path | None, branch: str | None
+) -> tuple[Target, RepositoryFacts]:
+    """Find the repository that is meant."""
+    repository, _, path = where.partition(":")
+    path = path.strip("/") or name
+    if repository.count("/") != 1 or not all(repository.split("/")):
+        raise typer.BadParameter(f"{where} is not owner/name or owner/name:path", param_hint="WHERE")
+    if any(part in {"", ".", "..", ".git"} for part in path.split("/")):
+        raise typer.BadParameter(f"no file can lie at {path}", param_hint="WHERE")
+    address = server or os.environ.get(SERVER)
+    if not address:
+        raise typer.BadParameter(f"say which host, or set {SERVER}", param_hint="--server")
+    remote = Remote(address, token_of(token, token_file), repository)
+    facts = remote.json("GET", remote.api, RepositoryFacts)
+    return Target(remote, path, branch or facts.default_branch), facts
+
+
+def token_of(token: str | None, token_file: Path | None) -> Secret | None:
+    """Return the token: the option, else the file, else the environment, else what is typed on a terminal."""
+    if token is not None:
+        return Secret(token)
+    if token_file is not None:
+        return Secret(read_file(token_file).strip())
+    if os.environ.get(TOKEN):
+        return Secret(os.environ[TOKEN])
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        typed = typer.prompt("Token", hide_input=True, err=True, default="", show_default=False)
+        return Secret(typed) if typed else None
+    return None
+
+
+def described(file: Path) -> Pointer:
+    """Hash a file."""
+    try:
+        with file.open("rb") as source:
+            return Pointer(hashlib.file_digest(source, "sha256").hexdigest(), file.stat().st_size)
+    except OSError as error:
+        raise UnreadableBackup(f"{file} cannot be read: {error.strerror}") from error
+
+
+def upload(remote: Remote, file: Path, made: Pointer) -> None:
+    """Store the bytes of a file, unless the host has them already."""
+    wanted = {
+        "operation": "upload",
+        "transfers": ["basic"],
+        "objects": [{"oid": made.oid, "size": made.size}],
+    }
+    answer = remote.json("POST", f"{remote.lfs}/objects/batch", Batch, wanted, lfs=True)
+    item = next((one for one in answer.objects if one.oid == made.oid), None)
+    if item is None:
+        raise MalformedResponse(f"{remote.server} says nothing about the file it was asked to take")
+    if item.error is not None:
+        said = item.error.message[:LONGEST_MESSAGE]
+        raise RemoteRefused(f"{remote.server} does not take this file{f': {said}' if said else ''}")
+    actions = item.actions or {}
+    put = actions.get("upload")
+    if put is not None:
+        with opened_source(file) as source, byte_progress(file.name, made.size) as progress:
+            headers = put.headers(**{"Content-Type": "application/octet-stream"})
+            headers["Content-Length"] = str(made.size)
+            remote.open("PUT", put.href, headers, counted(source, made.size, progress)).close()
+    verify = actions.get("verify")
+    if verify is not None:
+        body = msgspec.json.encode({"oid": made.oid, "size": made.size})
+        headers = verify.headers(Accept=LFS_TYPE, **{"Content-Type": LFS_TYPE})
+        remote.open("POST", verify.href, headers, body).close()
+
+
+def is_encrypted(file: Path) -> bool:
+    """Tell whether a file is an encrypted backup; whatever else it is, anybody can look into it."""
+    if is_archive(file):
+        return False
+    try:
+        with backup.open(file):
+            return False
+    except (KeyIncomplete, WrongKey):
+        return True
+    except BackupError:
+        return False
+
+
+def confirm_public(target: Target, file: Path, *, allowed: bool) -> None:
+    """Warn before a backup that is not encrypted is stored in a public repository, and ask whether it is meant."""
+    repository = target.remote.repository
+    print_note(
+        f"warning: {repository} is public and {file.name} is not encrypted: anybody could read every message in it"
+    )
+    if allowed:
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm("Store it there all the same?", err=True):
+        return
+    raise PublicRepository(
+        f"nothing was stored in {repository}; make it private, encrypt the file with "
+        "`holdfast backup convert --to container`, or give --allow-public"
+    )
+
+
+@contextmanager
+def opened_source(file: Path) -> Iterator[BinaryIO]:
+    """Open the file to store."""
+    try:
+        source = file.open("rb")
+    except OSError as error:
+        raise UnreadableBackup(f"{file} cannot be read: {error.strerror}") from error
+    with source:
+        yield source
+
+
+def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    """Yield the `size` bytes of a file in pieces and tell how far it is."""
+    done = 0
+    while done < size:
+        try:
+            piece = source.read(min(CHUNK, size - done))
+        except OSError as error:
+            raise UnreadableBackup(f"{source.name} cannot be read: {error.strerror}") from error
+        if not piece:
+            raise UnreadableBackup(f"{source.name} became shorter while it was sent; try again")
+        yield piece
+        done += len(piece)
+        if progress is not None:
+            progress(done)
+
+
+def fetch(target: Target, stored: Pointer | None, to: Path, *, replace: bool = False) -> None:
+    """Write a file of a repository to the disk, once all of it is known to be right.
+
+    Of a large file the pointer says the size and the hash. Of any other file the answer must say where it ends.
+    """
+    digest = hashlib.sha256()
+    size = 0
+    server = target.remote.server
+    other = f"what {server} sent is not what was stored; nothing was written"
+    with (
+        target.remote.open("GET", target.address("media"), {}) as answer,
+        byte_progress(to.name, answer.length if stored is None else stored.size) as progress,
+        write_whole(to, replace=replace) as out,
+    ):
+        if stored is None and answer.length is None and not answer.chunked:
+            raise MalformedResponse(f"{server} does not say how long the file is; nothing was written")
+        if stored is not None and answer.length not in {None, stored.size}:
+            raise MalformedResponse(other)
+        while piece := answer.read(CHUNK):
+            size += len(piece)
+            if stored is not None and size > stored.size:
+                raise MalformedResponse(other)
+            out.write(piece)
+            digest.update(piece)
+            if progress is not None:
+                progress(size)
+        if stored is not None and (digest.hexdigest(), size) != (stored.oid, stored.size):
+            raise MalformedResponse(other)
+
+
+def commit_pointer(target: Target, facts: RepositoryFacts, made: Pointer, message: str, *, exists: bool) -> Commit:
+    """Make the commit: the pointer to the file, and the line that says files like it are kept so."""
+    remote = target.remote
+    files = [changed(target, target.path, made.format(), exists=exists)]
+    attributes = None if facts.empty else remote.bytes_at(target.address("raw", ATTRIBUTES), LARGEST_ATTRIBUTES)
+    if attributes is not None and len(attributes) > LARGEST_ATTRIBUTES:
+        raise RemoteRefused(f"{ATTRIBUTES} of {remote.repository} is too large to be changed")
+    line = f"{pattern(target.path)} filter=lfs diff=lfs merge=lfs -text"
+    known = (attributes or b"").decode(errors="replace").splitlines()
+    if not any(is_for(target.path, one) for one in known):
+        content = b"\n".join([*(attributes or b"").rstrip(b"\n").splitlines(), line.encode(), b""])
+        files.append(changed(target, ATTRIBUTES, content, exists=attributes is not None))
+    body: dict[str, object] = {"message": message, "files": files}
+    if not facts.empty:
+        body["branch"] = target.branch
+    return remote.json("POST", f"{remote.api}/contents", Committed, body).commit
+
+
+def changed(target: Target, path: str, content: bytes, *, exists: bool) -> dict[str, str]:
+    """Describe the change of one file; one that somebody else has changed meanwhile is not written over."""
+    entry = {"operation": "create", "path": path, "content": base64.b64encode(content).decode()}
+    if exists:
+        facts = target.remote.json("GET", target.address("contents", path), FileFacts)
+        entry |= {"operation": "update", "sha": facts.sha}
+    return entry
+
+
+def pattern(path: str) -> str:
+    """Write a path as a pattern of attributes that nothing else fits."""
+    quoted = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in f"/{path}")
+    if any(sign in quoted for sign in ' "\\\t'):
+        return '"' + quoted.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return quoted
+
+
+def is_for(path: str, line: str) -> bool:
+    """Tell whether a line of attributes is the one for a path, or for all files with its ending."""
+    ending = Path(path).suffix
+    return "filter=lfs" in line and line.startswith((f"{pattern(path)} ", f"*{ending} " if ending else "\0"))
+
+
+def told(target: Target, file: Path, made: Pointer, old: Pointer | None, keys: KeyMaterial | None) -> str:
+    """Say what the snapshot is and what changed since the one before, as far as the keys at hand let one see."""
+    size = human_size(made.size)
+    try:
+        if is_archive(file):
+            with archive.open(file) as opened:
+                chats = opened.chats()
+            held = counted_words(sum(chat.messages for chat in chats), "message")
+            return f"Archive: {held} in {counted_words(len(chats), 'chat')}\n\n{size}.\n"
+        info = backup.info(file, keys)
+    except KeyIncomplete:
+        print_note("note: it is encrypted, so the commit does not say what changed; --key-file lets it")
+        return f"Snapshot {target.path} (encrypted, {size})"
+    except BackupError as error:
+        print_note(f"note: it cannot be read as a backup ({error}), so the commit does not say what changed")
+        return f"Snapshot {target.path} ({size})"
+    counts = info.counts
+    made_at = f"{info.header.made_at:%Y-%m-%d %H:%M} UTC" if info.header.made_at else "an unknown time"
+    now = f"{counted_words(counts['chatItem'], 'message')} in {counted_words(counts['chat'], 'chat')}"
+    facts = f"Made at {made_at}; {now}, {size}."
+    if old is None:
+        return f"First snapshot: {now}\n\n{facts}\n"
+    difference = compared(target, file, old, keys)
+    if difference is None:
+        return f"Snapshot of {made_at}\n\n{facts}\n"
+    return f"{summary_of(difference)}\n\n{facts}\n"
+
+
+def is_archive(file: Path) -> bool:
+    """Tell whether a file is a database, which no backup is."""
+    with file.open("rb") as source:
+        return source.read(len(MAGIC)) == MAGIC
+
+
+def compared(target: Target, file: Path, old: Pointer, keys: KeyMaterial | None) -> Difference | None:
+    """Compare with the snapshot that is there now, which is fetched for it."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-")))
+        try:
+            fetch(target, old, folder / "before")
+            before = stack.enter_context(backup.open(folder / "before", keys))
+            after = stack.enter_context(backup.open(file, keys))
+            return diff(before, after)
+        except (BackupError, RemoteRefused) as error:
+            print_note(f"note: the snapshot before cannot be compared with: {error}")
+            return None
+
+
+def summary_of(found: Difference) -> str:
+    """Say in one line what a person wants to know."""
+    added = sum(chat.added for chat in found.chats)
+    removed = sum(chat.removed for chat in found.chats)
+    edited = sum(chat.changed for chat in found.chats)
+    new = sum(1 for one in found.chats if one.before == 0 and one.added)
+    parts = [
+        counted_words(added, "message") + " added" if added else "",
+        counted_words(edited, "message") + " changed" if edited else "",
+        counted_words(removed, "message") + " gone" if removed else "",
+        counted_words(new, "chat") + " new" if new else "",
+        counted_words(len(found.records), "record") + " changed" if found.records else "",
+    ]
+    said = ", ".join(part for part in parts if part)
+    return f"Snapshot: {said}" if said else "Snapshot: nothing new"
+
+
+def counted_words(count: int, word: str) -> str:
+    """Write a number with its word."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -1,0 +1,311 @@
+"""`holdfast backup validate` and `rules`: what is wrong with a backup, and what the rules are."""
+
+import sys
+from collections import Counter
+from typing import Annotated, Final, Literal
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from holdfast.backup.container import KeyMaterial
+from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, Validation
+from holdfast.backup.rules.repairs import first_repair
+from holdfast.backup.rules.validator import validating
+from holdfast.cli.exit_codes import Exit
+from holdfast.cli.inputs import SourceArgument, given, size_of
+from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
+from holdfast.cli.output import JsonOption, byte_progress, console, print_json
+
+__all__ = ["FindingLine", "RuleLine", "list_rules", "validate_backup"]
+
+# A screenful of findings is read; the rest is better counted.
+SHOWN: Final = 50
+# Of those that may only come of others a few will do.
+CONSEQUENCES_SHOWN: Final = 5
+# Few rules look at more fields than this; those that do look at all dates, or at all ids of group updates.
+FIELDS_SHOWN: Final = 8
+STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
+RANKS: Final = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+
+
+class FindingLine(msgspec.Struct, frozen=True):
+    """One finding as `--json` prints it, one to a line."""
+
+    rule: str
+    severity: str
+    frame: int | None
+    offset: int | None
+    path: str
+    detail: str
+    problem: str
+    advice: str
+    importer: str
+    repair: str | None
+    drop: str | None
+    consequence: bool
+
+
+class RuleLine(msgspec.Struct, frozen=True):
+    """One rule as `holdfast backup rules --json` prints it."""
+
+    id: str
+    strict: str | None
+    lenient: str | None = msgspec.field(name="import")
+    editions: list[str]
+    source: str
+    fields: tuple[str, ...]
+    problem: str
+    advice: str
+    importer: str
+    repair: str | None
+    drop: str | None
+
+
+def finding_line(finding: Finding) -> FindingLine:
+    """Write a finding for programs."""
+    rule = finding.rule
+    return FindingLine(
+        rule.id,
+        finding.severity,
+        finding.frame,
+        finding.offset,
+        finding.path,
+        finding.detail,
+        rule.wrong,
+        rule.advice,
+        rule.importer,
+        first_repair(rule.id, loses=False),
+        first_repair(rule.id, loses=True),
+        finding.consequence,
+    )
+
+
+def rule_line(rule: Rule) -> RuleLine:
+    """Write a rule for programs."""
+    return RuleLine(
+        rule.id,
+        rule.strict,
+        rule.lenient,
+        sorted(rule.editions),
+        rule.source,
+        rule.fields,
+        rule.wrong,
+        rule.advice,
+        rule.importer,
+        first_repair(rule.id, loses=False),
+        first_repair(rule.id, loses=True),
+    )
+
+
+class Report:
+    """Prints findings as they come, and counts all of them."""
+
+    def __init__(self, *, most: int, rules: list[str], severity: Severity, as_json: bool) -> None:
+        self.by_rule: Counter[Rule] = Counter()
+        self._most = most
+        self._rules = rules
+        self._least = RANKS[severity]
+        self._json = as_json
+        self._out = console()
+        self.chosen = 0
+        self._consequences = 0
+        self._hidden = 0
+
+    def add(self, finding: Finding) -> None:
+        """Count a finding and, where it is asked for and not one too many, print it."""
+        if RANKS[finding.severity] < self._least or not (
+            not self._rules or any(is_about(finding.rule.id, name) for name in self._rules)
+        ):
+            return
+        self.by_rule[finding.rule] += 1
+        self.chosen += 1
+        self._consequences += finding.consequence
+        if finding.consequence:
+            one_too_many = self._consequences > min(self._most, CONSEQUENCES_SHOWN)
+        else:
+            one_too_many = self.chosen - self._consequences > self._most
+        if self._most and one_too_many:
+            self._hidden += 1
+            return
+        if self._json:
+            sys.stdout.write(msgspec.json.encode(finding_line(finding)).decode() + "\n")
+        else:
+            self._out.print(as_text(finding))
+
+    def close(self, name: str, validation: Validation) -> None:
+        """Print what was found of each rule, and the one line that answers the question."""
+        if self._json:
+            return
+        if self._hidden:
+            self._out.print(f"... and {self._hidden:,} more; --max 0 lists them all")
+        if self.chosen:
+            self._out.print()
+            self._out.print(grouped(self.by_rule, validation))
+        self._out.print(verdict(name, validation))
+
+
+def as_text(finding: Finding) -> Text:
+    """Write a finding for people: where, what, and by which rule."""
+    place = (
+        "whole backup" if finding.frame is None else "header" if finding.frame == 0 else f"frame {finding.frame}"
+    )
+    rule = finding.rule
+    detail = f" ({finding.detail})" if finding.detail else ""
+    return Text.assemble(
+        (finding.severity, STYLES[finding.severity]),
+        f" {place}",
+        f" {finding.path}" if finding.path else "",
+        f": {rule.wrong.removesuffix('.')}{detail}.",
+        " It may be among what could not be read." if finding.consequence else "",
+        (f" [{rule.id}]", "dim"),
+    )
+
+
+def grouped(by_rule: Counter[Rule], validation: Validation) -> Text:
+    """List the broken rules, how often each is, what to do and what comes of it."""
+    lines = Text()
+    for rule, count in by_rule.most_common():
+        severity = rule.severity(validation.profile) or Severity.NOTE
+        lines.append(f"{count:,} x ")
+        lines.append(rule.id, STYLES[severity])
+        lines.append(f": {rule.advice} {rule.importer}\n")
+    return lines
+
+
+def verdict(name: str, validation: Validation) -> Text:
+    """Answer in one line whether the backup is good."""
+    counts = validation.counts
+    named = [
+        f"{counts[severity]:,} {severity}{'' if counts[severity] == 1 else 's'}"
+        for severity in Severity
+        if counts[severity]
+    ]
+    if not validation.readable:
+        rest = f": {', '.join(named)}, and nothing in it can be read ({validation.profile})"
+        return Text.assemble(f"{name} is ", ("not valid", "bold red"), rest)
+    held = {Edition.SPEC: "the specification", Edition.CURRENT: "today's format", None: "the format"}
+    answer = ("valid", "bold green") if validation.valid else ("not valid", "bold red")
+    found = ", ".join(named) or "no findings"
+    if validation.consequences:
+        found += f" ({validation.consequences:,} of them maybe only because of what could not be read)"
+    rest = f": {found} in {validation.frames:,} frames, held to {held[validation.edition]} ({validation.profile})"
+    return Text.assemble(f"{name} is ", answer, rest)
+
+
+def validate_backup(
+    file: SourceArgument,
+    *,
+    profile: Annotated[
+        Literal["strict", "import"],
+        typer.Option("--profile", help="Ask all an exporter should keep to, or only what an importer trips over."),
+    ] = "strict",
+    edition: Annotated[
+        Literal["auto", "spec", "current"],
+        typer.Option("--edition", help="The year of the format; auto tells it by what the backup holds."),
+    ] = "auto",
+    purpose: Annotated[
+        Literal["remote", "transfer", "takeout"],
+        typer.Option("--purpose", help="What the backup is for, which it does not say itself."),
+    ] = "remote",
+    most: Annotated[
+        int, typer.Option("--max", min=0, help="List this many findings and count the rest; 0 lists all.")
+    ] = SHOWN,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option("--rule", help="Only findings of this rule, or of all whose id begins so; may be repeated."),
+    ] = None,
+    severity: Annotated[
+        Literal["error", "warning", "note"],
+        typer.Option("--severity", help="Only findings as bad as this, or worse."),
+    ] = "note",
+    media: Annotated[
+        bool,
+        typer.Option(
+            "--media",
+            help="Decrypt every attachment file instead of only looking for it, and find those nothing refers to.",
+        ),
+    ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", min=1, help="How many threads check messages; by default up to four."),
+    ] = None,
+    key_file: KeyFileOption = None,
+    key: KeyOption = None,
+    account_id: AccountOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say everything that is wrong with a backup: where, by which rule, and what an importer will do about it."""
+    unknown = [name for name in rule or [] if not any(is_about(known.id, name) for known in RULES)]
+    if unknown:
+        raise typer.BadParameter(f"there is no rule {unknown[0]}; see holdfast backup rules", param_hint="--rule")
+    # As JSON all findings are printed: programs do their own counting.
+    report = Report(
+        most=0 if json and most == SHOWN else most, rules=rule or [], severity=Severity(severity), as_json=json
+    )
+
+    def work(keys: KeyMaterial | None) -> Validation:
+        with (
+            byte_progress(file.name, size_of(file)) as progress,
+            validating(
+                given(file),
+                keys,
+                profile=profile,
+                edition=edition,
+                purpose=purpose,
+                media=media,
+                threads=threads,
+                progress=progress,
+            ) as validation,
+        ):
+            for finding in validation:
+                report.add(finding)
+            return validation
+
+    validation = with_keys(work, key=key, key_file=key_file, account_id=account_id)
+    report.close(file.name if str(file) != "-" else "the input", validation)
+    if not validation.valid:
+        raise typer.Exit(Exit.NO)
+
+
+def is_about(rule: str, name: str) -> bool:
+    """Tell whether a name means a rule: its id, or how its id begins."""
+    return rule == name or rule.startswith(f"{name}.")
+
+
+def list_rules(
+    name: Annotated[str | None, typer.Argument(help="Only this rule, or those whose id begins so.")] = None,
+    *,
+    json: JsonOption = False,
+) -> None:
+    """List the rules: how bad it is to break each, where it comes from, what it says."""
+    chosen = [rule for rule in RULES if name is None or is_about(rule.id, name)]
+    if not chosen:
+        raise typer.BadParameter(f"there is no rule {name}", param_hint="NAME")
+    if json:
+        print_json([rule_line(rule) for rule in chosen])
+        return
+    out = console()
+    for rule in chosen:
+        show_rule(out, rule)
+
+
+def show_rule(out: Console, rule: Rule) -> None:
+    """Write a rule for people."""
+    marks = [
+        f"{profile} {severity or 'off'}"
+        for profile, severity in (("strict", rule.strict), ("import", rule.lenient))
+    ]
+    if len(rule.editions) == 1:
+        marks.append(f"only {next(iter(rule.editions))}")
+    out.print(Text.assemble((rule.id, "bold"), f"  {', '.join(marks)}  ({rule.source})"))
+    out.print(Text(f"    {rule.wrong} {rule.advice} {rule.importer}"))
+    if rule.fields:
+        out.print(Text(f"    {some(rule.fields)}", style="dim"))
+
+
+def some(fields: tuple[str, ...]) -> str:
+    """Name fields, as many as are read."""
+    more = f" and {len(fields) - FIELDS_SHOWN} more" if len(fields) > FIELDS_SHOWN else ""
+    return f"{', '.join(fields[:FIELDS_SHOWN])}{more}"

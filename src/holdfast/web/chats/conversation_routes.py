@@ -1,0 +1,76 @@
+"""Finds the page for an address inside a conversation; what goes wrong in an archive becomes a page too."""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from holdfast.backup.errors import BackupError, NotInArchive
+from holdfast.web.chats.about import show_about, show_findings, show_frame
+from holdfast.web.chats.chat_list import show_list
+from holdfast.web.chats.chat_page import go_to_message, show_chat, show_months
+from holdfast.web.chats.media import show_file
+from holdfast.web.chats.message_page import show_message
+from holdfast.web.chats.open_archive import PATIENCE_S, Room
+from holdfast.web.chats.people_page import show_people
+from holdfast.web.chats.search_page import show_search
+from holdfast.web.chats.statistics_page import show_figures
+from holdfast.web.chats.view import Answer, NotHere, Shown, View
+
+__all__ = ["answer"]
+
+PLAIN: Final[Mapping[str, Callable[[View], Answer]]] = {
+    "": show_list,
+    "search": show_search,
+    "people": show_people,
+    "statistics": show_figures,
+    "about": show_about,
+    "findings": show_findings,
+}
+NAMED: Final[Mapping[tuple[str, str], Callable[[View, str], Answer]]] = {
+    ("chat", ""): show_chat,
+    ("chat", "dates"): show_months,
+    ("to", ""): go_to_message,
+    ("message", ""): show_message,
+    ("media", ""): show_file,
+    ("frame", ""): show_frame,
+}
+
+
+def answer(room: Room, base: str, inner: str, query: Mapping[str, str]) -> Answer:
+    """Answer one request; `inner` is the address inside the conversation. NotHere is raised where nothing is."""
+    try:
+        with room.reading() as archive:
+            return find(View(room, archive, base, query), inner)
+    except NotInArchive:
+        raise NotHere from None
+    except sqlite3.Error as error:
+        # SQLite's own words may quote what an archive holds.
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return trouble(
+                f"What was asked took longer than {PATIENCE_S:.0f} seconds and was ended. Ask for less."
+            )
+        return trouble("The archive is damaged.")
+    except BackupError as error:
+        told = str(error).replace(room.place, room.name) if room.place else str(error)
+        return trouble(f"{told[:1].upper()}{told[1:]}.")
+
+
+def trouble(problem: str) -> Shown:
+    """Say why an archive cannot be shown."""
+    return Shown("chats/trouble.html", "This archive cannot be read", {"problem": problem}, 503)
+
+
+def find(view: View, inner: str) -> Answer:
+    """Choose the page."""
+    parts = inner.strip("/").split("/")
+    if len(parts) == 1:
+        plain = PLAIN.get(parts[0])
+        if plain is None:
+            raise NotHere
+        return plain(view)
+    if len(parts) > 3:
+        raise NotHere
+    named = NAMED.get((parts[0], "".join(parts[2:])))
+    if named is None:
+        raise NotHere
+    return named(view, parts[1])

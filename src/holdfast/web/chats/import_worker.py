@@ -1,0 +1,266 @@
+"""A process of its own that brings one backup into an archive, so that nobody's request waits for it.
+
+What to do comes on standard input, keys included: nobody else on the machine can read it there. When that closes
+early, whoever asked is gone, and so is this process. It runs at low priority, and the system ends it when it takes
+more memory, time or disk than it was given: the file may have been made to take as much as possible.
+"""
+
+import errno
+import os
+import resource
+import sqlite3
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from holdfast import backup
+from holdfast.backup import archive
+from holdfast.backup.archive import Archive, opening
+from holdfast.backup.errors import ArchiveError, BackupError, KeyIncomplete, KeyRefused, WrongKey
+from holdfast.web.chats.encryption import seal
+from holdfast.web.chats.statistics_page import keep_statistics
+from holdfast.web.chats.validation_results import keep_findings
+
+__all__ = [
+    "PROBLEM",
+    "PROGRESS",
+    "READY",
+    "SEALED",
+    "ImportLimits",
+    "Problem",
+    "Progress",
+    "Task",
+    "bring",
+    "main",
+    "put",
+]
+
+NO_ROOM: Final = "There is no room for it, or the disk has a fault."
+# The names of files in the folder of a conversation.
+READY: Final = "chats.db"
+SEALED: Final = "sealed"
+PROGRESS: Final = "progress"
+PROBLEM: Final = "problem"
+NEW: Final = "new.db"
+EVERY_S: Final = 0.3
+# How much lower than usual its priority is.
+NICENESS: Final = 15
+PAGE: Final = 4096
+# An archive that becomes too large is noticed by SQLite, which can say so, before the system does.
+FILE_SLACK: Final = 16 << 20
+# What is sealed is held in memory twice while it is written, beside what reading takes.
+SEALED_SHARE: Final = 4
+
+
+class ImportLimits(msgspec.Struct, frozen=True):
+    """What one import may take: bytes of memory, seconds, and bytes on the disk."""
+
+    memory: int
+    seconds: int
+    output: int
+
+    @property
+    def sealed(self) -> int:
+        """How many bytes a conversation may have that is only kept in memory."""
+        return min(self.output, self.memory // SEALED_SHARE)
+
+    @property
+    def too_large(self) -> str:
+        """What to say of a backup that becomes more than is allowed."""
+        return "It is too large to be shown here; `holdfast archive import` has no such limit."
+
+    @property
+    def too_long(self) -> str:
+        """What to say of a backup that takes too long."""
+        return (
+            f"Reading it took longer than {self.seconds:,} seconds and was ended; "
+            "`holdfast archive import` has no such limit."
+        )
+
+    @property
+    def too_much_memory(self) -> str:
+        """What to say of a backup that takes too much memory."""
+        return (
+            f"Reading it took more than {self.memory >> 20:,} MB of memory and was ended; "
+            "`holdfast archive import` has no such limit."
+        )
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What to bring where; `key` seals it, `keys` open the backup, `name` is what people call it."""
+
+    source: str
+    target: str
+    name: str
+    limits: ImportLimits
+    keys: str = ""
+    key: bytes = b""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far it is."""
+
+    done: int = 0
+    total: int = 0
+    messages: int = 0
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why it did not work; `key` when another key might help."""
+
+    text: str
+    key: bool = False
+
+
+def put(path: Path, value: msgspec.Struct) -> None:
+    """Write a small file so that readers see the old one or the new one, and nobody else's account sees either."""
+    beside = path.with_name(f"{path.name}.part")
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(msgspec.json.encode(value))
+    beside.rename(path)
+
+
+def bring(task: Task) -> None:
+    """Do it; what goes wrong is written down in the folder, and raised."""
+    folder = Path(task.target)
+    try:
+        if task.key:
+            take_sealed(task, folder)
+        else:
+            take_plain(task, folder)
+    except (KeyIncomplete, KeyRefused, WrongKey) as error:
+        put(folder / PROBLEM, Problem(told(task, error), key=True))
+        raise
+    except BackupError as error:
+        put(folder / PROBLEM, Problem(exceeded(task.limits, error.__cause__) or told(task, error)))
+        raise
+    except (MemoryError, OSError, sqlite3.Error) as error:
+        put(
+            folder / PROBLEM,
+            Problem(exceeded(task.limits, error) or "There is no room for it, or the disk has a fault."),
+        )
+        raise ArchiveError(f"{task.name} could not be brought in") from error
+    finally:
+        for rest in folder.glob(f"{NEW}*"):
+            rest.unlink(missing_ok=True)
+
+
+def exceeded(limits: ImportLimits, error: BaseException | None) -> str:
+    """Say which limit was reached, if that is what went wrong."""
+    code = error.sqlite_errorcode if isinstance(error, sqlite3.Error) else None
+    if isinstance(error, MemoryError) or code == sqlite3.SQLITE_NOMEM:
+        return limits.too_much_memory
+    if code == sqlite3.SQLITE_FULL or (isinstance(error, OSError) and error.errno == errno.EFBIG):
+        return limits.too_large
+    return ""
+
+
+def told(task: Task, error: Exception) -> str:
+    """Say what is wrong without saying where things lie on this machine."""
+    text = str(error).replace(task.source, task.name).replace(task.target, task.name)
+    return f"{text[:1].upper()}{text[1:400]}."
+
+
+def reporter(folder: Path) -> Callable[[int, int, int], None]:
+    """Write down now and then how far it is."""
+    last = 0.0
+
+    def tell(done: int, total: int, messages: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= EVERY_S:
+            last = now
+            put(folder / PROGRESS, Progress(done, total, messages))
+
+    return tell
+
+
+def take_plain(task: Task, folder: Path) -> None:
+    """Import a backup into an archive in a file, with its attachments where it has some."""
+    new = folder / NEW
+    new.unlink(missing_ok=True)
+    with backup.open(task.source) as found, archive.open(new, create=True) as made:
+        made.connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.output // PAGE)}")
+        made.add(found, progress=reporter(folder))
+        made.connection.execute("UPDATE snapshot SET source = ?", (task.name,))
+        if found.media is not None:
+            copy_files(task, made, Archive(folder / READY, made.connection), found)
+        keep_findings(made.connection, found)
+        keep_statistics(made)
+    new.rename(folder / READY)
+
+
+def copy_files(task: Task, made: Archive, target: Archive, found: backup.Backup) -> None:
+    """Copy the attachments, no more of them than there is room for."""
+    room = task.limits.output - made.path.stat().st_size
+    for copied in target.copy_media(found):
+        room -= copied.size if copied.new else 0
+        if room < 0:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+
+def take_sealed(task: Task, folder: Path) -> None:
+    """Import an encrypted backup into memory, and keep that sealed: on the disk nothing lies in the clear."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.sealed // PAGE)}")
+    opening.prepare(connection, 0, empty=True)
+    made = Archive(folder / READY, connection)
+    keys = backup.read_keys(task.keys)
+    with backup.open(task.source, keys) as found:
+        made.add(found, progress=reporter(folder))
+        connection.execute("UPDATE snapshot SET source = ?", (task.name,))
+        keep_findings(connection, found)
+        keep_statistics(made)
+    seal(connection, folder / SEALED, task.key)
+    connection.close()
+
+
+def confine(limits: ImportLimits) -> None:
+    """Take a low priority, and have the system hold this process to its limits, for good."""
+    os.umask(0o077)
+    os.nice(NICENESS)
+    # What was decrypted must not end in a core file.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.output + FILE_SLACK, limits.output + FILE_SLACK))
+    # Where memory runs out all the same, this goes before what answers requests.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def main() -> int:
+    """Do what standard input says."""
+    task = msgspec.json.decode(sys.stdin.buffer.readline(), type=Task)
+    confine(task.limits)
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        bring(task)
+    except BackupError:
+        return 1
+    except Exception as error:  # noqa: BLE001  # what an unexpected error says may quote messages
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        sys.stderr.write(f"import failed: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}\n")
+        return 2
+    return 0
+
+
+def watch() -> None:
+    """End when whoever asked is gone."""
+    # Not through the buffered file, whose lock would be held when the interpreter ends.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""The pages of one archive for one person on their own machine, behind an address that works once."""
+
+import hmac
+import secrets
+import sqlite3
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import Request, cookie_parser
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast.backup.errors import BackupError
+from holdfast.hosting.api.file_serving import disposition
+from holdfast.secret import Secret
+from holdfast.web import stylesheet
+from holdfast.web.chats import media
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.statistics_page import counted
+from holdfast.web.chats.view import Elsewhere, Kept, NotHere, Shown
+from holdfast.web.pages import PAGES
+from holdfast.web.security_headers import Guard
+
+__all__ = ["build"]
+
+OPENING: Final = "/open/"
+LAYOUT: Final = "chats/alone.html"
+NOT_YOURS: Final = Shown(
+    "chats/trouble.html",
+    "This address was used already",
+    {"problem": "An address that was printed works once, in one browser. Start the command again for a new one."},
+    403,
+)
+
+
+class Door:
+    """Lets in one browser: the first that brings the token, which is worth nothing afterwards.
+
+    A site elsewhere can make a browser ask for pages of this machine under a name of its own; only our own names
+    are answered.
+    """
+
+    def __init__(self, app: ASGIApp, token: Secret, hosts: frozenset[str], cookie: str) -> None:
+        self.app = app
+        self._token: Secret | None = token
+        self._hosts = hosts
+        self._cookie = cookie
+        self._pass: str | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        response = self._refusal(scope)
+        if response is None:
+            await self.app(scope, receive, send)
+        else:
+            await response(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if headers.get("host", "").lower() not in self._hosts:
+            return PlainTextResponse("This service answers only to the address it printed.\n", 421)
+        if scope["method"] not in {"GET", "HEAD"}:
+            return PlainTextResponse("There is nothing to send here.\n", 405, {"Allow": "GET, HEAD"})
+        path: str = scope["path"]
+        given = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+        known = self._pass is not None and hmac.compare_digest(given.encode(), self._pass.encode())
+        if path.startswith(OPENING):
+            if known:
+                return RedirectResponse("/", 303)
+            return self._open(path.removeprefix(OPENING), scope["method"], headers)
+        if known or path.startswith("/static/"):
+            return None
+        return page_of("Holdfast", NOT_YOURS)
+
+    def _open(self, given: str, method: str, headers: Headers) -> Response:
+        token = self._token
+        if token is None or not hmac.compare_digest(given.encode(), token.reveal().encode()):
+            return page_of("Holdfast", NOT_YOURS)
+        # Whoever only looks ahead must not take the one turn there is.
+        if method == "HEAD" or "prefetch" in headers.get("sec-purpose", ""):
+            return PlainTextResponse("", 204)
+        self._token = None
+        self._pass = secrets.token_urlsafe(32)
+        response = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"})
+        response.set_cookie(self._cookie, self._pass, httponly=True, samesite="strict")
+        return response
+
+
+def page_of(name: str, shown: Shown) -> Response:
+    """Make a page."""
+    values: Mapping[str, object] = {
+        "layout": LAYOUT,
+        "top": "h1",
+        "base": "",
+        "room_name": name,
+        "sealed": False,
+        **shown.values,
+    }
+    made = PAGES.render(shown.template, user=None, title=shown.title, status=shown.status, **values)
+    made.headers["Cache-Control"] = "no-store"
+    return made
+
+
+def file_response(kept: Kept) -> Response:
+    """Serve a file, or the parts of it that are asked for."""
+    return FileResponse(
+        kept.path,
+        media_type=kept.media_type,
+        headers={
+            "Content-Disposition": disposition(kept.name, "inline" if kept.inline else "attachment"),
+            "Content-Security-Policy": media.POLICY,
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+def warm(room: Room) -> None:
+    """Count what the archive holds; what is wrong with it is said to whoever looks."""
+    with suppress(BackupError, sqlite3.Error), room.reading() as opened:
+        counted(room, opened)
+
+
+def build(archive: Path, token: Secret, port: int) -> ASGIApp:
+    """Build the application that shows one archive on a port of this machine."""
+    room: Room = room_of_file(archive, archive.name)
+
+    async def show(request: Request) -> Response:
+        def look() -> Response:
+            try:
+                found = answer(room, "", request.url.path, request.query_params)
+            except NotHere:
+                return page_of(room.name, Shown("chats/missing.html", "Not found", status=404))
+            if isinstance(found, Elsewhere):
+                return RedirectResponse(found.address, 303)
+            return file_response(found) if isinstance(found, Kept) else page_of(room.name, found)
+
+        return await to_thread.run_sync(look)
+
+    # Counting a long history takes seconds: it is begun before anybody asks.
+    threading.Thread(target=warm, args=(room,), daemon=True).start()
+    static = Path(str(resources.files("holdfast.web") / "static"))
+    hosts = frozenset(f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
+    return Starlette(
+        routes=[
+            Route(stylesheet.ADDRESS, stylesheet.show, methods=["GET"]),
+            Mount("/static", StaticFiles(directory=static)),
+            Route("/{path:path}", show, methods=["GET"]),
+        ],
+        middleware=[
+            Middleware(Guard),
+            # Cookies do not tell ports apart, so the name does.
+            Middleware(Door, token=token, hosts=hosts, cookie=f"holdfast_archive_{port}"),
+        ],
+    )

@@ -1,0 +1,185 @@
+"""Statistics with plots, drawn on the server; every plot has its figures as text too."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from markupsafe import Markup
+
+from holdfast.backup.archive import Archive, Statistics
+from holdfast.web.chats.open_archive import Room
+from holdfast.web.chats.view import Shown, View, cut, when
+
+__all__ = ["counted", "hour_plot", "keep_statistics", "month_plot", "show_figures"]
+
+DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+WIDTH: Final = 900
+HEIGHT: Final = 150
+LISTED: Final = 15
+# Beyond this, bars are years.
+MOST_MONTHS: Final = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something counted, and how long its bar is, in percent of the longest."""
+
+    name: str
+    address: str
+    count: int
+    share: float
+    more: str
+
+
+def show_figures(view: View) -> Shown:
+    """Show what an archive, or one chat, holds."""
+    wanted = view.query.get("chat", "")
+    chat = view.chat(wanted) if wanted else None
+    number = None if chat is None else chat.id
+    found = counted(view.room, view.archive, number)
+    return Shown(
+        "chats/statistics.html",
+        f"Statistics of {chat.name}" if chat else "Statistics",
+        {
+            "chat": chat,
+            "found": found,
+            "first": when(found.first_ms),
+            "last": when(found.last_ms),
+            "days": days_between(found),
+            "months": by_time(found),
+            "month_plot": month_plot(by_time(found)),
+            "hour_plot": hour_plot(found),
+            "busiest": busiest(found),
+            "chats": bars(view, found, "chat"),
+            "people": bars(view, found, "person"),
+            "replies": [(cut(one.name), one.answers, spoken(one.median_s)) for one in found.replies[:LISTED]],
+        },
+    )
+
+
+def counted(room: Room, archive: Archive, chat: int | None = None) -> Statistics:
+    """Count what there is; of a million messages that takes seconds, so it is done once."""
+    return room.kept(("statistics", chat), lambda: read_statistics(archive, chat) or archive.statistics(chat))
+
+
+def keep_statistics(archive: Archive) -> None:
+    """Count everything now and keep it in an archive of ours, so that nobody waits for it later."""
+    packed = msgspec.json.encode(archive.statistics())
+    archive.connection.execute("CREATE TABLE page_statistics (json BLOB)")
+    archive.connection.execute("INSERT INTO page_statistics VALUES (?)", (packed,))
+
+
+def read_statistics(archive: Archive, chat: int | None) -> Statistics | None:
+    """Read what was counted when a backup was brought in."""
+    known = archive.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_statistics'").fetchone()
+    if known is None or chat is not None:
+        return None
+    ((packed,),) = archive.connection.execute("SELECT json FROM page_statistics").fetchall()
+    return msgspec.json.decode(packed, type=Statistics)
+
+
+def days_between(found: Statistics) -> int:
+    """Return how many days lie between the first message and the last."""
+    return max(1, ((found.last_ms or 0) - (found.first_ms or 0)) // 86_400_000 + 1)
+
+
+def by_time(found: Statistics) -> list[tuple[str, int]]:
+    """Count by month without gaps, or by year where the months would be too many."""
+    if not found.months:
+        return []
+    by_month = dict(found.months)
+    first, last = (tuple(map(int, name.split("-"))) for name in (found.months[0][0], found.months[-1][0]))
+    length = (last[0] - first[0]) * 12 + last[1] - first[1] + 1
+    if length > MOST_MONTHS:
+        years: dict[str, int] = {}
+        for name, count in found.months:
+            years[name[:4]] = years.get(name[:4], 0) + count
+        return sorted(years.items())[-MOST_MONTHS:]
+    names = [f"{first[0] + (first[1] - 1 + n) // 12:04d}-{(first[1] - 1 + n) % 12 + 1:02d}" for n in range(length)]
+    return [(name, by_month.get(name, 0)) for name in names]
+
+
+def month_plot(counts: list[tuple[str, int]]) -> Markup:
+    """Draw a bar for each month."""
+    most = max((count for _, count in counts), default=0) or 1
+    step = WIDTH / max(1, len(counts))
+    parts = []
+    for number, (name, count) in enumerate(counts):
+        height = HEIGHT * count / most
+        x, width = number * step, min(max(0.5, step * 0.82), 48)
+        parts.append(
+            Markup(
+                '<rect class="bar" x="{}" y="{}" width="{}" height="{}" rx="1"><title>{}: {}</title></rect>'
+            ).format(f"{x:.1f}", f"{HEIGHT - height:.1f}", f"{width:.1f}", f"{height:.1f}", name, f"{count:,}")
+        )
+    marks = []
+    for number, (name, _) in enumerate(counts):
+        if name.endswith("-01") or (number == 0 and len(counts) < 12) or len(name) == 4:
+            marks.append(
+                Markup('<text x="{}" y="{}">{}</text>').format(f"{number * step:.1f}", HEIGHT + 16, name[:4])
+            )
+    step_of = max(1, len(marks) // 14 + 1)
+    return Markup(
+        '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="Messages by month; the figures are below">'
+        "{}{}</svg>"
+    ).format(WIDTH, HEIGHT + 22, Markup("").join(parts), Markup("").join(marks[::step_of]))
+
+
+def hour_plot(found: Statistics) -> Markup:
+    """Draw a square for each hour of the week."""
+    most = max((count for day in found.hours for count in day), default=0) or 1
+    parts = []
+    for row, (name, day) in enumerate(zip(DAYS, found.hours, strict=True)):
+        y = row * 24
+        parts.append(Markup('<text x="0" y="{}">{}</text>').format(y + 15, name))
+        for hour, count in enumerate(day):
+            x = 44 + hour * 35.5
+            parts.append(
+                Markup(
+                    '<rect class="cell" x="{x}" y="{y}" width="33" height="21" rx="3"/>'
+                    '<rect class="bar" x="{x}" y="{y}" width="33" height="21" rx="3" fill-opacity="{share}">'
+                    "<title>{name} {hour}:00: {count}</title></rect>"
+                ).format(x=x, y=y, share=f"{count / most:.2f}", name=name, hour=hour, count=f"{count:,}")
+            )
+    parts += [
+        Markup('<text x="{}" y="{}">{}:00</text>').format(44 + hour * 35.5, 7 * 24 + 14, hour)
+        for hour in range(0, 24, 6)
+    ]
+    return Markup(
+        '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="Messages by weekday and hour, in UTC; '
+        'the busiest hours are below">{}</svg>'
+    ).format(WIDTH, 7 * 24 + 20, Markup("").join(parts))
+
+
+def busiest(found: Statistics) -> list[tuple[str, int]]:
+    """Name the hours of the week with most messages."""
+    hours = [
+        (count, f"{DAYS[row]} {hour}:00 to {hour + 1}:00")
+        for row, day in enumerate(found.hours)
+        for hour, count in enumerate(day)
+        if count
+    ]
+    return [(name, count) for count, name in sorted(hours, key=lambda one: -one[0])[:5]]
+
+
+def bars(view: View, found: Statistics, of: str) -> list[Bar]:
+    """Prepare the list of chats or people with most messages."""
+    listing = found.chats if of == "chat" else found.people
+    most = max((one.messages for one in listing), default=0) or 1
+    listed: list[Bar] = []
+    for one in listing[:LISTED]:
+        if of == "chat":
+            address = view.address("statistics", chat=one.id) if one.id in view.chats() else ""
+        else:
+            address = view.address("search", **{"from": one.id})
+        listed.append(Bar(cut(one.name), address, one.messages, 100 * one.messages / most, f"{one.words:,} words"))
+    return listed
+
+
+def spoken(seconds: int) -> str:
+    """Say a duration in the unit people would."""
+    if seconds < 90:
+        return f"{seconds} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"

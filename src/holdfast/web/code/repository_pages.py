@@ -1,0 +1,170 @@
+"""A repository's first page, and the pages of its directories and files."""
+
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from holdfast.hosting.access import Unit
+from holdfast.hosting.api.opening import git_of
+from holdfast.hosting.git import history, last_commits, refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.encoding import raw
+from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.web.chats.repository_files import offered_conversation
+from holdfast.web.code.commit_rows import lines_of
+from holdfast.web.code.directory import directory
+from holdfast.web.code.file_page import FileShown, file_shown
+from holdfast.web.code.location import READING, Spot, spot_at
+from holdfast.web.code.switcher import switcher
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import CODE, root_path, show_in
+from holdfast.web.security_headers import POLICY
+
+__all__ = ["page_source", "show_repository"]
+
+# A PDF is shown by the browser's own reader, which no page of ours can be reached from.
+WITH_FRAME: Final = f"{POLICY['Content-Security-Policy']}; frame-src 'self'"
+
+
+class SourceQuery(msgspec.Struct, frozen=True):
+    """Which part of it is wanted, and how."""
+
+    page: str = ""
+    view: str = ""
+    line: str = ""
+
+
+def number(text: str) -> int:
+    """Read a number somebody typed; what is none is 1."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+@endpoint("GET /{owner}/{repo}", scope="repository", guards=(in_repository,), slow=True)
+def show_repository(call: Call, place: Place, query: SourceQuery) -> Raw:
+    """Show the default branch, or how to begin; whoever may see the issues only is led there."""
+    root = root_path(place)
+    if not place.access.may_read(Unit.CODE):
+        if place.access.may_read(Unit.ISSUES):
+            return go(f"{root}/issues")
+        raise Refusal(404)
+    repo = git_of(call, place)
+    name = place.repository.default_branch
+    found = refs.branch(repo, name)
+    if found is None:
+        return empty_page(call, place, [ref.name for ref in refs.branches(repo, limit=20)[0]])
+    return directory_page(call, place, Spot(root, repo, "branch", name, found.id), query, is_first=True)
+
+
+@endpoint("GET /{owner}/{repo}/src/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
+def page_source(call: Call, place: Place, kind: str, filepath: str, query: SourceQuery) -> Raw:  # noqa: ARG001
+    """Show a file or a directory."""
+    spot = spot_at(call, place, kind)
+    entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
+    if not isinstance(entry, Entry) or entry.type == "submodule":
+        return missing_page(call, place, spot)
+    if entry.type == "dir":
+        return directory_page(call, place, spot, query)
+    return file_page(call, place, spot, entry, query)
+
+
+def empty_page(call: Call, place: Place, branches: list[str]) -> Raw:
+    """Show how to put the first commit into a repository."""
+    repository = place.repository
+    return show_in(
+        call,
+        place,
+        "code/empty.html",
+        tab=CODE,
+        title=repository.full_name,
+        address=clone_address(call, place),
+        branch=repository.default_branch,
+        branches=branches,
+        may_write=may_change(place),
+    )
+
+
+def clone_address(call: Call, place: Place) -> str:
+    """Return the address git clones from."""
+    return f"{call.root}/{quote(place.repository.full_name)}.git"
+
+
+def may_change(place: Place) -> bool:
+    """Tell whether whoever looks may change files in the browser."""
+    repository = place.repository
+    return place.access.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
+
+
+def missing_page(call: Call, place: Place, spot: Spot) -> Raw:
+    """Say that a branch, tag or commit has nothing at a path."""
+    return show_in(
+        call,
+        place,
+        "code/missing.html",
+        tab=CODE,
+        title="Nothing here",
+        status=404,
+        spot=spot,
+        switch=switcher(spot, place.repository.default_branch),
+    )
+
+
+def directory_page(call: Call, place: Place, spot: Spot, query: SourceQuery, *, is_first: bool = False) -> Raw:
+    """Show a directory."""
+    tree = read_commit(spot.repo, spot.commit).tree
+    if spot.path:
+        found = trees.find(spot.repo, tree, spot.path)
+        tree = found.id if isinstance(found, Entry) else tree
+    seen = directory(call, spot, tree, number(query.page))
+    repository = place.repository
+    return show_in(
+        call,
+        place,
+        "code/directory.html",
+        tab=CODE,
+        title=f"{repository.full_name}: {spot.title}" if spot.path else repository.full_name,
+        spot=spot,
+        crumbs=spot.crumbs(),
+        seen=seen,
+        above=spot.address("src", spot.path.rpartition(b"/")[0]) if spot.path else "",
+        switch=switcher(spot, repository.default_branch),
+        commit_count=history.count(spot.repo, history.span(spot.repo, spot.commit)),
+        address=clone_address(call, place),
+        may_write=may_change(place) and spot.kind == "branch",
+        is_first=is_first,
+    )
+
+
+def file_page(call: Call, place: Place, spot: Spot, entry: Entry, query: SourceQuery) -> Raw:
+    """Show a file."""
+    seen = file_shown(call, place, spot, entry, source=query.view == "source", first=number(query.line))
+    last = last_commits.of_path(spot.repo, spot.commit, spot.path)
+    made = show_in(
+        call,
+        place,
+        "code/file.html",
+        tab=CODE,
+        title=f"{spot.title} · {place.repository.full_name}",
+        spot=spot,
+        crumbs=spot.crumbs(),
+        entry=entry,
+        seen=seen,
+        last=None if last is None else lines_of(call, [last])[0],
+        switch=switcher(spot, place.repository.default_branch),
+        bytes_at=spot.address("media" if seen.is_stored_apart else "raw"),
+        may_write=may_change(place) and spot.kind == "branch",
+        may_edit=is_editable(spot, seen),
+        conversation=offered_conversation(call, place, spot, entry),
+    )
+    if seen.way == "pdf":
+        made.headers["Content-Security-Policy"] = WITH_FRAME
+    return made
+
+
+def is_editable(spot: Spot, seen: FileShown) -> bool:
+    """Tell whether a file can be changed in a form: it is text, and its name can be sent back."""
+    return seen.is_text and seen.way != "large" and raw(spot.title) == spot.path

@@ -1,0 +1,153 @@
+"""The drawing of a dependency graph: boxes in columns, lines from what blocks to what is blocked."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, DependencyNode
+from holdfast.web.issues.graph_layout import Layout, lay_out
+
+__all__ = ["Box", "Drawing", "draw", "shortened"]
+
+WIDTH: Final = 230
+HEIGHT: Final = 52
+ACROSS: Final = 70
+BETWEEN: Final = 16
+MARGIN: Final = 12
+# So much of a box is left for words, beside the sign of the state.
+FOR_WORDS: Final = 186
+MOST_NODES: Final = 120
+MOST_LINES: Final = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An issue in the drawing: where it stands, and what is written in it."""
+
+    node: DependencyNode
+    x: int
+    y: int
+    title: str
+    """As much of the title as there is room for."""
+    name: str
+    state: str
+    """The word for its state, which says the same as its colour and its sign."""
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything the page draws, in units that are pixels at its usual size."""
+
+    width: int
+    height: int
+    boxes: list[Box]
+    lines: str
+    """The lines, as one path; those at the issue itself are in a path of their own."""
+    own_lines: str
+    heads: str
+    own_heads: str
+    left_out: int
+    """How many issues are not drawn."""
+    lines_left_out: int
+
+
+def letter_width(letter: str) -> float:
+    """Estimate how wide a letter is drawn."""
+    if unicodedata.combining(letter):
+        return 0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 13.5
+    return 9.4 if letter.isupper() or letter in "mwMW@%" else 7.1
+
+
+def shortened(text: str, room: float = FOR_WORDS) -> str:
+    """Return as much of a text as fits into some room."""
+    flat = " ".join(text.split())
+    used = 0.0
+    for place, letter in enumerate(flat):
+        used += letter_width(letter)
+        if used > room or place >= 60:
+            return f"{flat[: max(place - 1, 1)].rstrip()}…"
+    return flat
+
+
+def draw(graph: DependencyGraph, repository: str) -> Drawing:
+    """Draw a graph as seen from its first node, an issue of this repository; of a large one the nearest part."""
+    nodes = graph.nodes[:MOST_NODES]
+    edges = [edge for edge in graph.edges if edge.issue < len(nodes) and edge.blocker < len(nodes)]
+    shown = nearest(nodes, edges)[:MOST_LINES]
+    placed = lay_out(
+        len(nodes),
+        [(edge.blocker, edge.issue) for edge in shown],
+        size=HEIGHT + BETWEEN,
+        helper_size=BETWEEN,
+    )
+    boxes = [box(node, placed, repository) for node in nodes]
+    mine = {(edge.blocker, edge.issue) for edge in shown if 0 in {edge.blocker, edge.issue}}
+    others = [edge for edge in placed.lines if edge not in mine]
+    return Drawing(
+        width=(max(placed.columns, default=0) + 1) * (WIDTH + ACROSS) - ACROSS + 2 * MARGIN,
+        height=round(placed.height) + HEIGHT + 2 * MARGIN,
+        boxes=boxes,
+        lines="".join(line(placed.lines[edge]) for edge in others),
+        own_lines="".join(line(placed.lines[edge]) for edge in sorted(mine)),
+        heads="".join(head(placed.lines[edge]) for edge in others),
+        own_heads="".join(head(placed.lines[edge]) for edge in sorted(mine)),
+        left_out=len(graph.nodes) - len(nodes),
+        lines_left_out=len(edges) - len(shown),
+    )
+
+
+def nearest(nodes: Sequence[DependencyNode], edges: Sequence[DependencyEdge]) -> list[DependencyEdge]:
+    """Order edges by how near to the first node they are."""
+    return sorted(edges, key=lambda edge: abs(nodes[edge.issue].depth) + abs(nodes[edge.blocker].depth))
+
+
+def box(node: DependencyNode, placed: Layout, repository: str) -> Box:
+    """Place an issue and write what fits into it."""
+    name = f"#{node.number}" if node.repository == repository else f"{node.repository}#{node.number}"
+    state = "Hidden" if node.hidden else node.state.capitalize()
+    return Box(
+        node=node,
+        x=left(placed.columns[node.key]),
+        y=top(placed.heights[node.key]),
+        title="An issue you cannot see" if node.hidden else shortened(node.title),
+        name="" if node.hidden else shortened(name, FOR_WORDS - letter_width("W") * len(state) * 0.8 - 16),
+        state=f"{state} pull request" if node.is_pull and node.repository == repository else state,
+        path="" if node.hidden else f"/{node.repository}/issues/{node.number}",
+    )
+
+
+def left(column: int) -> int:
+    """Return where the boxes of a column begin."""
+    return MARGIN + column * (WIDTH + ACROSS)
+
+
+def top(height: float) -> int:
+    """Return where a box begins whose centre is at a height."""
+    return MARGIN + round(height)
+
+
+def line(points: Sequence[tuple[int, float]]) -> str:
+    """Write a line as part of a path: level where it leaves and arrives, and through the columns it passes."""
+    column, height = points[0]
+    x, y = left(column) + WIDTH, top(height) + HEIGHT // 2
+    written = [f"M{x} {y}"]
+    for place, (column, height) in enumerate(points[1:], 2):
+        is_last = place == len(points)
+        to_x, to_y = left(column), top(height) + HEIGHT // 2
+        bend = (x + to_x) // 2
+        written.append(f"C{bend} {y} {bend} {to_y} {to_x - (7 if is_last else 0)} {to_y}")
+        if not is_last:
+            to_x += WIDTH
+            written.append(f"H{to_x}")
+        x, y = to_x, to_y
+    return "".join(written)
+
+
+def head(points: Sequence[tuple[int, float]]) -> str:
+    """Write the head of an arrow as part of a path."""
+    column, height = points[-1]
+    return f"M{left(column)} {top(height) + HEIGHT // 2}l-9 -5v10z"

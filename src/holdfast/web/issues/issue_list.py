@@ -1,0 +1,167 @@
+"""The list of a repository's issues, with its filters."""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from holdfast.hosting.api.issue_access import READING
+from holdfast.hosting.api.issues import kinds_of
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.store import issue_lists
+from holdfast.hosting.store.issue_lists import Filter
+from holdfast.web.issues.choices import as_ids, choices
+from holdfast.web.issues.label_colors import Tag, is_dark
+from holdfast.web.issues.rows import rows_of
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import ISSUES, root_path, show_in
+
+__all__ = ["SIZE", "SORTS", "Wish", "page_issues", "page_pulls", "wished"]
+
+SIZE: Final = 25
+MOST_LABELS: Final = 20
+SORTS: Final = {
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "recentupdate": "Changed last",
+    "leastupdate": "Not changed for longest",
+    "mostcomment": "Most comments",
+    "nearduedate": "Due next",
+}
+STATES: Final = {"open": False, "closed": True, "all": None}
+TYPES: Final = ("issues", "pulls")
+# What stands for an issue without an assignee or a milestone, and with any.
+SPECIAL: Final = ("none", "*")
+# The ground of a label that the form cannot know: archived, of another repository, or one of very many.
+GREY: Final = "8a8f8d"
+
+
+class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list was asked for, as it stands in its address."""
+
+    state: str = "open"
+    q: str = ""
+    label: list[str] = []
+    milestone: str = ""
+    assignee: str = ""
+    author: str = ""
+    type: str = ""
+    sort: str = "newest"
+    ready: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """Which issues somebody wants to see; what an address says that makes no sense is left out."""
+
+    state: str = "open"
+    q: str = ""
+    label: tuple[int, ...] = ()
+    milestone: str = ""
+    assignee: str = ""
+    author: str = ""
+    type: str = ""
+    sort: str = "newest"
+    ready: bool = False
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether anything but the state and the order is asked for."""
+        given = (self.q, self.label, self.milestone, self.assignee, self.author, self.type, self.ready)
+        return any(given)
+
+    def link(self, **changes: object) -> str:
+        """Return the address of the same list with something else in it."""
+        given = {name: getattr(self, name) for name in self.__dataclass_fields__} | changes
+        pairs: list[tuple[str, str]] = []
+        for name, field in self.__dataclass_fields__.items():
+            value = given.pop(name)
+            if name == "label":
+                pairs += [("label", str(number)) for number in value]
+            elif value and value != field.default:
+                pairs.append((name, "true" if value is True else str(value)))
+        pairs += [(name, str(value)) for name, value in given.items()]
+        return f"?{urlencode(pairs)}"
+
+    def with_label(self, number: int) -> str:
+        """Return the address of the list with one label more."""
+        return self.link(label=tuple(dict.fromkeys((*self.label, number))))
+
+    def without_label(self, number: int) -> str:
+        """Return the address of the list without one label."""
+        return self.link(label=tuple(one for one in self.label if one != number))
+
+    def filter(self, *, is_closed: bool | None) -> Filter:
+        """Return the filter it means."""
+        return Filter(
+            is_closed=is_closed,
+            text=self.q,
+            label_ids=self.label,
+            milestones=(self.milestone,) if self.milestone else (),
+            author=self.author,
+            assignee=self.assignee,
+            is_ready=True if self.ready else None,
+        )
+
+
+def wished(query: IssuesQuery) -> Wish:
+    """Read what an address asks for."""
+    state = query.state if query.state in STATES else "open"
+    milestone = query.milestone if query.milestone in SPECIAL or as_ids([query.milestone]) else ""
+    ready = query.ready == "true"
+    return Wish(
+        state="open" if ready else state,
+        q=query.q.strip(),
+        label=tuple(dict.fromkeys(as_ids(query.label[:MOST_LABELS]))),
+        milestone=milestone,
+        assignee=query.assignee.strip(),
+        author=query.author.strip(),
+        type=query.type if query.type in TYPES else "",
+        sort=query.sort if query.sort in SORTS else "newest",
+        ready=ready,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
+def page_issues(call: Call, place: Place, query: IssuesQuery, page: Page) -> Raw:
+    """List the issues of a repository."""
+    database, repository = call.host.database, place.repository
+    wish = wished(query)
+    where = [issue_lists.in_repository(repository, kinds_of(place, wish.type or "all"))]
+    wanted = wish.filter(is_closed=STATES[wish.state])
+    shown = Page(page.number, SIZE)
+    found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
+    counts = {wish.state: total}
+    if not wish.ready and wish.state != "all":
+        other = "closed" if wish.state == "open" else "open"
+        counts[other] = issue_lists.count_issues(database, where, wish.filter(is_closed=STATES[other]))
+    chosen = choices(call, place, is_closed=None)
+    known = {one.id: one for one in chosen.tags}
+    return show_in(
+        call,
+        place,
+        "issues/list.html",
+        tab=ISSUES,
+        title=f"Issues · {repository.full_name}",
+        wish=wish,
+        rows=rows_of(call, found, repository),
+        total=total,
+        counts=counts,
+        number=shown.number,
+        size=SIZE,
+        choices=chosen,
+        chosen=[known.get(number) or Tag(number, f"label {number}", GREY, is_dark(GREY)) for number in wish.label],
+        step=next((one.title for one in chosen.milestones if str(one.id) == wish.milestone), "No milestone"),
+        sorts=SORTS,
+        may_open=not repository.is_archived,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=READING)
+def page_pulls(call: Call, place: Place) -> Raw:  # noqa: ARG001  # every page has one
+    """Show the pull requests among the issues, which they are."""
+    return go(f"{root_path(place)}/issues?type=pulls")

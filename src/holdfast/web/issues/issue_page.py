@@ -1,0 +1,180 @@
+"""The page of one issue: its words, its timeline, and at its side everything that can be said about it."""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from markupsafe import Markup
+
+from holdfast.hosting import access
+from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.schemas.dependencies import reader
+from holdfast.hosting.store import comments, visible_issues
+from holdfast.hosting.store.issues import Issue
+from holdfast.web.issues.choices import choices
+from holdfast.web.issues.related import Related, related
+from holdfast.web.issues.rows import issue_path, rows_of
+from holdfast.web.issues.timeline import Entry, Room, told
+from holdfast.web.markdown import Surroundings, markdown
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import ISSUES, root_path, show_in
+
+__all__ = ["ENTRIES", "LAST", "Tried", "around", "page_issue", "page_pull", "preview_of", "show"]
+
+ENTRIES: Final = 50
+RELATED: Final = 30
+# A page number that stands for the last one, where the newest entries are.
+LAST: Final = "last"
+
+
+class IssueQuery(msgspec.Struct, frozen=True):
+    """Which part of the timeline is wanted."""
+
+    page: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What somebody tried and could not do, so that nothing they typed is lost."""
+
+    problem: str = ""
+    comment: str = ""
+    preview: Markup | None = None
+    is_blocked: bool = False
+    """Whether it cannot be closed because of what blocks it."""
+    wanted: str = ""
+    """What was typed to find another issue."""
+    status: int = 200
+
+
+NOTHING: Final = Tried()
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What an issue waits for and what waits for it, the first of each, and how many there are."""
+
+    blockers: list[Related]
+    all_blockers: int
+    blocked: list[Related]
+    all_blocked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What somebody may do on the page."""
+
+    write: bool
+    edit: bool
+    comment: bool
+    delete: bool
+
+
+def around(place: Place) -> Surroundings:
+    """Return where the texts of issues stand."""
+    root, branch = root_path(place), quote(place.repository.default_branch)
+    return Surroundings(
+        repository=root, pages=f"{root}/src/branch/{branch}", files=f"{root}/media/branch/{branch}", deeper=2
+    )
+
+
+def rights(call: Call, place: Place, issue: Issue) -> Rights:
+    """Return what the page offers; the API decides again about everything that is sent."""
+    if call.caller.user is None or place.repository.is_archived:
+        return Rights(write=False, edit=False, comment=False, delete=False)
+    may = place.access
+    return Rights(
+        write=may_write(place, issue),
+        edit=access.may_edit(call.caller, may, is_pull=issue.is_pull, author_id=issue.author_id),
+        comment=access.may_comment(may, is_pull=issue.is_pull, is_locked=issue.is_locked),
+        delete=may.is_admin,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
+def page_issue(call: Call, place: Place, index: int, query: IssueQuery) -> Raw:
+    """Show an issue."""
+    return show(call, place, index, part=query.page)
+
+
+@endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READING)
+def page_pull(call: Call, place: Place, index: int) -> Raw:
+    """Show a pull request at the address it has as an issue."""
+    return go(issue_path(place.repository, the_issue(call, place, index).number))
+
+
+def show(call: Call, place: Place, index: int, *, part: str = "", tried: Tried = NOTHING) -> Raw:
+    """Show an issue, and what became of something that was tried."""
+    issue = the_issue(call, place, index)
+    database, repository = call.host.database, place.repository
+    may = rights(call, place, issue)
+    count = -1
+    number = int(part) if part.isascii() and part.isdigit() and len(part) < 10 else 1
+    if part == LAST:
+        _, count = comments.entries_of(database, issue, plain=False, skip=0, limit=0)
+        number = max(-(-count // ENTRIES), 1)
+    entries, total = comments.entries_of(
+        database, issue, plain=False, skip=(max(number, 1) - 1) * ENTRIES, limit=ENTRIES
+    )
+    depends, sides = dependencies(call, place, issue, writes=may.write)
+    room = Room(around(place))
+    body, is_whole = room.show(issue.body)
+    row = rows_of(call, [issue], repository)[0]
+    return show_in(
+        call,
+        place,
+        "issues/issue.html",
+        tab=ISSUES,
+        title=f"{issue.title} · #{issue.number} · {repository.full_name}",
+        status=tried.status,
+        row=row,
+        issue=issue,
+        path=row.path,
+        body=body,
+        is_whole=is_whole,
+        entries=told(call, repository, entries, room, blockers=sides[0], blocked=sides[1]),
+        total=total,
+        number=max(number, 1),
+        size=ENTRIES,
+        depends=depends,
+        may=may,
+        may_edit=lambda entry: edits(call, place, issue, entry),
+        choices=choices(call, place) if may.write else None,
+        chosen={one.id for one in row.tags},
+        people={one.id for one in row.people},
+        tried=tried,
+    )
+
+
+def edits(call: Call, place: Place, issue: Issue, entry: Entry) -> bool:
+    """Tell whether the page offers to change a comment."""
+    return not place.repository.is_archived and access.may_edit(
+        call.caller, place.access, is_pull=issue.is_pull, author_id=entry.author_id
+    )
+
+
+def dependencies(
+    call: Call, place: Place, issue: Issue, *, writes: bool
+) -> tuple[Dependencies | None, tuple[set[int], set[int]]]:
+    """Gather what stands on either side of an issue, and the ids of those; None where that is switched off."""
+    if not place.repository.allows_dependencies:
+        return None, (set(), set())
+    database, who, here = call.host.database, reader(call), place.repository
+    blockers, all_blockers = visible_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
+    blocked, all_blocked = visible_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
+    made = Dependencies(
+        sorted((related(one, here, writes=writes) for one in blockers), key=lambda one: one.is_closed),
+        all_blockers,
+        sorted((related(one, here) for one in blocked if one.is_readable), key=lambda one: one.is_closed),
+        all_blocked,
+    )
+    return made, ({one.issue.id for one in blockers}, {one.issue.id for one in blocked})
+
+
+def preview_of(place: Place, text: str) -> Markup:
+    """Return a text as it would look."""
+    return markdown(text, around(place))

@@ -1,0 +1,75 @@
+"""The issues of all repositories that somebody wrote, is asked to look after, or is named in."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.guards import signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.store import issue_lists
+from holdfast.hosting.store.issue_lists import Filter
+from holdfast.web.issues.issue_list import SIZE, SORTS, STATES, Wish
+from holdfast.web.issues.rows import rows_of
+from holdfast.web.pages import page as show
+
+__all__ = ["page_your_issues"]
+
+ABOUT: Final = {"assigned": "Assigned to you", "created": "Opened by you", "mentioned": "Naming you"}
+
+
+class YoursQuery(msgspec.Struct, frozen=True):
+    """What the list was asked for."""
+
+    about: str = "assigned"
+    state: str = "open"
+    q: str = ""
+    sort: str = "recentupdate"
+    ready: str = ""
+
+
+@endpoint("GET /-/issues", scope="issue", guards=(signed_in,), slow=True)
+def page_your_issues(call: Call, query: YoursQuery, page: Page) -> Raw:
+    """List the issues somebody has to do with, in every repository they can read."""
+    database, user = call.host.database, call.user
+    about = query.about if query.about in ABOUT else "assigned"
+    ready = query.ready == "true"
+    wish = Wish(
+        state="open" if ready else query.state if query.state in STATES else "open",
+        q=query.q.strip(),
+        sort=query.sort if query.sort in SORTS else "recentupdate",
+        ready=ready,
+    )
+    where = [issue_lists.visible_to(user, public_only=call.caller.public_only)]
+    wanted = with_person(wish.filter(is_closed=STATES[wish.state]), about, user.name)
+    shown = Page(page.number, SIZE)
+    found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
+    counts = {wish.state: total}
+    if not ready and wish.state != "all":
+        other = "closed" if wish.state == "open" else "open"
+        counts[other] = issue_lists.count_issues(
+            database, where, with_person(wish.filter(is_closed=STATES[other]), about, user.name)
+        )
+    return show(
+        call,
+        "issues/yours.html",
+        title="Your issues",
+        wish=wish,
+        about=about,
+        abouts=ABOUT,
+        rows=rows_of(call, found),
+        total=total,
+        counts=counts,
+        number=shown.number,
+        size=SIZE,
+        sorts=SORTS,
+    )
+
+
+def with_person(wanted: Filter, about: str, name: str) -> Filter:
+    """Return a filter that also asks what somebody has to do with an issue."""
+    if about == "assigned":
+        return replace(wanted, assignee=name)
+    return replace(wanted, author=name) if about == "created" else replace(wanted, mentioned=name)

@@ -1,0 +1,127 @@
+"""The forms that make a repository and an organization."""
+
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from holdfast.hosting import access
+from holdfast.hosting.api import organizations, repositories
+from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.guards import signed_in
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store import organizations as organization_store
+from holdfast.web.api_actions import act, problem_with
+from holdfast.web.pages import go, page
+
+__all__ = ["create_organization_page", "create_repository_page", "new_organization_page", "new_repository_page"]
+
+REPOSITORY: Final = ("user", "repository", "organization")
+
+
+class RepositoryForm(msgspec.Struct, frozen=True):
+    """What was typed; a checkbox that is not ticked is empty."""
+
+    owner: str = ""
+    name: str = ""
+    description: str = ""
+    visibility: str = "public"
+    auto_init: str = ""
+    default_branch: str = ""
+
+
+class OrganizationForm(msgspec.Struct, frozen=True):
+    """What was typed."""
+
+    username: str = ""
+    full_name: str = ""
+    description: str = ""
+    visibility: str = "public"
+
+
+class OwnerQuery(msgspec.Struct, frozen=True):
+    """Who is to own it."""
+
+    owner: str = ""
+
+
+def show_repository_form(call: Call, form: RepositoryForm, refusal: Refusal | None = None) -> Raw:
+    """Show the form; its owners are those the viewer may make repositories for."""
+    owners = [call.user, *organization_store.open_to(call.host.database, call.user)]
+    wanted = form.owner.casefold()
+    if call.caller.is_admin and wanted and wanted not in {owner.name.casefold() for owner in owners}:
+        try:
+            named = accounts.find_account(call.host.database, wanted)
+        except NoSuchUser:
+            pass
+        else:
+            owners += [named] if named.is_organization else []
+    return page(
+        call,
+        "people/new_repository.html",
+        title="New repository",
+        status=200 if refusal is None else refusal.status,
+        form=form,
+        owners=[owner.name for owner in owners],
+        problem="" if refusal is None else problem_with(refusal),
+    )
+
+
+@endpoint("GET /-/new", scope=REPOSITORY, guards=(signed_in,), slow=True)
+def new_repository_page(call: Call, query: OwnerQuery) -> Raw:
+    """Ask what a new repository is to be."""
+    return show_repository_form(call, RepositoryForm(owner=query.owner or call.user.name, auto_init="on"))
+
+
+@endpoint("POST /-/new", scope=REPOSITORY, guards=(signed_in,))
+def create_repository_page(call: Call, body: RepositoryForm) -> Raw:
+    """Make a repository."""
+    owner = body.owner.strip() or call.user.name
+    wanted = {
+        "name": body.name.strip(),
+        "description": body.description.strip(),
+        "private": body.visibility == "private",
+        "auto_init": bool(body.auto_init),
+        "default_branch": body.default_branch.strip(),
+    }
+    try:
+        if owner.casefold() == call.user.name.casefold():
+            made = act(call, repositories.create_mine, body=wanted)
+        else:
+            made = act(call, repositories.create_for_organization, {"org": owner}, body=wanted)
+    except Refusal as refusal:
+        return show_repository_form(call, body, refusal)
+    return go(f"/{quote(made.full_name)}", "created")
+
+
+def show_organization_form(call: Call, form: OrganizationForm, refusal: Refusal | None = None) -> Raw:
+    """Show the form, to those who may make organizations."""
+    return page(
+        call,
+        "people/new_organization.html",
+        title="New organization",
+        status=200 if refusal is None else refusal.status,
+        form=form,
+        may=access.may_create_organizations(call.caller),
+        problem="" if refusal is None else problem_with(refusal),
+    )
+
+
+@endpoint("GET /-/new-organization", scope="organization", guards=(signed_in,), slow=True)
+def new_organization_page(call: Call) -> Raw:
+    """Ask what a new organization is to be."""
+    return show_organization_form(call, OrganizationForm())
+
+
+@endpoint("POST /-/new-organization", scope="organization", guards=(signed_in,))
+def create_organization_page(call: Call, body: OrganizationForm) -> Raw:
+    """Make an organization."""
+    wanted = {name: value.strip() for name, value in msgspec.structs.asdict(body).items()}
+    try:
+        made = act(call, organizations.create_organization, body=wanted)
+    except Refusal as refusal:
+        return show_organization_form(call, body, refusal)
+    return go(f"/{quote(made.name)}", "created")

@@ -1,0 +1,262 @@
+"""Branch protections: the list, and one form with every field the API has, in words."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.hosting.api import protections
+from holdfast.hosting.api.protections import BranchProtection
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.web.api_actions import act
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import root_path
+from holdfast.web.settings.settings_layout import in_repository_settings
+
+__all__ = [
+    "change_protection_page",
+    "create_protection_page",
+    "list_protections_page",
+    "new_protection_page",
+    "remove_protection_page",
+    "show_protection_page",
+]
+
+GUARDS: Final = (in_repository, administers)
+FLAG, NAMES, LINES, NUMBER, TEXT = "flag", "names", "lines", "number", "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a rule, in words."""
+
+    name: str
+    kind: str
+    label: str
+    hint: str = ""
+    inner: bool = False
+    """Whether it says more about the one before it."""
+
+
+def people_and_teams(prefix: str, who: str) -> tuple[Field, ...]:
+    """Return the fields that list people and teams."""
+    return (
+        Field(f"{prefix}_usernames", NAMES, f"People who {who}", "Names, separated by commas.", inner=True),
+        Field(
+            f"{prefix}_teams", NAMES, f"Teams who {who}", "Teams of the organization, separated by commas.", True
+        ),
+    )
+
+
+# What the API keeps for merging, reviews, checks and deploy keys is not offered: nothing here acts on it yet.
+# Saving the form leaves it as it is.
+GROUPS: Final = (
+    (
+        "Pushing",
+        "Files committed on the website or over the API count as pushed. Nobody can delete a protected branch.",
+        (
+            Field("enable_push", FLAG, "Allow pushing", "Otherwise nobody pushes to the branch at all."),
+            Field(
+                "enable_push_whitelist", FLAG, "Only some may push", "Others cannot, also if they may write.", True
+            ),
+            *people_and_teams("push_whitelist", "may push"),
+        ),
+    ),
+    (
+        "Pushing with force",
+        "Force replaces what is on the branch; whoever may not push may not do this either.",
+        (
+            Field("enable_force_push", FLAG, "Allow pushing with force"),
+            Field("enable_force_push_allowlist", FLAG, "Only some may", "Out of those who may push.", True),
+            *people_and_teams("force_push_allowlist", "may push with force"),
+        ),
+    ),
+    (
+        "What a push may bring",
+        "",
+        (
+            Field(
+                "require_signed_commits",
+                FLAG,
+                "Only signed commits",
+                "A push with a commit that nobody signed is refused.",
+            ),
+            Field(
+                "protected_file_patterns",
+                TEXT,
+                "Files nobody may change",
+                "Patterns separated by semicolons, such as *.lock;keys/**.",
+            ),
+            Field(
+                "unprotected_file_patterns",
+                TEXT,
+                "Files everybody who may write may change",
+                "A push that touches nothing else is let through, also from those who may not push. Patterns as "
+                "above.",
+            ),
+        ),
+    ),
+    (
+        "Order",
+        "",
+        (
+            Field(
+                "priority",
+                NUMBER,
+                "Priority",
+                "Where several rules match a branch, the one with the lowest number counts; 0 in a new rule puts "
+                "it last.",
+            ),
+        ),
+    ),
+)
+FIELDS: Final = {field.name: field for _, _, fields in GROUPS for field in fields}
+
+
+class ProtectionForm(msgspec.Struct, frozen=True):
+    """What was typed; the fields are named as the API names them."""
+
+    rule_name: str = ""
+    priority: str = "0"
+    enable_push: str = ""
+    enable_push_whitelist: str = ""
+    push_whitelist_usernames: str = ""
+    push_whitelist_teams: str = ""
+    enable_force_push: str = ""
+    enable_force_push_allowlist: str = ""
+    force_push_allowlist_usernames: str = ""
+    force_push_allowlist_teams: str = ""
+    require_signed_commits: str = ""
+    protected_file_patterns: str = ""
+    unprotected_file_patterns: str = ""
+
+
+class RuleQuery(msgspec.Struct, frozen=True):
+    """Which rule; its name may be anything, so it stands in the query."""
+
+    name: str = ""
+
+
+def form_of(rule: BranchProtection) -> ProtectionForm:
+    """Return the form of a rule there is."""
+    values: dict[str, str] = {"rule_name": rule.rule_name}
+    for name, field in FIELDS.items():
+        kept = getattr(rule, name)
+        if field.kind == FLAG:
+            values[name] = "on" if kept else ""
+        elif field.kind in {NAMES, LINES}:
+            values[name] = (", " if field.kind == NAMES else "\n").join(kept)
+        else:
+            values[name] = str(kept)
+    return ProtectionForm(**values)
+
+
+def body_of(form: ProtectionForm) -> dict[str, Any]:
+    """Return what the API is asked."""
+    body: dict[str, Any] = {}
+    for name, field in FIELDS.items():
+        typed: str = getattr(form, name).strip()
+        if field.kind == FLAG:
+            body[name] = bool(typed)
+        elif field.kind == NAMES:
+            body[name] = [part for part in re.split(r"[\s,]+", typed) if part]
+        elif field.kind == LINES:
+            body[name] = [line.strip() for line in typed.splitlines() if line.strip()]
+        elif field.kind == NUMBER:
+            if not re.fullmatch(r"[0-9]{0,10}", typed):
+                raise Refusal(422, f"[{field.label}]: must be a whole number")
+            body[name] = int(typed or 0)
+        else:
+            body[name] = typed
+    return body
+
+
+def show_form(call: Call, form: ProtectionForm, *, kept: str | None, refusal: Refusal | None = None) -> Raw:
+    """Show the form; `kept` is the name of the rule that is changed."""
+    return in_repository_settings(
+        call,
+        "settings/protection.html",
+        at="Branches",
+        title="New rule" if kept is None else f"Rule for {kept}",
+        refusal=refusal,
+        form=form,
+        kept=kept,
+        groups=GROUPS,
+        said_something=[name for name in FIELDS if getattr(form, name) not in {"", "0"}],
+    )
+
+
+def summary(rule: BranchProtection) -> str:
+    """Say in a few words what a rule does."""
+    if not rule.enable_push:
+        parts = ["nobody pushes"]
+    elif rule.enable_push_whitelist:
+        count = len(rule.push_whitelist_usernames) + len(rule.push_whitelist_teams)
+        parts = [f"{count} on the list may push"]
+    else:
+        parts = ["everybody who may write pushes"]
+    parts.append("force is allowed" if rule.enable_force_push else "no force")
+    if rule.require_signed_commits:
+        parts.append("signed commits only")
+    if rule.protected_file_patterns:
+        parts.append("some files are fixed")
+    return ", ".join(parts)
+
+
+@endpoint("GET /{owner}/{repo}/settings/branches", scope="repository", guards=GUARDS, slow=True)
+def list_protections_page(call: Call, place: Place) -> Raw:
+    """Show the rules that protect branches."""
+    rules = act(call, protections.list_protections)
+    return in_repository_settings(
+        call,
+        "settings/protections.html",
+        at="Branches",
+        title="Branch protection",
+        rules=[(rule, summary(rule)) for rule in rules],
+        default_branch=place.repository.default_branch,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS, slow=True)
+def new_protection_page(call: Call, place: Place) -> Raw:  # noqa: ARG001  # guards give it
+    """Ask what a new rule is to say."""
+    return show_form(call, ProtectionForm(rule_name=call.query("name") or "", enable_push="on"), kept=None)
+
+
+@endpoint("POST /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS)
+def create_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+    """Make a rule."""
+    try:
+        act(call, protections.create_protection, body={"rule_name": body.rule_name.strip(), **body_of(body)})
+    except Refusal as refusal:
+        return show_form(call, body, kept=None, refusal=refusal)
+    return go(f"{root_path(place)}/settings/branches", "created")
+
+
+@endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
+def show_protection_page(call: Call, place: Place, query: RuleQuery) -> Raw:  # noqa: ARG001
+    """Show a rule."""
+    rule = act(call, protections.show_protection, {"name": query.name})
+    return show_form(call, form_of(rule), kept=rule.rule_name)
+
+
+@endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)
+def change_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+    """Change a rule."""
+    act(call, protections.show_protection, {"name": body.rule_name})
+    try:
+        act(call, protections.edit_protection, {"name": body.rule_name}, body=body_of(body))
+    except Refusal as refusal:
+        return show_form(call, body, kept=body.rule_name, refusal=refusal)
+    return go(f"{root_path(place)}/settings/branches", "changed")
+
+
+@endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
+def remove_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+    """Remove a rule."""
+    act(call, protections.delete_protection, {"name": body.rule_name})
+    return go(f"{root_path(place)}/settings/branches", "removed")

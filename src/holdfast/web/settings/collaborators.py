@@ -1,0 +1,92 @@
+"""Who was let into a repository by name, and how much they may do."""
+
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.access import Mode
+from holdfast.hosting.api import collaborators
+from holdfast.hosting.guards import Place, administers, in_repository
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.store import collaborators as store
+from holdfast.web.api_actions import act
+from holdfast.web.pages import go
+from holdfast.web.repository_frame import root_path
+from holdfast.web.settings.settings_layout import in_repository_settings
+
+__all__ = ["change_collaborator_page", "list_collaborators_page", "named", "remove_collaborator_page"]
+
+GUARDS: Final = (in_repository, administers)
+MODES: Final = (
+    ("read", "Read: look at everything, write issues"),
+    ("write", "Write: also push, and look after issues"),
+    ("admin", "Admin: also change these settings"),
+)
+
+
+class CollaboratorForm(msgspec.Struct, frozen=True):
+    """Whom to let in, and how far."""
+
+    name: str = ""
+    mode: str = "write"
+
+
+def named(typed: str) -> str:
+    """Return who or what a form is about; it must be said."""
+    if not typed.strip():
+        raise Refusal(422, "[Name]: Required")
+    return typed.strip()
+
+
+def show_people(
+    call: Call, place: Place, page: Page, form: CollaboratorForm, refusal: Refusal | None = None
+) -> Raw:
+    """Show the list and the form below it."""
+    listed = act(call, collaborators.list_collaborators, page=page)
+    modes = store.modes_of(call.host.database, place.repository, [person.id for person in listed.items])
+    return in_repository_settings(
+        call,
+        "settings/collaborators.html",
+        at="Collaborators",
+        title="Collaborators",
+        refusal=refusal,
+        people=[(person, Mode(modes.get(person.id, Mode.READ)).word) for person in listed.items],
+        total=listed.total,
+        page=page,
+        form=form,
+        modes=MODES,
+    )
+
+
+@endpoint("GET /{owner}/{repo}/settings/collaborators", scope="repository", guards=GUARDS, slow=True)
+def list_collaborators_page(call: Call, place: Place, page: Page) -> Raw:
+    """Show who was let in."""
+    return show_people(call, place, page, CollaboratorForm())
+
+
+@endpoint("POST /{owner}/{repo}/settings/collaborators", scope="repository", guards=GUARDS)
+def change_collaborator_page(call: Call, place: Place, body: CollaboratorForm) -> Raw:
+    """Let somebody in, or change how much they may do."""
+    try:
+        act(
+            call,
+            collaborators.add_collaborator,
+            {"collaborator": named(body.name)},
+            body={"permission": body.mode},
+        )
+    except Refusal as refusal:
+        return show_people(call, place, Page(1, 30), body, refusal)
+    return go(f"{root_path(place)}/settings/collaborators", "changed")
+
+
+@endpoint("POST /{owner}/{repo}/settings/collaborators/remove", scope="repository", guards=GUARDS)
+def remove_collaborator_page(call: Call, place: Place, body: CollaboratorForm) -> Raw:
+    """Send somebody out again."""
+    try:
+        act(call, collaborators.remove_collaborator, {"collaborator": named(body.name)})
+    except Refusal as refusal:
+        return show_people(call, place, Page(1, 30), body, refusal)
+    return go(f"{root_path(place)}/settings/collaborators", "removed")

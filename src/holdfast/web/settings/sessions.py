@@ -1,0 +1,80 @@
+"""The browsers somebody is logged in with, and logging them out."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.store import sessions
+from holdfast.hosting.store.sessions import Session
+from holdfast.web.pages import go
+from holdfast.web.settings.account import oneself, session_of
+from holdfast.web.settings.settings_layout import ACCOUNT, in_account
+
+__all__ = ["end_one_session", "end_other_sessions", "list_sessions_page", "named"]
+
+# In this order: most browsers also call themselves by the names further down.
+BROWSERS: Final = (
+    *(("Edge", r"Edg(?:e|A|iOS)?/"), ("Opera", r"OPR/"), ("Samsung Internet", r"SamsungBrowser/")),
+    *(("Firefox", r"(?:Firefox|FxiOS)/"), ("Chrome", r"(?:Chrome|CriOS|Chromium)/"), ("Safari", r"Safari/")),
+)
+SYSTEMS: Final = (
+    *(("Android", r"Android"), ("iOS", r"iPhone|iPad"), ("Windows", r"Windows"), ("macOS", r"Mac OS X|Macintosh")),
+    *(("ChromeOS", r"CrOS"), ("Linux", r"Linux|X11")),
+)
+
+
+class EndForm(msgspec.Struct, frozen=True):
+    """Which session."""
+
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A browser in the list."""
+
+    session: Session
+    name: str
+    is_this: bool
+
+
+def named(user_agent: str) -> str:
+    """Return what people call a browser; one nobody knows is called what it calls itself."""
+    browser = next((name for name, pattern in BROWSERS if re.search(pattern, user_agent)), "")
+    system = next((name for name, pattern in SYSTEMS if re.search(pattern, user_agent)), "")
+    if browser:
+        return f"{browser} on {system}" if system else browser
+    return user_agent[:60] or "A browser"
+
+
+@endpoint(f"GET {ACCOUNT}/sessions", scope="user", guards=(oneself,), slow=True)
+def list_sessions_page(call: Call) -> Raw:
+    """Show where somebody is logged in."""
+    mine = session_of(call)
+    own = "" if mine is None else sessions.hashed(mine)
+    found = [
+        Shown(session, named(session.user_agent), own.startswith(session.key))
+        for session in sessions.sessions_of(call.host.database, call.user)
+    ]
+    found.sort(key=lambda one: not one.is_this)
+    return in_account(call, "settings/sessions.html", at="Sessions", title="Sessions", sessions=found)
+
+
+@endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(oneself,))
+def end_one_session(call: Call, body: EndForm) -> Raw:
+    """Log one browser out."""
+    if not sessions.end_session_of(call.host.database, call.user, body.key):
+        raise Refusal(404)
+    return go(f"{ACCOUNT}/sessions", "logged-out")
+
+
+@endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(oneself,))
+def end_other_sessions(call: Call) -> Raw:
+    """Log every other browser out."""
+    sessions.end_others(call.host.database, call.user, session_of(call))
+    return go(f"{ACCOUNT}/sessions", "logged-out")

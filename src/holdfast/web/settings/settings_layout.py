@@ -1,0 +1,185 @@
+"""The frames around settings: what they are the settings of, and the list of their sections."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+from urllib.parse import quote
+
+from holdfast.hosting.access import Mode
+from holdfast.hosting.guards import Organization, Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.errors import Refusal
+from holdfast.web.api_actions import problem_with
+from holdfast.web.pages import page
+from holdfast.web.repository_frame import SETTINGS, root_path, show_in
+
+__all__ = [
+    "ACCOUNT",
+    "ADMIN",
+    "Frame",
+    "Section",
+    "in_account",
+    "in_admin",
+    "in_organization_settings",
+    "in_repository_settings",
+    "organization_path",
+]
+
+ACCOUNT: Final = "/-/account"
+ADMIN: Final = "/-/admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One page of settings in the list beside it."""
+
+    name: str
+    path: str
+
+
+class Frame(Protocol):
+    """Shows a template inside the settings a request is about; `at` is the section's name.
+
+    After a refusal it is shown with its status, and with what is wrong.
+    """
+
+    def __call__(
+        self, call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
+    ) -> Raw:
+        """Show it."""
+
+
+REPOSITORY: Final = (
+    ("General", ""),
+    ("Collaborators", "/collaborators"),
+    ("Branches", "/branches"),
+    ("Webhooks", "/hooks"),
+    ("Danger zone", "/danger"),
+)
+ORGANIZATION: Final = (
+    ("Profile", ""),
+    ("Members", "/members"),
+    ("Teams", "/teams"),
+    ("Webhooks", "/hooks"),
+    ("Danger zone", "/danger"),
+)
+OWN: Final = (
+    ("Profile", ""),
+    ("Password", "/password"),
+    ("Tokens", "/tokens"),
+    ("Sessions", "/sessions"),
+    ("Webhooks", "/hooks"),
+)
+SERVICE: Final = (
+    ("Health", ""),
+    ("Users", "/users"),
+    ("Organizations", "/organizations"),
+    ("Deliveries", "/deliveries"),
+    ("Webhooks", "/hooks"),
+    ("Settings", "/settings"),
+)
+
+
+def sections(root: str, named: tuple[tuple[str, str], ...], call: Call) -> list[Section]:
+    """Return the sections below an address; where there are no webhooks, there is no page for them."""
+    without = () if call.host.settings.webhooks else ("Webhooks",)
+    return [Section(name, root + path) for name, path in named if name not in without]
+
+
+def answered(made: Raw, refusal: Refusal | None) -> Raw:
+    """Send along with a page what a refusal says in headers, such as when to try again."""
+    if refusal is not None:
+        made.headers.update(refusal.headers)
+    return made
+
+
+def in_repository_settings(
+    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
+) -> Raw:
+    """Show one of a repository's settings."""
+    place = call.give(Place)
+    made = show_in(
+        call,
+        place,
+        template,
+        tab=SETTINGS,
+        title=f"{title} · {place.repository.full_name}",
+        status=200 if refusal is None else refusal.status,
+        problem="" if refusal is None else problem_with(refusal),
+        frame="settings/repository_frame.html",
+        sections=sections(f"{root_path(place)}/settings", REPOSITORY, call),
+        at=at,
+        **values,
+    )
+    return answered(made, refusal)
+
+
+def organization_path(organization: Organization) -> str:
+    """Return where an organization's settings are."""
+    return f"/-/orgs/{quote(organization.account.name)}/settings"
+
+
+def in_organization_settings(
+    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
+) -> Raw:
+    """Show one of an organization's settings; those who do not own it see the teams they are in, and no others."""
+    organization = call.give(Organization)
+    owns = organization.mode >= Mode.OWNER
+    account = organization.account
+    made = page(
+        call,
+        template,
+        title=f"{title} · {account.name}",
+        status=200 if refusal is None else refusal.status,
+        problem="" if refusal is None else problem_with(refusal),
+        frame="settings/frame.html",
+        heading=account.name,
+        heading_path=f"/{quote(account.name)}",
+        sections=sections(organization_path(organization), ORGANIZATION, call)
+        if owns
+        else [Section("Teams", f"/{quote(account.name)}?show=teams")],
+        at=at,
+        organization=account,
+        owns=owns,
+        **values,
+    )
+    return answered(made, refusal)
+
+
+def in_account(
+    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
+) -> Raw:
+    """Show one of somebody's own settings."""
+    return standing(OWN, ACCOUNT, "Your account")(call, template, at=at, title=title, refusal=refusal, **values)
+
+
+def in_admin(
+    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
+) -> Raw:
+    """Show something only administrators see."""
+    return standing(SERVICE, ADMIN, "Administration")(
+        call, template, at=at, title=title, refusal=refusal, **values
+    )
+
+
+def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Callable[..., Raw]:
+    """Make the frame of settings that are always at the same address."""
+
+    def show(call: Call, template: str, *, at: str, title: str, refusal: Refusal | None, **values: object) -> Raw:
+        made = page(
+            call,
+            template,
+            title=f"{title} · {heading}",
+            status=200 if refusal is None else refusal.status,
+            problem="" if refusal is None else problem_with(refusal),
+            frame="settings/frame.html",
+            heading=heading,
+            heading_path="",
+            sections=sections(root, named, call),
+            at=at,
+            **values,
+        )
+        return answered(made, refusal)
+
+    return show

@@ -1,0 +1,74 @@
+"""The client of the host's API."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from holdfast.cli.api_client import MalformedResponse, Remote, RemoteRefused
+from holdfast.secret import Secret
+
+SEEN: list[tuple[str, str | None]] = []
+
+
+class Peer(BaseHTTPRequestHandler):
+    """A host that says what its path tells it to."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        SEEN.append((self.headers["Host"], self.headers["Authorization"]))
+        _, what, *rest = self.path.split("/", 2)
+        self.send_response(int(what))
+        if what == "302":
+            self.send_header("Location", rest[0])
+        self.end_headers()
+        self.wfile.write(b"not json" if what != "404" else b'{"message": "<b>secret</b>"}')
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name it has in the base
+        """Say nothing."""
+
+
+@pytest.fixture
+def peers() -> Iterator[tuple[str, str]]:
+    """Run two hosts."""
+    SEEN.clear()
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Peer) for _ in range(2)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield tuple(f"http://127.0.0.1:{server.server_port}" for server in servers)  # type: ignore[misc]
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_token_goes_to_its_host_alone(peers: tuple[str, str]) -> None:
+    """Not where that host sends one."""
+    one, other = peers
+    remote = Remote(one, Secret("t0ken"), "ada/snaps")
+    remote.open("GET", f"{one}/302/{other}/200/x", {}).close()
+    assert [authorization for _, authorization in SEEN] == ["token t0ken", None]
+
+
+def test_a_host_that_answers_nonsense_is_said_to(peers: tuple[str, str]) -> None:
+    """Nonsense, circles and refusals are errors for people."""
+    one, _ = peers
+    remote = Remote(one, None, "ada/snaps")
+    with pytest.raises(RemoteRefused, match="something unexpected"):
+        remote.json("GET", f"{one}/200/", dict)
+    with pytest.raises(RemoteRefused, match="from one address to the next"):
+        remote.open("GET", f"{one}/302/{one}/302/{one}/302/{one}/302/{one}/302/{one}/302/x", {})
+    assert remote.bytes_at(f"{one}/404/") is None
+    with pytest.raises(RemoteRefused, match="may not do that"):
+        remote.bytes_at(f"{one}/403/")
+    for address in ("ftp://x", "x", "https://"):
+        with pytest.raises(RemoteRefused, match="no address"):
+            Remote(address, None, "ada/snaps")
+
+
+def test_nothing_is_followed_from_https_to_http() -> None:
+    """What is sent or fetched then could be read and changed on the way."""
+    remote = Remote("https://127.0.0.1:1", Secret("t0ken"), "ada/snaps")
+    for method in ("GET", "PUT"):
+        with pytest.raises(MalformedResponse, match="without encryption"):
+            remote.open(method, "http://127.0.0.1:1/x", {})

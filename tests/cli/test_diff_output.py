@@ -1,0 +1,107 @@
+"""Differences are drawn so that a person can skim them."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange
+from holdfast.backup.compare.facts import HIDDEN, FieldChange, RecordChange
+from holdfast.backup.compare.union import Conflict
+from holdfast.cli.diff_output import JsonLines, Lines, conflict_line, field_line, field_name, show
+
+ANSWER = Difference(
+    settings=(FieldChange("accountSettings.readReceipts", "yes", "no"), FieldChange("profileKey", HIDDEN, HIDDEN)),
+    records=(
+        RecordChange(
+            "group", "Harbour", "changed", (FieldChange("group.snapshot.title.title", "Sea", "Harbour"),)
+        ),
+        RecordChange("person", "Ada", "added"),
+    ),
+    chats=(ChatDifference("Harbour", 1000, 2500, 1501, 1, 3, {"reactions": 2, "edited": 1}),),
+    messages_before=1000,
+    messages_after=2500,
+)
+
+
+def drawn(answer: Difference) -> list[str]:
+    """Draw it on a wide page."""
+    out = io.StringIO()
+    show(Console(file=out, width=120), answer)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def test_a_difference_is_drawn_from_the_whole_to_the_parts() -> None:
+    """Settings, people, chats, and one line at the end."""
+    lines = drawn(ANSWER)
+    assert "read receipts: yes → no" in lines
+    assert "profile key: changed" in lines
+    assert "~ group Harbour" in lines
+    assert "name: Sea → Harbour" in lines
+    assert "+ person Ada" in lines
+    assert "Harbour 1,000 2,500 1,501 1 3 2 reactions, 1 edited" in lines
+    assert lines[-1] == "1,000 → 2,500 messages: 1,501 added, 1 removed, 3 changed"
+    assert drawn(Difference((), (), (), 1, 1)) == ["no difference: 1 message in both"]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("accountSettings.typingIndicators", "typing indicators"),
+        ("group.snapshot.description.descriptionText", "description"),
+        ("group.snapshot.members Ada Lovelace", "members Ada Lovelace"),
+        ("group.snapshot.announcements_only", "announcements only"),
+        ("contact.nickname.given", "nickname given"),
+    ],
+)
+def test_a_field_is_called_by_words(path: str, words: str) -> None:
+    """Not by its path."""
+    assert field_name(path) == words
+
+
+def test_what_came_and_went_has_a_sign() -> None:
+    """And what changed an arrow."""
+    assert field_line(FieldChange("note", "", "x")).plain == "  note: + x"
+    assert field_line(FieldChange("note", "x", "")).plain == "  note: - x"
+
+
+def test_changes_stand_under_their_chats() -> None:
+    """Each in one line that is not too long."""
+    out = io.StringIO()
+    lines = Lines(Console(file=out, width=400))
+    lines.add(MessageChange("Sea", "Ada", 0, ("added",), "", "line\nbreak " + "x" * 200))
+    lines.add(MessageChange("Sea", "Ada", 1 << 62, ("edited", "reactions"), "old", "new"))
+    lines.add(MessageChange("Hill", "Bob", 0, ("reactions",), "same", "same"))
+    text = out.getvalue().splitlines()
+    assert text[0] == "Sea"
+    assert text[1].startswith("+ 1970-01-01 00:00  Ada: line break xxx")
+    assert text[1].endswith("x…")
+    assert text[2:] == [
+        "~ unknown time  Ada: edited, reactions: old → new",
+        "",
+        "Hill",
+        "~ 1970-01-01 00:00  Bob: reactions: same",
+    ]
+
+
+def test_json_is_whole_with_and_without_changes() -> None:
+    """Though it is written as they are found."""
+    out = io.StringIO()
+    lines = JsonLines(out)
+    change = MessageChange("Sea", "Ada", 1, ("added",), "", "x")
+    lines.add(change)
+    lines.add(change)
+    lines.end(ANSWER)
+    document = json.loads(out.getvalue())
+    assert len(document["changes"]) == 2
+    assert document["chats"][0]["added"] == 1501
+
+
+def test_a_conflict_says_what_stayed_and_why() -> None:
+    """In one line."""
+    conflict = Conflict("person", "Ada", "contact.note", "", "old\nnote", "the later backup wins")
+    assert (
+        conflict_line(conflict)
+        == "conflict: person Ada, note: kept 'nothing', not 'old note' (the later backup wins)"
+    )

@@ -1,0 +1,150 @@
+"""`holdfast backup push` and `pull`, with a real service."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.cli.repository_sync import is_for, pattern
+from holdfast.hosting.store import accounts, tokens
+from tests.backup.archive.histories import copies, imported, later, write
+from tests.backup.streams import KEY_FILE, KEYS
+from tests.cli.conftest import Ran, Run
+from tests.hosting.conftest import world
+from tests.hosting.world import World
+
+__all__ = ["world"]
+
+Push = Callable[..., Ran]
+
+
+@pytest.fixture
+def push(world: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> Push:
+    """Run commands as Ada, who has an empty repository and a token."""
+    ada = world.user("ada")
+    ada.post("/user/repos", json={"name": "snaps", "private": True})
+    _, value = tokens.create_token(world.database, accounts.find_user(world.database, "ada"), "push", ("all",))
+    monkeypatch.setenv("HOLDFAST_TOKEN", value.reveal())
+    monkeypatch.setenv("HOLDFAST_SERVER", world.service.url)
+
+    def call(*words: str) -> Ran:
+        ran = run("backup", *words)
+        assert value.reveal() not in ran.out + ran.err
+        return ran
+
+    return call
+
+
+def log_of(world: World) -> list[str]:
+    """Return the messages of all commits, the newest first."""
+    commits = world.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
+    return [commit["commit"]["message"] for commit in commits]
+
+
+def test_snapshots_follow_one_another(world: World, push: Push, tmp_path: Path) -> None:
+    """One commit each, through LFS, with what changed; the same again changes nothing; each can be fetched."""
+    first = write(tmp_path / "one.binproto", *copies())
+    second = later(tmp_path / "two.binproto", random.Random(2), days=3)
+    where = "ada/snaps:phone/my chats.binproto"
+    assert push("push", str(first), where).status == 0
+    assert "already" in push("push", str(first), where).out
+    told = json.loads(push("push", str(second), where, "--json").out)
+    assert told["changed"]
+    newest, oldest = log_of(world)
+    assert oldest.startswith("First snapshot: 60 messages in ")
+    assert newest.startswith("Snapshot: ")
+    assert " gone" in newest
+    assert " changed" in newest
+    raw = world.open("/api/v1", "ada").get("/repos/ada/snaps/raw/phone/my chats.binproto").text
+    assert raw.startswith("version https://git-lfs")
+    attributes = world.open("/api/v1", "ada").get("/repos/ada/snaps/raw/.gitattributes").text
+    assert attributes == '"/phone/my chats.binproto" filter=lfs diff=lfs merge=lfs -text\n'
+    assert push("pull", where, str(tmp_path / "back")).status == 0
+    assert (tmp_path / "back").read_bytes() == second.read_bytes()
+    assert push("pull", where, str(tmp_path / "back")).status == 1
+    commits = world.open("/api/v1", "ada").get("/repos/ada/snaps/commits").json()
+    assert push("pull", where, str(tmp_path / "back"), "--force", "--ref", commits[1]["sha"]).status == 0
+    assert (tmp_path / "back").read_bytes() == first.read_bytes()
+
+
+def test_encrypted_ones_tell_what_the_key_lets_them(world: World, push: Push, tmp_path: Path) -> None:
+    """Without it only that they are; archives tell how much is in them."""
+    for name, count in (("one", 60), ("two", 80)):
+        write_sample(sample_records(count, 1), tmp_path / name, To.CONTAINER, seed=1, keys=KEYS)
+    (tmp_path / "key").write_text(KEY_FILE)
+    assert push("push", str(tmp_path / "one"), "ada/snaps:a.backup").status == 0
+    assert (
+        push("push", str(tmp_path / "two"), "ada/snaps:a.backup", "--key-file", str(tmp_path / "key")).status == 0
+    )
+    imported(tmp_path / "a.db", write(tmp_path / "plain", *copies()))
+    assert push("push", str(tmp_path / "a.db"), "ada/snaps").status == 0
+    archive, newest, oldest = log_of(world)
+    assert "encrypted" in oldest
+    assert newest.startswith("Snapshot: ")
+    assert "added" in newest
+    assert archive.startswith("Archive: 60 messages in ")
+
+
+def test_what_cannot_be_done_is_said_in_one_line(
+    world: World, push: Push, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No such repository, file, token, host or address; nothing is written."""
+    file = str(write(tmp_path / "one", *copies()))
+    for words in (
+        ("push", file, "ada/none"),
+        ("push", file, "nobody"),
+        ("push", file, "ada/snaps:../x"),
+        ("push", str(tmp_path), "ada/snaps"),
+        ("push", file, "ada/snaps", "--server", "ftp://x"),
+        ("push", file, "ada/snaps", "--server", "http://127.0.0.1:1"),
+        ("pull", "ada/snaps:none", str(tmp_path / "out")),
+        ("push", file, "ada/snaps", "--token", "wrong"),
+    ):
+        ran = push(*words)
+        assert ran.status in {1, 2, 3}, words
+        assert ran.err.startswith("error: ")
+        assert ran.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+    monkeypatch.delenv("HOLDFAST_SERVER")
+    assert push("push", file, "ada/snaps").status == 2
+
+
+def test_patterns_fit_one_path_only() -> None:
+    """Whatever signs its name has."""
+    assert pattern("a b/c*.db") == '"/a b/c[*].db"'
+    assert pattern("plain.db") == "/plain.db"
+    assert is_for("a/x.db", "*.db filter=lfs diff=lfs")
+    assert is_for("x.db", "/x.db filter=lfs")
+    assert not is_for("x.db", "*.db -filter")
+    assert not is_for("x", "* filter")
+
+
+def test_what_is_not_encrypted_goes_to_a_public_repository_only_when_that_is_said(
+    world: World, push: Push, tmp_path: Path
+) -> None:
+    """Nothing is uploaded before; encrypted backups and private repositories need no leave."""
+    ada = world.open("/api/v1", "ada")
+    ada.post("/user/repos", json={"name": "open", "private": False})
+    plain = write(tmp_path / "plain.binproto", *copies())
+    imported(tmp_path / "chats.db", plain)
+    write_sample(sample_records(60, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    for name in ("plain.binproto", "chats.db"):
+        ran = push("push", str(tmp_path / name), "ada/open")
+        assert (ran.status, ran.out) == (1, "")
+        warning, refusal = ran.err.splitlines()
+        assert warning.startswith(f"warning: ada/open is public and {name} is not encrypted")
+        assert refusal.startswith("error: nothing was stored in ada/open")
+        assert "--allow-public" in refusal
+    assert ada.get("/repos/ada/open").json()["empty"]
+    assert push("push", str(tmp_path / "sealed"), "ada/open").status == 0
+    ran = push("push", str(plain), "ada/open", "--allow-public")
+    assert (ran.status, ran.err.splitlines()[0]) == (
+        0,
+        "warning: ada/open is public and plain.binproto is not encrypted: anybody could read every message in it",
+    )
+    assert "warning" not in push("push", str(plain), "ada/snaps").err

@@ -1,0 +1,25 @@
+"""What is known of a conversation in the cache."""
+
+from pathlib import Path
+
+from holdfast.settings import Settings
+from holdfast.web.chats.cache_entries import CacheLimits, Entry, Origin
+
+
+def test_no_import_may_become_larger_than_its_owner_may_keep(tmp_path: Path) -> None:
+    """Else it would be removed as soon as it is there."""
+    limits = CacheLimits.of(Settings(data=tmp_path, chat_cache_mb=30, chat_cache_owner_mb=20))
+    assert (limits.total, limits.per_owner, limits.imports.output) == (30 << 20, 20 << 20, 20 << 20)
+    assert CacheLimits.of(Settings(data=tmp_path, chat_import_output_mb=7)).imports.output == 7 << 20
+
+
+def test_what_is_sealed_has_a_quarter_of_the_memory(tmp_path: Path) -> None:
+    """It is held there more than once."""
+    limits = CacheLimits.of(Settings(data=tmp_path, chat_import_memory_mb=400))
+    assert limits.imports.sealed == 100 << 20
+
+
+def test_the_room_counts_against_the_owner_of_the_repository() -> None:
+    """The shelf has a share of its own."""
+    assert Entry("x", Origin(3, 8, True, "branch", "main", b"a", "0")).owner == 8
+    assert Entry("x").owner == 0

@@ -1,0 +1,139 @@
+"""Addresses inside a conversation, and archives that cannot be read."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.backup.archive import Archive
+from holdfast.web.chats import open_archive as room_module
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.view import NotHere, Shown
+from tests.backup.archive.histories import copies, imported, items, write
+from tests.web.chats.conftest import Look, drawn_in
+
+
+def test_every_page_is_small_and_whole(room: Room, look: Look) -> None:
+    """With one heading, and less than 200 kB."""
+    for path in ("", "search", "people", "statistics", "about"):
+        page = look(path)
+        assert page.count("<h1") == 1
+        assert len(page.encode()) < 200_000
+        assert page.rstrip().endswith("</html>")
+
+
+def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(room: Room) -> None:
+    """The questions to the archive are few, however long the lists are."""
+    with room.reading() as archive:
+        chat = max(archive.chats(), key=lambda one: one.messages)
+        message = archive.page(chat.id, limit=1).messages[0]
+    for path in ("", f"chat/{chat.id}", f"message/{message.id}", "people", "search?q=the", "about", "statistics"):
+        asked: list[str] = []
+        with room.reading() as archive:
+            archive.connection.set_trace_callback(asked.append)
+        name, _, words = path.partition("?q=")
+        drawn_in(room, name, **({"q": words} if words else {}))
+        with room.reading() as archive:
+            archive.connection.set_trace_callback(None)
+        # The full-text index asks its own tables for itself.
+        own = [one for one in asked if not one.startswith("--") and "'main'." not in one]
+        assert 0 < len(own) <= 24, (path, len(own))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    path=st.lists(
+        st.sampled_from(["chat", "to", "1", "", "..", "media", "x", "frame", "dates", "é", "%"]), max_size=5
+    ),
+    query=st.dictionaries(
+        st.sampled_from(
+            ["at", "before", "after", "date", "q", "chat", "page", "folder", "account", "below", "year"]
+        ),
+        st.text(max_size=12),
+        max_size=3,
+    ),
+)
+def test_whatever_is_asked_there_is_a_page_or_none(
+    archive_file: Path, path: list[str], query: dict[str, str]
+) -> None:
+    """Nothing else happens."""
+    room = room_of_file(archive_file, "chats.db")
+    try:
+        found = answer(room, "", "/".join(path), query)
+    except NotHere:
+        return
+    finally:
+        room.close()
+    assert not isinstance(found, Shown) or found.status in {200, 400}
+
+
+def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path) -> None:
+    """Without saying where it lies."""
+    content = bytearray(archive_file.read_bytes())
+    content[8192:] = b"\xff" * (len(content) - 8192)
+    (tmp_path / "damaged.db").write_bytes(content)
+    page = drawn_in(room_of_file(tmp_path / "damaged.db", "damaged.db"), "")
+    assert "cannot be read" in page
+    assert str(tmp_path) not in page
+    gone = answer(room_of_file(tmp_path / "none.db", "none.db"), "", "", {})
+    assert isinstance(gone, Shown)
+    assert gone.status == 503
+
+
+@pytest.mark.parametrize("path", ["nope", "search/x", "people/1/2", "chat", "a/b/c/d"])
+def test_other_addresses_are_not_found(room: Room, path: str) -> None:
+    """Whatever they look like."""
+    with pytest.raises(NotHere):
+        answer(room, "", path, {})
+
+
+def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
+    """Signs of direction are left out of every page; the record of a message shows them as escapes."""
+    turned = "\u202egpj.exe\u2069 \u05e9\u05dc\u05d5\u05dd\u200f"
+    header, frames = copies(60)
+    for frame in frames:
+        if frame.HasField("recipient") and frame.recipient.HasField("contact"):
+            frame.recipient.contact.profileGivenName = turned
+            frame.recipient.contact.ClearField("systemGivenName")
+            frame.recipient.contact.ClearField("nickname")
+    for item in items(frames):
+        if item.HasField("standardMessage"):
+            item.standardMessage.text.body = turned
+            for one in item.standardMessage.attachments:
+                one.pointer.fileName = turned
+    imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
+    room = room_of_file(tmp_path / "a.db", turned)
+    with room.reading() as archive:
+        message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)
+    paths = ("", "people", "statistics", "about", f"chat/{message.chat_id}", f"message/{message.id}")
+    pages = {path: drawn_in(room, path) for path in paths}
+    pages["search"] = drawn_in(room, "search", q="gpj", **{"from": turned})
+    for path, page in pages.items():
+        assert not set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067") & set(page), path
+        # Names in sentences are isolated, and nothing in them ends that early.
+        assert page.count("\u2068") == page.count("\u2069"), path
+    assert "<bdi>gpj.exe" in pages["people"]
+    assert "\u05e9\u05dc\u05d5\u05dd\u200f" in pages["people"]
+    assert "\\u202egpj.exe" in pages[f"message/{message.id}"]
+
+
+def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also inside the full-text index, which tells no progress: another thread interrupts it."""
+    monkeypatch.setattr(room_module, "PATIENCE_S", 0.05)
+    # No progress is told at all, as inside the index.
+    monkeypatch.setattr(room_module, "STEPS", 1 << 30)
+    room = room_of_file(archive_file, "chats.db")
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+    def search(archive: Archive, *_: object, **__: object) -> object:
+        return archive.connection.execute(endless).fetchall()
+
+    monkeypatch.setattr(Archive, "search", search)
+    found = answer(room, "", "search", {"q": "the"})
+    assert isinstance(found, Shown)
+    assert found.status == 503
+    assert "longer than" in str(found.values["problem"])
+    monkeypatch.undo()
+    assert "<mark>" in drawn_in(room, "search", q="the")

@@ -1,0 +1,84 @@
+"""What a file is."""
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.web.chats.file_kinds import LOOK, Kind, kind_of_file, looks_like_backup
+from tests.backup.archive.histories import copies, imported, write
+from tests.backup.streams import KEYS
+from tests.conftest import ROOT
+
+
+def told(path: Path) -> tuple[Kind | None, bool]:
+    """Look at a file."""
+    content = path.read_bytes()
+    return kind_of_file(content[:LOOK], len(content)), looks_like_backup(content[:LOOK], path.name)
+
+
+def test_every_form_is_recognised(tmp_path: Path) -> None:
+    """Streams, JSON, encrypted containers and archives, by their content."""
+    write(tmp_path / "a.binproto", *copies())
+    (tmp_path / "a.binproto.gz").write_bytes(gzip.compress((tmp_path / "a.binproto").read_bytes()))
+    imported(tmp_path / "a.db", tmp_path / "a.binproto")
+    write_sample(sample_records(20, 1), tmp_path / "a.jsonl", To.JSONL, seed=1, keys=None)
+    write_sample(sample_records(20, 1), tmp_path / "a.backup", To.CONTAINER, seed=1, keys=KEYS)
+    assert told(tmp_path / "a.binproto") == (Kind.PLAIN, True)
+    assert told(tmp_path / "a.binproto.gz") == (Kind.PLAIN, True)
+    assert told(tmp_path / "a.jsonl") == (Kind.PLAIN, True)
+    assert told(tmp_path / "a.db") == (Kind.ARCHIVE, True)
+    assert told(tmp_path / "a.backup") == (Kind.SEALED, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "pyproject.toml", "src/holdfast/web/static/mark.svg", "docs/images/repository.png"]
+)
+def test_other_files_are_not_offered(name: str) -> None:
+    """Texts, pictures and programs."""
+    path = ROOT / name
+    content = path.read_bytes()
+    assert not looks_like_backup(content[:LOOK], path.name)
+
+
+def test_what_only_might_be_encrypted_is_not_offered_but_taken() -> None:
+    """Any random bytes may be an encrypted backup; a name that says so is believed."""
+    noise = random.Random(1).randbytes(224)
+    assert kind_of_file(noise, len(noise)) is Kind.SEALED
+    assert not looks_like_backup(noise, "noise.bin")
+    assert looks_like_backup(noise, "phone.backup")
+    assert kind_of_file(b"", 0) is None
+    assert kind_of_file(b"SQLite format 3\x00" + bytes(200), 216) is None
+    assert not looks_like_backup(b"", "x.backup")
+    assert not looks_like_backup(b'{"name": "package"}', "package.json")
+
+
+@pytest.mark.parametrize("size", [64, 80, 1280, 4096, LOOK])
+def test_what_is_like_noise_takes_keys_and_nothing_else_does(size: int) -> None:
+    """A size that fits is not enough: pictures, programs, tables and texts are no encrypted backups."""
+    noise = random.Random(size)
+    assert all(kind_of_file(noise.randbytes(size), size) is Kind.SEALED for _ in range(20))
+    others = [
+        b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + noise.randbytes(size),
+        b"\x7fELF\x02\x01\x01" + bytes(size) + b"\xff",
+        "Ünïcödé ťèxt öf söme ļéngth, ".encode() * (size // 16 + 1),
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(size),
+        b"\x80\x01" * size,
+        b"\xfd7zXZ\x00" + noise.randbytes(size),
+    ]
+    for content in others:
+        assert kind_of_file(content[:size], size) is not Kind.SEALED
+
+
+def test_a_container_of_the_newer_layout_must_have_its_parts() -> None:
+    """Its length, its metadata and whole blocks."""
+    noise = random.Random(1)
+    whole = b"SBACKUP\x01\x00" + noise.randbytes(160)
+    assert kind_of_file(whole, len(whole)) is Kind.SEALED
+    assert kind_of_file(whole[:-1], len(whole) - 1) is None
+    assert kind_of_file(b"SBACKUP\x01\xff\xff\xff\x7f" + noise.randbytes(160), 172) is None
+    assert kind_of_file(b"SBACKUP\x01\x00" + bytes(160), 169) is None

@@ -1,0 +1,108 @@
+"""An archive that several requests read at once."""
+
+import random
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from holdfast.web.chats import open_archive as module
+from holdfast.web.chats.open_archive import Room, room_of_file
+from tests.backup.archive.histories import copies, imported, later, write
+from tests.conftest import wait_for
+from tests.web.chats.conftest import shown_in
+
+
+def test_connections_are_lent_and_given_back(room: Room) -> None:
+    """Whoever comes second while the first reads gets another one; later the same ones are used again."""
+    with room.reading() as one, room.reading() as other:
+        assert one is not other
+        both = {id(one), id(other)}
+    with room.reading() as again:
+        assert id(again) in both
+
+
+def test_no_more_read_at_once_than_there_are_seats(archive_file: Path) -> None:
+    """The next one waits until somebody is done."""
+    room = Room("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    read = threading.Event()
+
+    def visit() -> None:
+        with room.reading():
+            read.set()
+
+    with room.reading():
+        thread = threading.Thread(target=visit)
+        thread.start()
+        assert not read.wait(0.05)
+    thread.join(30)
+    assert read.is_set()
+
+
+def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
+    """An import into the archive is seen by the next request."""
+    place = tmp_path / "chats.db"
+    imported(place, write(tmp_path / "one", *copies()))
+    room = room_of_file(place, "chats.db")
+    made: list[int] = []
+
+    def count() -> int:
+        made.append(1)
+        with room.reading() as archive:
+            return len(archive.snapshots())
+
+    with room.reading():
+        assert [room.kept("n", count), room.kept("n", count)] == [1, 1]
+    assert len(made) == 1
+    imported(place, later(tmp_path / "two", random.Random(1), days=3))
+    with room.reading():
+        assert room.kept("n", count) == 2
+
+
+def test_a_closed_room_closes_what_is_still_read(room: Room) -> None:
+    """As soon as it is given back."""
+    with room.reading() as archive:
+        room.close()
+        assert archive.chats()
+    wait_for(lambda: not room._idle)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [("message", "text"), ("snapshot", "app_version"), ("attachment", "file_name")]
+)
+def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
+    tmp_path: Path, archive_file: Path, table: str, column: str
+) -> None:
+    """Every page of it, and none ends in anything else; one that was made here is not looked through."""
+    shutil.copy(archive_file, tmp_path / "a.db")
+    connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    (chat,) = connection.execute("SELECT chat_id FROM message LIMIT 1").fetchone()
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = replace(replace(sql, ') STRICT, ', ') '), ') STRICT', ')') WHERE name = ?",
+        (table,),
+    )
+    connection.close()
+    connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    connection.execute(f"UPDATE {table} SET {column} = x'ff'")
+    connection.close()
+    room = room_of_file(tmp_path / "a.db", "a.db")
+    for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
+        shown = shown_in(room, path)
+        assert shown.status == 503
+        assert f"{table}.{column}" in str(shown.values["problem"])
+    with room_of_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
+        pass
+
+
+def test_whoever_waits_too_long_for_a_connection_is_told(
+    archive_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a page, not for ever."""
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    room = Room("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    with room.reading():
+        assert shown_in(room, "").status == 503
+    assert shown_in(room, "").status == 200

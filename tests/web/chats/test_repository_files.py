@@ -1,0 +1,261 @@
+"""Backups that lie in repositories, for whoever may read the file."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.backup.convert import To
+from holdfast.backup.made_up import write_sample
+from holdfast.backup.sample import sample_records
+from holdfast.hosting import access
+from holdfast.hosting.access import Caller
+from holdfast.hosting.app import Host
+from holdfast.hosting.git import refs, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.guards import Place
+from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.headers import Headers
+from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.store import repositories
+from holdfast.web.chats import cache as cache_module
+from holdfast.web.chats import host_pages
+from holdfast.web.chats.cache import cache_of
+from holdfast.web.chats.repository_files import offered_conversation
+from holdfast.web.code.location import find_spot
+from tests.backup.archive.histories import copies, imported, write
+from tests.backup.streams import KEYS
+from tests.conftest import wait_for
+from tests.hosting.conftest import world
+from tests.hosting.world import World
+
+__all__ = ["world"]
+
+AT = "/ada/Snapshots/chats/branch/main"
+
+
+@pytest.fixture
+def ada(world: World, tmp_path: Path) -> httpx.Client:
+    """Make a private repository with a backup, an archive, a text, an encrypted backup and a large file."""
+    ada = world.user("ada")
+    ada.post(
+        "/user/repos", json={"name": "Snapshots", "private": True, "auto_init": True, "default_branch": "main"}
+    )
+    source = write(tmp_path / "one", *copies())
+    imported(tmp_path / "a.db", source)
+    write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
+    large = write(tmp_path / "large", *copies(61)).read_bytes()
+    stored = Pointer(hashlib.sha256(large).hexdigest(), len(large))
+    world.open("/ada/Snapshots.git/info/lfs", "ada").put(f"/objects/{stored.oid}/{stored.size}", content=large)
+    elsewhere = Pointer("0" * 64, 100)
+    files = {
+        "phone/my <b> backup.binproto": source.read_bytes(),
+        "a.db": (tmp_path / "a.db").read_bytes(),
+        "phone/notes.txt": b"just a text\n",
+        "sealed.backup": (tmp_path / "sealed").read_bytes(),
+        "large.binproto": stored.format(),
+        "elsewhere.binproto": elsewhere.format(),
+    }
+    changes = [
+        {"operation": "create", "path": path, "content": base64.b64encode(content).decode()}
+        for path, content in files.items()
+    ]
+    assert ada.post("/repos/ada/Snapshots/contents", json={"files": changes}).status_code == 201
+    return world.open("", "ada", accept="text/html")
+
+
+def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
+    """Below the frame of its repository, with one heading; pages of it lie below its own address."""
+    address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
+    assert "Reading the backup" in ada.get(address).text
+    wait_for(lambda: "Reading the backup" not in ada.get(address).text, 60)
+    page = ada.get(address).text
+    assert page.count("<h1") == 1
+    assert "my <b> backup" not in page
+    assert f'href="{address}/search"' in page
+    found = ada.get(f"{address}/search?q=the").text
+    assert "<mark>" in found
+    assert ada.get(f"{address}/nope").status_code == 404
+    large = f"{AT}/large.binproto"
+    wait_for(lambda: "Reading the backup" not in ada.get(large).text, 60)
+    assert f'href="{large}/people"' in ada.get(large).text
+    assert "This backup is encrypted" in ada.get(f"{AT}/sealed.backup").text
+
+
+def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client) -> None:
+    """Backups and archives, also large ones; not texts, and not what might be anything."""
+    repository = repositories.find_repository(world.database, "ada", "Snapshots")
+    host = Host.open(world.service.settings)
+    place = Place(repository, access.repository_access(Caller(repository.owner), repository, ()))
+    repo = open_repository(host.folders.existing(repository.id))
+    commit = refs.rev_parse(repo, "main")
+    assert commit is not None
+    call = Call(host, {"type": "http"}, Headers({"headers": []}), {}, "")
+    offered = {}
+    for path in (
+        "phone/my <b> backup.binproto",
+        "a.db",
+        "phone/notes.txt",
+        "sealed.backup",
+        "large.binproto",
+        "phone",
+    ):
+        entry = trees.find(repo, read_commit(repo, commit).tree, path)
+        assert isinstance(entry, Entry)
+        spot = find_spot(repo, "/ada/Snapshots", "branch", f"main/{path}")
+        assert spot is not None
+        offered[path] = offered_conversation(call, place, spot, entry)
+    host.close()
+    assert [path for path, holds in offered.items() if not holds] == ["phone/notes.txt", "phone"]
+    assert [path for path, holds in offered.items() if holds and holds.is_archive] == ["a.db"]
+    assert not any(holds.exposed for holds in offered.values() if holds)
+
+
+def test_who_may_not_read_the_file_does_not_see_it(world: World, ada: httpx.Client) -> None:
+    """Strangers and visitors find nothing, a reader does, and no longer once they may not read it any more."""
+    address = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
+    wait_for(lambda: "Reading the backup" not in ada.get(address).text, 60)
+    world.account("bob")
+    bob = world.open("", "bob", accept="text/html")
+    visitor = world.open("", accept="text/html")
+    for path in (address, f"{address}/people", f"{AT}/none"):
+        assert visitor.get(path).status_code == 404
+        assert bob.get(path).status_code == 404
+        assert bob.post(f"{path}/-again").status_code == 404
+    owner = world.open("/api/v1", "ada")
+    owner.put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
+    assert bob.get(f"{address}/people").status_code == 200
+    owner.delete("/repos/ada/Snapshots/collaborators/bob")
+    assert bob.get(f"{address}/people").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["phone", "phone/notes.txt", "none", "", "a.db2", ".git/config", "../../etc", "elsewhere.binproto"],
+)
+def test_other_files_are_no_conversations(ada: httpx.Client, path: str) -> None:
+    """Directories, texts, what is not there, and pointers to objects of others."""
+    assert ada.get(f"{AT}/{path}").status_code == 404
+    for kind in ("tag", "commit", "x"):
+        assert ada.get(f"/ada/Snapshots/chats/{kind}/main/a.db").status_code == 404
+
+
+def test_the_page_of_a_file_leads_to_its_conversations(world: World, ada: httpx.Client) -> None:
+    """Of a backup, also of a large one; a text has none."""
+    site = world.open("", "ada")
+    for path, offered in (("phone/my%20%3Cb%3E%20backup.binproto", True), ("phone/notes.txt", False)):
+        page = site.get(f"/ada/Snapshots/src/branch/main/{path}", headers={"Accept": "text/html"}).text
+        assert (f'href="{AT}/{path}"' in page) == offered
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+PLAIN = f"{AT}/phone/my%20%3Cb%3E%20backup.binproto"
+SEALED = f"{AT}/sealed.backup"
+
+
+def cached(world: World) -> list[Path]:
+    """List the conversations in the cache of a service."""
+    folder = cache_of(world.service.settings).folder
+    return [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+
+
+def make_public(world: World) -> None:
+    """Let everybody read the repository."""
+    world.open("/api/v1", "ada").patch("/repos/ada/Snapshots", json={"private": False}).raise_for_status()
+
+
+def test_an_archive_of_a_repository_is_never_opened(world: World, ada: httpx.Client) -> None:
+    """It is a database from anybody; the page says what to do instead, and nothing of it is copied."""
+    page = ada.get(f"{AT}/a.db")
+    assert page.status_code == 422
+    assert "holdfast archive serve" in page.text
+    assert ada.get(f"{AT}/a.db/people").status_code == 422
+    assert ada.post(f"{AT}/a.db/-again", headers=FORM).status_code == 404
+    assert cached(world) == []
+    shown = ada.get("/ada/Snapshots/src/branch/main/a.db").text
+    assert "holdfast archive serve" in shown
+    assert f'href="{AT}/a.db"' not in shown
+
+
+def test_visitors_have_nothing_read(world: World, ada: httpx.Client) -> None:
+    """Neither a plain backup nor with keys, of which none leaves anything; what is ready they may look at."""
+    make_public(world)
+    visitor = world.open("", accept="text/html")
+    first = visitor.get(PLAIN)
+    assert first.status_code == 403
+    assert "/login?next=" in first.text
+    for number in range(30):
+        sent = visitor.post(f"{SEALED}/-key", data={"key": f"{number:064}"})
+        assert sent.status_code == 403
+        assert "set-cookie" not in sent.headers
+    assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert cached(world) == []
+    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    assert f'href="{PLAIN}/people"' in visitor.get(PLAIN).text
+    assert visitor.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert len(cached(world)) == 1
+
+
+def test_what_is_ready_is_dropped_only_by_who_may_write(world: World, ada: httpx.Client) -> None:
+    """A reader can neither have it read anew nor forget it."""
+    world.account("bob")
+    world.open("/api/v1", "ada").put("/repos/ada/Snapshots/collaborators/bob", json={"permission": "read"})
+    bob = world.open("", "bob", accept="text/html")
+    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    assert bob.post(f"{PLAIN}/-again", headers=FORM).status_code == 403
+    assert bob.post(f"{PLAIN}/-forget", headers=FORM).status_code == 404
+    assert bob.post(f"{PLAIN}/-key", data={"key": "a" * 64}).status_code == 404
+    assert "people" in bob.get(PLAIN).text
+    assert ada.post(f"{PLAIN}/-again", headers=FORM).status_code == 303
+    assert cached(world) == []
+
+
+def test_a_wrong_key_is_said_at_once_and_leaves_nothing(
+    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a folder nor a cookie."""
+    # A busy machine takes longer to check a key than a person would wait.
+    monkeypatch.setattr(host_pages, "KEY_WAIT_S", 60.0)
+    sent = ada.post(f"{SEALED}/-key", data={"key": "a" * 64})
+    assert sent.status_code == 422
+    assert 'role="alert"' in sent.text
+    assert "set-cookie" not in sent.headers
+    assert cached(world) == []
+
+
+def test_too_many_are_told_when_to_come_back(
+    world: World, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words, and in a header that programs know."""
+    monkeypatch.setattr(cache_module, "QUEUE", 0)
+    full = ada.get(PLAIN)
+    assert full.status_code == 503
+    assert int(full.headers["retry-after"]) > 0
+    assert "Try again in" in full.text
+    assert cached(world) == []
+
+
+def test_no_browser_keeps_a_conversation(world: World, ada: httpx.Client) -> None:
+    """Nor any page on the way to one."""
+    answers = [ada.get(PLAIN), ada.get(SEALED), ada.get(f"{AT}/a.db")]
+    wait_for(lambda: "Reading the backup" not in ada.get(PLAIN).text, 60)
+    answers += [ada.get(f"{PLAIN}/{path}") for path in ("", "people", "search?q=the", "about")]
+    assert {answer.headers["cache-control"] for answer in answers} == {"no-store"}
+
+
+def test_a_backup_in_the_clear_is_warned_of_where_everybody_can_read_it(world: World, ada: httpx.Client) -> None:
+    """Whoever may change that sees it, on the page of the file and of the conversation; others are not told."""
+    file = "/ada/Snapshots/src/branch/main/phone/my%20%3Cb%3E%20backup.binproto"
+    words = "Everybody can read these conversations"
+    assert words not in ada.get(file).text
+    make_public(world)
+    assert words in ada.get(file).text
+    assert words in ada.get(PLAIN).text
+    assert words in ada.get("/ada/Snapshots/src/branch/main/a.db").text
+    assert words not in ada.get("/ada/Snapshots/src/branch/main/sealed.backup").text
+    assert words not in ada.get(SEALED).text
+    assert words not in world.open("", accept="text/html").get(file).text

@@ -1,0 +1,97 @@
+"""Search with highlighting."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import escape
+
+from holdfast.backup.archive.searching import CLOSE, OPEN
+from holdfast.web.chats.open_archive import Room
+from holdfast.web.chats.search_page import Found, marked
+from tests.web.chats.conftest import EVIL, drawn_in, shown_in
+
+pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
+
+
+@given(pieces)
+def test_only_marks_are_added_to_what_was_said(snippet: str) -> None:
+    """Whatever the text holds, also the signs that tell where something was found."""
+    made = str(marked(snippet))
+    without = made.replace("<mark>", "").replace("</mark>", "")
+    assert made.count("<mark>") == made.count("</mark>")
+    assert without == str(escape(re.sub(f"[{OPEN}{CLOSE}]", "", snippet)))
+
+
+def hits(room: Room, **query: str) -> list[Found]:
+    """Search."""
+    found = shown_in(room, "search", **query).values["hits"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_words_are_found_and_marked(room: Room) -> None:
+    """In all chats, each hit with the way to its message."""
+    found = hits(room, q="the")
+    assert found
+    # What was found may also stand in a poll's answers or a file's name.
+    assert sum("<mark>" in hit.text for hit in found) > len(found) // 2
+    assert all(re.fullmatch(r"/to/\d+", hit.address) for hit in found)
+
+
+def test_filters_narrow(room: Room) -> None:
+    """By chat, person, kind, direction, content and date; the form shows what was typed."""
+    every = hits(room, q="the")
+    with room.reading() as archive:
+        chat = archive.chats()[0]
+    inside = hits(room, q="the", chat=str(chat.id))
+    assert {hit.chat for hit in inside} == {chat.name}
+    assert len(inside) < len(every)
+    assert all(hit.kind == "poll" for hit in hits(room, kind="poll"))
+    assert hits(room, **{"from": "me"})
+    assert hits(room, has="media")
+    assert hits(room, until="2000-01-01") == []
+    page = drawn_in(room, "search", q="the", chat=str(chat.id), since="2020-01-01")
+    assert f'<option value="{chat.id}" selected dir="auto">' in page
+    assert 'value="2020-01-01"' in page
+
+
+def test_more_hits_are_a_link_away(room: Room) -> None:
+    """Page after page, each hit once."""
+    seen: list[str] = []
+    query: dict[str, str] = {"is": "in"}
+    while True:
+        found = shown_in(room, "search", **query)
+        listed = found.values["hits"]
+        assert isinstance(listed, list)
+        seen += [hit.address for hit in listed]
+        more = re.search(r"below=(\d+)", str(found.values["more"]))
+        if more is None:
+            break
+        query["below"] = more[1]
+    assert len(seen) == len(set(seen)) > 50
+
+
+def test_what_cannot_be_looked_for_is_said(room: Room) -> None:
+    """In words for people, without commands of the terminal."""
+    for query in (
+        {"q": "-only"},
+        {"q": "x", "kind": "<b>"},
+        {"q": "x", "since": "soon"},
+        {"q": "x", "from": EVIL},
+    ):
+        shown = shown_in(room, "search", **query)
+        assert shown.status == 400
+        page = drawn_in(room, "search", **query)
+        assert 'role="alert"' in page
+        assert EVIL not in page
+        assert "holdfast archive people" not in page
+    assert shown_in(room, "search").values["hits"] is None
+
+
+def test_hostile_hits_stay_text(hostile_room: Room) -> None:
+    """Names, chats and what was found."""
+    assert hits(hostile_room, q="evil")
+    page = drawn_in(hostile_room, "search", q="evil")
+    assert EVIL not in page
+    assert "<mark>evil</mark>" in page

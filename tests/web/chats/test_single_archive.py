@@ -1,0 +1,97 @@
+"""An archive for one person on their own machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.secret import Secret
+from holdfast.web.chats.single_archive import build
+from tests.stage import Stage
+from tests.web.chats.test_media import kept_files
+
+TOKEN = "one-time-token"
+
+
+@pytest.fixture
+def client(archive_file: Path, stage: Stage) -> Iterator[httpx.Client]:
+    """Serve the archive; the client has not been let in yet."""
+    with (
+        stage.playing(build(archive_file, Secret(TOKEN), stage.port)) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        yield client
+
+
+def enter(client: httpx.Client) -> None:
+    """Open the address that was printed."""
+    answer = client.get(f"/open/{TOKEN}")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+def test_the_address_works_once(client: httpx.Client) -> None:
+    """For one browser, whose cookie no script reads; nobody else gets in with it."""
+    assert client.get("/").status_code == 403
+    answer = client.get(f"/open/{TOKEN}")
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert "Chats" in client.get("/").text
+    assert client.get(f"/open/{TOKEN}").headers["location"] == "/"
+    with httpx.Client(base_url=client.base_url) as other:
+        for path in (f"/open/{TOKEN}", "/open/", "/open/x", "/", "/search?q=a", "/media/x"):
+            refused = other.get(path)
+            assert refused.status_code == 403
+            assert "set-cookie" not in refused.headers
+        other.cookies.set(next(iter(client.cookies)), "guessed")
+        assert other.get("/").status_code == 403
+
+
+def test_looking_ahead_takes_no_turn(client: httpx.Client) -> None:
+    """Programs that look at addresses before people do leave the one turn to them."""
+    assert client.head(f"/open/{TOKEN}").status_code == 204
+    assert client.get(f"/open/{TOKEN}", headers={"Sec-Purpose": "prefetch"}).status_code == 204
+    enter(client)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost", "127.0.0.1", ""])
+def test_only_its_own_names_are_answered(client: httpx.Client, host: str) -> None:
+    """A site that points its own name at this machine learns nothing, cookie or not."""
+    enter(client)
+    for path in ("/", f"/open/{TOKEN}", "/static/mark.svg"):
+        assert client.get(path, headers={"Host": host}).status_code in {400, 421}
+    port = client.base_url.port
+    assert client.get("/", headers={"Host": f"localhost:{port}"}).status_code == 200
+
+
+def test_nothing_can_be_sent(client: httpx.Client) -> None:
+    """It only shows."""
+    enter(client)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
+        assert client.request(method, "/").status_code == 405
+
+
+def test_files_come_in_parts_and_run_nothing(client: httpx.Client, archive_file: Path) -> None:
+    """With a policy of their own."""
+    enter(client)
+    digest = kept_files(archive_file)[0][0]
+    whole = client.get(f"/media/{digest}")
+    assert whole.status_code == 200
+    assert whole.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    part = client.get(f"/media/{digest}", headers={"Range": "bytes=2-5"})
+    assert (part.status_code, part.content) == (206, whole.content[2:6])
+
+
+def test_pages_are_guarded_and_missing_ones_are_pages(client: httpx.Client) -> None:
+    """The same policy as everywhere."""
+    enter(client)
+    page = client.get("/")
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    missing = client.get("/nope")
+    assert missing.status_code == 404
+    assert "All chats" in missing.text
+    to = client.get(f"/to/{page.text.partition('/chat/')[2][:1]}")
+    assert to.status_code in {303, 404}

@@ -1,0 +1,71 @@
+"""Statistics with plots."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from holdfast.backup.archive import Statistics
+from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.statistics_page import by_time, hour_plot, month_plot, spoken
+from tests.backup.archive.histories import imported
+from tests.web.chats.conftest import EVIL, drawn_in, shown_in
+
+
+def found(room: Room) -> Statistics:
+    """Count."""
+    counted = shown_in(room, "statistics").values["found"]
+    assert isinstance(counted, Statistics)
+    return counted
+
+
+def test_plots_show_all_messages(room: Room) -> None:
+    """As pictures that are sound, and as figures."""
+    counted = found(room)
+    months = by_time(counted)
+    assert sum(count for _, count in months) == counted.messages
+    drawing = ET.fromstring(str(month_plot(months)))
+    assert len(drawing.findall("rect")) == len(months)
+    assert len(ET.fromstring(str(hour_plot(counted))).findall("rect")) == 2 * 7 * 24
+    page = drawn_in(room, "statistics")
+    assert f"{counted.messages:,}" in page
+    assert " style=" not in page
+    assert "<style" not in page
+
+
+def test_one_chat_is_counted_alone(room: Room) -> None:
+    """With its own page, which the list of chats leads to."""
+    with room.reading() as archive:
+        chat = max(archive.chats(), key=lambda one: one.messages)
+    assert f'href="/statistics?chat={chat.id}"' in drawn_in(room, "statistics")
+    counted = shown_in(room, "statistics", chat=str(chat.id)).values["found"]
+    assert isinstance(counted, Statistics)
+    assert counted.messages == chat.messages
+
+
+def test_months_without_messages_are_gaps_and_too_many_are_years(room: Room) -> None:
+    """A clock that stood in 1970 does not make a thousand bars."""
+    counted = found(room)
+    few = replace(counted, months=(("2020-11", 3), ("2021-02", 4)))
+    assert by_time(few) == [("2020-11", 3), ("2020-12", 0), ("2021-01", 0), ("2021-02", 4)]
+    many = replace(counted, months=(("1970-01", 1), ("2024-05", 2), ("9999-12", 3)))
+    assert by_time(many) == [("1970", 1), ("2024", 2), ("9999", 3)]
+    assert by_time(replace(counted, months=())) == []
+
+
+def test_hostile_names_stay_text_in_tables(hostile_room: Room) -> None:
+    """Of chats, people and types of files."""
+    page = drawn_in(hostile_room, "statistics")
+    assert EVIL not in page
+    assert not re.search(r"<[^>]+ on\w+=", page)
+
+
+def test_durations_are_said_as_people_do() -> None:
+    """In seconds, minutes or hours."""
+    assert [spoken(30), spoken(600), spoken(7200)] == ["30 s", "10 min", "2.0 h"]
+
+
+def test_an_empty_archive_has_nothing_to_count(tmp_path: Path) -> None:
+    """And says so."""
+    imported(tmp_path / "empty.db")
+    assert "no messages to count" in drawn_in(room_of_file(tmp_path / "empty.db", "empty"), "statistics")

@@ -1,0 +1,60 @@
+"""The validator's findings beside an import."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import backup
+from holdfast.backup import archive
+from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.validation_results import keep_findings, read_findings
+from holdfast.web.chats.view import NotHere
+from tests.backup.archive.histories import copies, items, write
+from tests.web.chats.conftest import EVIL, drawn_in
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Room:
+    """Bring in a backup with messages in chats that are not there, and the findings about it."""
+    header, frames = copies(60)
+    for number, item in enumerate(items(frames)):
+        if item.HasField("standardMessage"):
+            item.standardMessage.text.body = EVIL
+        if number % 10 == 0:
+            item.authorId = 999_999
+    source = write(tmp_path / "one", header, frames)
+    with archive.open(tmp_path / "a.db", create=True) as made, backup.open(source) as found:
+        made.add(found)
+        keep_findings(made.connection, found)
+    return room_of_file(tmp_path / "a.db", "a.db")
+
+
+def test_findings_lead_to_their_frames(faulty: Room) -> None:
+    """Each frame is shown as JSON, in which what people wrote stays text."""
+    with faulty.reading() as opened:
+        verdict, found = read_findings(opened.connection, 1000, 0)
+    assert not verdict.valid
+    assert verdict.errors == len([one for one in found if one.severity == "error"]) > 0
+    page = drawn_in(faulty, "findings")
+    assert "not valid" in page
+    frames = {one.frame for one in found if one.frame is not None}
+    shown = [drawn_in(faulty, f"frame/{number}") for number in frames]
+    assert all(f'href="/frame/{number}"' in page for number in frames)
+    assert any("999999" in frame for frame in shown)
+    assert not any(EVIL in frame for frame in shown)
+    with pytest.raises(NotHere):
+        answer(faulty, "", "frame/5000", {})
+    assert "What the validator says" in drawn_in(faulty, "about")
+
+
+def test_a_good_backup_has_none(tmp_path: Path) -> None:
+    """And that is said."""
+    with (
+        archive.open(tmp_path / "a.db", create=True) as made,
+        backup.open(write(tmp_path / "one", *copies())) as found,
+    ):
+        made.add(found)
+        keep_findings(made.connection, found)
+    page = drawn_in(room_of_file(tmp_path / "a.db", "a.db"), "findings")
+    assert "Nothing is wrong with it" in page

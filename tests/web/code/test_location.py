@@ -1,0 +1,69 @@
+"""Where in a repository a page looks."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.hosting.git.commits import Signature, build_tree, write_commit
+from holdfast.hosting.git.ref_store import create
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.web.code.location import Spot, find_spot
+from tests.hosting.git.oracle import new_repository
+
+ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """Make a repository with branches whose names begin alike, and a tag."""
+    made = open_repository(new_repository(tmp_path / "1.git"))
+    tree = build_tree(made, {"a/b.txt": b"text"})
+    commit = write_commit(made, tree, (), author=ADA, committer=ADA, message="first")
+    for name in ("refs/heads/main", "refs/heads/feature/x", "refs/heads/100%", "refs/tags/main"):
+        create(made, name, commit)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kind", "joined", "ref", "path"),
+    [
+        ("branch", "main", "main", b""),
+        ("branch", "main/a/b.txt", "main", b"a/b.txt"),
+        ("branch", "feature/x/a", "feature/x", b"a"),
+        ("branch", "100%/a", "100%", b"a"),
+        ("tag", "main/a", "main", b"a"),
+        ("branch", "main//a/./../a", "main", b"a"),
+        ("branch", "main/caf\udce9", "main", b"caf\xe9"),
+    ],
+)
+def test_a_ref_and_a_path_are_told_apart(repo: Repo, kind: str, joined: str, ref: str, path: bytes) -> None:
+    """At the shortest beginning that is a ref of that kind; paths are bytes, cleaned of steps."""
+    found = find_spot(repo, "/o/r", kind, joined)
+    assert found is not None
+    assert (found.kind, found.ref, found.path) == (kind, ref, path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "joined"),
+    [
+        *[("branch", name) for name in ("nothing", "feature", "main/.git/config", "..", "", "main/..")],
+        ("tag", "feature/x"),
+        ("commit", "main"),
+        ("commit", "e" * 40),
+        ("other", "main"),
+    ],
+)
+def test_what_names_nothing_is_not_there(repo: Repo, kind: str, joined: str) -> None:
+    """Neither a ref of another kind, nor a path nothing can have."""
+    assert find_spot(repo, "/o/r", kind, joined) is None
+
+
+def test_addresses_hold_any_name(repo: Repo) -> None:
+    """Quoted so that nothing in a name says anything about the address."""
+    spot = Spot("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
+    assert spot.address("src") == "/o/r/src/branch/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
+    assert spot.top("raw") == "/o/r/raw/branch/a%3Fb%23c%25"
+    assert spot.change("_edit") == "/o/r/_edit/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
+    assert spot.lasting == f"/o/r/src/commit/{'f' * 40}/x%22%3Cy%3E/%FF%3F"
+    assert [crumb.name for crumb in spot.crumbs()] == ['x"<y>', "\ufffd?"]
+    assert spot.file_name == "\ufffd?"

@@ -1,0 +1,85 @@
+"""Comments in a browser."""
+
+from holdfast.hosting.store import comments, issues
+from holdfast.web.issues.issue_page import ENTRIES
+from tests.web.issues.conftest import AT, Harbour
+
+ONE = f"{AT}/issues/1"
+
+
+def test_a_reader_comments_and_the_author_closes(harbour: Harbour) -> None:
+    """What is said shows at its own place; with a comment or without, an author may close and reopen."""
+    harbour.issue("Gauge", author="eve")
+    eve = harbour.browser("eve")
+    answer = eve.post(f"{ONE}/comments", data={"body": "**Still** stuck"})
+    place = answer.headers["location"]
+    assert place.startswith(f"{ONE}#issuecomment-")
+    text = eve.get(ONE).text
+    assert "<strong>Still</strong> stuck" in text
+    assert f'id="{place.partition("#")[2]}"' in text
+    eve.post(f"{ONE}/comments", data={"body": "Moves again.", "then": "close"})
+    assert "Reopen issue" in eve.get(ONE).text
+    eve.post(f"{ONE}/comments", data={"body": "", "then": "reopen"})
+    now = issues.find_issue(harbour.world.database, harbour.ship, 1)
+    assert (now.is_closed, now.comment_count) == (False, 2)
+    preview = eve.post(f"{ONE}/comments", data={"body": "*maybe*", "then": "preview"})
+    assert "<em>maybe</em>" in preview.text
+    assert "*maybe*</textarea>" in preview.text
+    empty = eve.post(f"{ONE}/comments", data={"body": ""})
+    assert (empty.status_code, "is needed" in empty.text) == (422, True)
+    assert issues.find_issue(harbour.world.database, harbour.ship, 1).comment_count == 2
+
+
+def test_a_comment_is_found_on_its_page(harbour: Harbour) -> None:
+    """Also far down a long timeline."""
+    gauge = harbour.issue("Gauge")
+    for _ in range(ENTRIES):
+        comments.add_comment(harbour.world.database, harbour.ship, gauge, harbour.people["ada"], "again")
+    eve = harbour.browser("eve")
+    place = eve.post(f"{ONE}/comments", data={"body": "the last word"}).headers["location"]
+    assert place.startswith(f"{ONE}?page=2#issuecomment-")
+    number = place.rpartition("-")[2]
+    assert f'id="issuecomment-{number}"' in eve.get(place).text
+    assert eve.post(f"{ONE}/comments/{number}", data={"body": "really"}).headers["location"] == place
+    assert "really" in eve.get(f"{ONE}?page=last").text
+
+
+def test_a_locked_issue_is_for_writers(harbour: Harbour) -> None:
+    """Others are told so, and keep what they typed."""
+    gauge = harbour.issue("Gauge")
+    issues.lock_issue(harbour.world.database, harbour.ship, gauge, harbour.people["ada"], "")
+    eve = harbour.browser("eve")
+    assert "This is locked" in eve.get(ONE).text
+    assert "Your comment" not in eve.get(ONE).text
+    assert eve.post(f"{ONE}/comments", data={"body": "But"}).status_code == 403
+    assert harbour.browser("bob").post(f"{ONE}/comments", data={"body": "No"}).status_code == 303
+    assert harbour.browser().post(f"{ONE}/comments", data={"body": "But"}).status_code == 303
+    assert eve.post(f"{AT}/issues/9/comments", data={"body": "x"}).status_code == 404
+    assert issues.find_issue(harbour.world.database, harbour.ship, 1).comment_count == 1
+
+
+def test_authors_and_writers_change_and_delete_comments(harbour: Harbour) -> None:
+    """Everybody else only reads them, each on a page of its own."""
+    gauge = harbour.issue("Gauge")
+    harbour.issue("Lantern")
+    database, ship = harbour.world.database, harbour.ship
+    made = comments.add_comment(database, ship, gauge, harbour.people["eve"], "Stuck <b>x</b>")
+    at = f"{ONE}/comments/{made.id}"
+    for name, may in (("eve", True), ("bob", True), (None, False)):
+        text = harbour.browser(name).get(at).text
+        assert ("Change it" in text) == may
+        assert (at in harbour.browser(name).get(ONE).text) == may
+    eve = harbour.browser("eve")
+    assert "<em>n</em>" in eve.post(at, data={"body": "*n*", "then": "preview"}).text
+    assert eve.post(at, data={"body": ""}).status_code == 422
+    assert eve.post(at, data={"body": "Free"}).headers["location"] == f"{ONE}#issuecomment-{made.id}"
+    assert comments.find_comment(database, ship, made.id)[0].body == "Free"
+    other = comments.add_comment(database, ship, gauge, harbour.people["ada"], "Ada's")
+    assert eve.post(f"{ONE}/comments/{other.id}", data={"body": "Mine"}).status_code == 403
+    assert eve.post(f"{ONE}/comments/{other.id}/delete").status_code == 403
+    assert eve.get(f"{AT}/issues/2/comments/{other.id}").status_code == 404
+    assert eve.get(f"{ONE}/comments/{other.id + 9}").status_code == 404
+    assert harbour.browser().post(f"{at}/delete").status_code == 303
+    assert eve.post(f"{at}/delete").headers["location"] == ONE
+    assert eve.get(at).status_code == 404
+    assert eve.post(f"{at}/delete").status_code == 404

@@ -1,0 +1,104 @@
+"""Dependencies added and removed in a browser."""
+
+import pytest
+
+from holdfast.web.issues.dependency_forms import Named, named
+from tests.hosting.linked import edges, relate
+from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.test_issue_list import titles
+
+ONE = f"{AT}/issues/1"
+ADD = f"{ONE}/dependencies"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" 12 ", Named("", "", 12)),
+        ("#12", Named("", "", 12)),
+        ("ada/ship#12", Named("ada", "ship", 12)),
+        ("http://localhost:3000/ada/ship/issues/12", Named("ada", "ship", 12)),
+        ("https://example.org/a.b/c-d/pulls/12/", Named("a.b", "c-d", 12)),
+        ("the gauge", None),
+        ("12 boats", None),
+        ("", None),
+        ("١٢", None),
+        ("9" * 30, None),
+    ],
+)
+def test_issues_are_named_in_every_usual_way(text: str, expected: Named | None) -> None:
+    """And words are words."""
+    assert named(text) == expected
+
+
+def test_a_writer_adds_and_removes_on_both_sides(harbour: Harbour) -> None:
+    """By number, by full name, and by words with a choice."""
+    for title in ("Gauge", "Lantern of the pier", "Rope", "Lantern of the mole"):
+        harbour.issue(title)
+    bob = harbour.browser("bob")
+
+    def sent(path: str, wanted: str, side: str = "blocked-by") -> str:
+        answer = bob.post(path, data={"wanted": wanted, "side": side})
+        assert answer.status_code == 303, answer.text
+        return answer.headers["location"]
+
+    assert sent(ADD, "2") == f"{ONE}#dependencies"
+    assert sent(ADD, "ada/ship#3", "blocks") == f"{ONE}#dependencies"
+    assert edges(harbour.world.database) == {(1, 2), (3, 1)}
+    choice = sent(ADD, "lantern")
+    assert choice == f"{ONE}/dependencies/add?side=blocked-by&q=lantern"
+    found = bob.get(choice)
+    # The first one is related already.
+    assert titles(found) == ["Lantern of the mole"]
+    assert 'value="ada/ship#4"' in found.text
+    assert sent(ADD, "ada/ship#4") == f"{ONE}#dependencies"
+    text = bob.get(ONE).text
+    for other in (2, 3, 4):
+        assert f'value="ada/ship#{other}"' in text
+    sent(f"{ADD}/remove", "ada/ship#2")
+    sent(f"{ADD}/remove", "ada/ship#3", "blocks")
+    assert edges(harbour.world.database) == {(1, 4)}
+    gone = bob.post(f"{ADD}/remove", data={"wanted": "2"})
+    assert (gone.status_code, "gone already" in gone.text) == (404, True)
+    assert bob.post(f"{ADD}/remove", data={"wanted": "words"}).status_code == 422
+    assert titles(bob.get(f"{ADD}/add?q=nothing")) == []
+    assert "Search for words" in bob.get(f"{ADD}/add").text
+
+
+def test_refusals_are_explained(harbour: Harbour) -> None:
+    """Circles with the way around, and what cannot be seen like what is not there."""
+    gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
+    harbour.issue("Private matter", secret=True)
+    relate(harbour.world.database, [(lantern.id, gauge.id), (rope.id, lantern.id)])
+    bob = harbour.browser("bob")
+    circle = bob.post(ADD, data={"wanted": "#3"})
+    assert circle.status_code == 409
+    assert "none of them could ever be closed" in circle.text
+    assert "ada/ship#1 → ada/ship#3 → ada/ship#2 → ada/ship#1" in circle.text
+    assert bob.post(ADD, data={"wanted": "1"}).status_code == 409
+    assert bob.post(f"{AT}/issues/2/dependencies", data={"wanted": "1"}).status_code == 409
+    hidden, missing = (
+        bob.post(ADD, data={"wanted": f"ada/{name}#1"}).text.replace(name, "") for name in ("secret", "nothing")
+    )
+    assert hidden == missing
+    assert "there is no such issue that you can read" in hidden
+    assert titles(bob.get(f"{ADD}/add?q=private")) == []
+    assert titles(harbour.browser("ada").get(f"{ADD}/add?q=private")) == ["Private matter"]
+
+
+def test_who_may_not_write_changes_nothing(harbour: Harbour) -> None:
+    """Nor where dependencies are switched off."""
+    gauge, lantern = harbour.issue("Gauge"), harbour.issue("Lantern")
+    relate(harbour.world.database, [(gauge.id, lantern.id)])
+    eve = harbour.browser("eve")
+    for path in (ADD, f"{ADD}/remove"):
+        assert eve.post(path, data={"wanted": "2"}).status_code == 404
+        assert harbour.browser().post(path, data={"wanted": "2"}).status_code == 303
+        assert eve.post(path.replace("/1/", "/9/"), data={"wanted": "2"}).status_code == 404
+    assert "/dependencies/remove" not in eve.get(ONE).text
+    assert edges(harbour.world.database) == {(1, 2)}
+    switched = {"internal_tracker": {"enable_issue_dependencies": False}}
+    assert harbour.world.admin.patch("/repos/ada/ship", json=switched).status_code == 200
+    text = harbour.browser("ada").get(ONE).text
+    assert 'id="dependencies"' not in text
+    assert harbour.browser("ada").get(ADD).status_code == 404

@@ -1,0 +1,81 @@
+"""Places for the nodes of a graph."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.web.issues.graph_layout import MOST_HELPERS, Edge, lay_out, spread
+
+SIZE, HELPER = 60.0, 10.0
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, list[Edge]]:
+    """Draw a graph without circles."""
+    count = draw(st.integers(1, 25))
+    pairs = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
+    edges = {(min(pair), max(pair)) for pair in draw(st.lists(pairs, max_size=60)) if pair[0] != pair[1]}
+    return count, sorted(edges)
+
+
+@settings(max_examples=60)
+@given(graphs())
+def test_lines_run_to_the_right_and_nothing_overlaps(graph: tuple[int, list[Edge]]) -> None:
+    """Every node has a place, every line begins and ends at its nodes and goes on column by column."""
+    count, edges = graph
+    made = lay_out(count, edges, size=SIZE, helper_size=HELPER)
+    assert len(made.columns) == len(made.heights) == count
+    assert min(made.columns) >= 0
+    for one, other in edges:
+        assert made.columns[one] < made.columns[other]
+        way = made.lines[one, other]
+        assert way[0] == (made.columns[one], made.heights[one])
+        assert way[-1] == (made.columns[other], made.heights[other])
+        assert [column for column, _ in way] == list(range(made.columns[one], made.columns[other] + 1))
+    for column in set(made.columns):
+        heights = sorted(made.heights[node] for node in range(count) if made.columns[node] == column)
+        assert all(after - before >= SIZE - 1e-6 for before, after in pairwise(heights))
+        assert heights[0] >= -1e-6
+        assert heights[-1] <= made.height + 1e-6
+
+
+def test_lines_that_can_be_drawn_without_crossing_are() -> None:
+    """Four pairs given in the worst order."""
+    made = lay_out(8, [(0, 7), (1, 6), (2, 5), (3, 4)], size=SIZE, helper_size=HELPER)
+    for one, other in made.lines:
+        assert made.heights[one] == made.heights[other]
+
+
+def test_what_blocks_late_stands_close_to_what_it_blocks() -> None:
+    """Not at the far left, where everything without a blocker could stand."""
+    made = lay_out(5, [(0, 1), (1, 2), (2, 3), (4, 3)], size=SIZE, helper_size=HELPER)
+    assert made.columns == [0, 1, 2, 3, 2]
+
+
+@pytest.mark.parametrize("step", [1, 7])
+def test_a_graph_too_dense_for_helpers_is_laid_out_all_the_same(step: int) -> None:
+    """Its long lines run straight."""
+    count = 130
+    edges = [(one, other) for one in range(count) for other in range(one + 1, count, step)]
+    assert sum(other - one for one, other in edges) > MOST_HELPERS
+    made = lay_out(count, edges, size=SIZE, helper_size=HELPER)
+    assert made.columns == list(range(count))
+    assert all(len(way) == 2 for way in made.lines.values())
+
+
+def test_an_empty_graph_has_no_height() -> None:
+    """Nor anything else."""
+    assert lay_out(0, [], size=SIZE, helper_size=HELPER).height == 0
+
+
+@given(st.lists(st.tuples(st.floats(-1e4, 1e4), st.floats(1, 100)), max_size=20))
+def test_spreading_keeps_order_and_distance(items: list[tuple[float, float]]) -> None:
+    """And leaves what fits where it wants to be."""
+    wanted, sizes = [one for one, _ in items], [size for _, size in items]
+    made = spread(wanted, sizes)
+    for (before, one), (after, other) in pairwise(zip(made, sizes, strict=True)):
+        assert after - before >= (one + other) / 2 - 1e-6
+    assert spread([0.0, 100.0], [60.0, 60.0]) == [0.0, 100.0]
+    assert spread([50.0, 50.0], [60.0, 60.0]) == [20.0, 80.0]

@@ -1,0 +1,123 @@
+"""The list of a repository's issues."""
+
+import re
+
+import httpx
+import pytest
+
+from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
+from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.web.issues.issue_list import IssuesQuery, Wish, wished
+from tests.hosting.linked import counting_queries, open_many, relate
+from tests.web.issues.conftest import AT, Harbour
+
+HOSTILE = '<script>alert("1")</script> \u202e ' + "unbroken" * 24
+
+
+def titles(answer: httpx.Response) -> list[str]:
+    """Return the titles in a list."""
+    assert answer.status_code == 200, answer.text
+    return re.findall(r'<a class="title"[^>]*><bdi>(.*?)</bdi>', answer.text)
+
+
+def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
+    """By state, words, label, milestone, people, kind and whether something can be begun."""
+    database, ship, people = harbour.world.database, harbour.ship, harbour.people
+    for title in ("Gauge", "Lantern", "Rope", "Done"):
+        harbour.issue(
+            title, "about the gauge" if title == "Rope" else "", author="eve" if title == "Rope" else "ada"
+        )
+    gauge, lantern, rope, done = (issues.find_issue(database, ship, number) for number in (1, 2, 3, 4))
+    branches = Branches("fix", "main")
+    issues.open_issue(database, ship, people["ada"], NewIssue(title="Pull", branches=branches))
+    bug = labels.add_label(database, ship, "bug, bad", "d73a4a", description="broken")
+    issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
+    assignees.add_assignees(database, ship, lantern, people["ada"], (people["bob"],))
+    season = milestones.add_milestone(database, ship, people["ada"], "Season")
+    issues.change_issue(database, ship, rope, people["ada"], Changes(milestone_id=season.id))
+    issues.change_issue(database, ship, done, people["ada"], Changes(is_closed=True))
+    relate(database, [(gauge.id, lantern.id)])
+
+    browser = harbour.browser()
+    for query, expected in {
+        "": ["Pull", "Rope", "Lantern", "Gauge"],
+        "?state=closed": ["Done"],
+        "?state=all&sort=oldest": ["Gauge", "Lantern", "Rope", "Done", "Pull"],
+        "?q=GAUGE": ["Rope", "Gauge"],
+        "?q=%232": ["Lantern"],
+        f"?label={bug.id}": ["Gauge"],
+        "?label=999": [],
+        f"?milestone={season.id}": ["Rope"],
+        "?milestone=none&type=issues": ["Lantern", "Gauge"],
+        "?assignee=bob": ["Lantern"],
+        "?assignee=none&type=issues": ["Rope", "Gauge"],
+        "?author=Eve": ["Rope"],
+        "?type=pulls": ["Pull"],
+        "?ready=true": ["Pull", "Rope", "Lantern"],
+        "?page=2": [],
+        # What makes no sense is left out, and never an error.
+        "?state=lost&sort=up&label=x&milestone=%27&page=-1&type=all&ready=maybe": [
+            "Pull",
+            "Rope",
+            "Lantern",
+            "Gauge",
+        ],
+    }.items():
+        assert titles(browser.get(f"{AT}/issues{query}")) == expected, query
+
+    text = browser.get(f"{AT}/issues").text
+    assert "4 Open" in text
+    assert "1 Closed" in text
+    assert "Blocked by 1" in text
+    assert 'aria-label="Open pull request"' in text
+    assert 'fill="#d73a4a"' in text
+    assert "Nothing fits" in browser.get(f"{AT}/issues?q=nothing").text
+    assert browser.get(f"{AT}/pulls").headers["location"] == f"{AT}/issues?type=pulls"
+
+
+def test_who_may_not_read_issues_sees_none(harbour: Harbour) -> None:
+    """A private repository is not there, and a hostile title is only words."""
+    harbour.issue("Private matter", secret=True)
+    harbour.issue(HOSTILE)
+    for name in (None, "eve", "bob"):
+        assert harbour.browser(name).get("/ada/secret/issues").status_code == 404
+    assert titles(harbour.browser("ada").get("/ada/secret/issues")) == ["Private matter"]
+    text = harbour.browser().get(f"{AT}/issues").text
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(&#34;1&#34;)" in text
+
+
+def test_a_long_list_is_one_small_page_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many issues there are."""
+    database = harbour.world.database
+    browser = harbour.browser("ada")
+
+    def queries() -> int:
+        with counting_queries(database, monkeypatch) as asked:
+            browser.get(f"{AT}/issues")
+        return len(asked)
+
+    open_many(database, harbour.ship, harbour.people["ada"], 2)
+    few = queries()
+    open_many(database, harbour.ship, harbour.people["ada"], 58)
+    assert queries() == few <= 15
+    answer = browser.get(f"{AT}/issues")
+    assert len(titles(answer)) == 25
+    assert "Page 1 of 3" in answer.text
+    assert len(answer.content) < 200_000
+    assert 'href="?page=2"' in answer.text
+
+
+def test_an_empty_list_says_what_to_do(harbour: Harbour) -> None:
+    """Until there is an issue."""
+    assert "Open the first one" in harbour.browser().get(f"{AT}/issues").text
+
+
+def test_links_keep_everything_else() -> None:
+    """And leave out what is usual."""
+    wish = Wish(q="a&b", label=(3, 4), sort="oldest")
+    assert wish.link(state="closed") == "?state=closed&q=a%26b&label=3&label=4&sort=oldest"
+    assert wish.without_label(3) == "?q=a%26b&label=4&sort=oldest"
+    assert wish.with_label(4) == "?q=a%26b&label=3&label=4&sort=oldest"
+    assert Wish().link(page=2) == "?page=2"
+    assert wished(IssuesQuery(ready="true", state="closed")).state == "open"

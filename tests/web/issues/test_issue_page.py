@@ -1,0 +1,133 @@
+"""The page of an issue."""
+
+import pytest
+
+from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones
+from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from tests.hosting.linked import counting_queries, open_many, relate
+from tests.web.issues.conftest import AT, Harbour
+from tests.web.issues.test_issue_list import HOSTILE
+
+
+def test_people_see_the_controls_they_may_use(harbour: Harbour) -> None:
+    """Writers all of them, authors the words and the state, readers the comment, nobody known a way to log in."""
+    harbour.issue("Gauge", "It is **stuck**, see #1.", author="eve")
+    harbour.issue("Lantern")
+    controls = {
+        "comment": "Your comment",
+        "edit": f"{AT}/issues/1/edit",
+        "close": "Close issue",
+        "labels": "Save labels",
+        "people": "Save people",
+        "milestone": "Save milestone",
+        "date": "Save date",
+        "dependency": "Add a dependency",
+        "lock": "Lock the conversation",
+        "delete": "Delete for good",
+    }
+    everything = set(controls)
+    for name, expected in {
+        "ada": everything,
+        "bob": everything - {"delete"},
+        "eve": {"comment", "edit", "close"},
+        None: set(),
+    }.items():
+        text = harbour.browser(name).get(f"{AT}/issues/1").text
+        assert {control for control, words in controls.items() if words in text} == expected
+        assert "<strong>stuck</strong>" in text
+        assert f'<a href="{AT}/issues/1"' in text
+        assert ("to comment." in text) == (name is None)
+    assert "Close issue" not in harbour.browser("eve").get(f"{AT}/issues/2").text
+
+
+def test_what_is_not_there_or_not_to_be_seen_is_not_found(harbour: Harbour) -> None:
+    """With the same page."""
+    harbour.issue("Private matter", secret=True)
+    stranger = harbour.browser("eve")
+    for path in ("/ada/secret/issues/1", f"{AT}/issues/1", f"{AT}/issues/x", f"{AT}/issues/-1", f"{AT}/pulls/1"):
+        answer = stranger.get(path)
+        assert answer.status_code == 404
+        assert "Nothing here" in answer.text
+
+
+def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
+    """Labels, people, milestone, date and both sides of its dependencies, hidden ones as hidden."""
+    database, ship, people = harbour.world.database, harbour.ship, harbour.people
+    gauge, lantern, rope = (harbour.issue(title) for title in ("Gauge", "Lantern", "Rope"))
+    secret = harbour.issue("Private matter", secret=True)
+    relate(database, [(gauge.id, lantern.id), (gauge.id, secret.id), (rope.id, gauge.id), (secret.id, rope.id)])
+    bug = labels.add_label(database, ship, HOSTILE, "00ff00")
+    issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
+    assignees.add_assignees(database, ship, gauge, people["ada"], (people["bob"],))
+    season = milestones.add_milestone(database, ship, people["ada"], "Season <b>")
+    issues.change_issue(
+        database, ship, gauge, people["ada"], Changes(milestone_id=season.id, due_at=1_800_000_000)
+    )
+    seen = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert "Private matter" not in seen
+    assert "An issue you cannot see" in seen
+    assert "Blocked by 2" in seen
+    for words in ("Lantern", "Rope", "Season &lt;b&gt;", "15 Jan 2027", "&lt;script&gt;alert", "looks after this"):
+        assert (words in seen) == (words != "looks after this")
+    assert "assigned this to" in seen
+    owner = harbour.browser("ada").get(f"{AT}/issues/1").text
+    assert "Private matter" in owner
+    assert "/ada/secret/issues/1" in owner
+    # Who may write the issue that waits knows what it waits for, but cannot open it.
+    writer = harbour.browser("bob").get(f"{AT}/issues/1").text
+    assert "Private matter" in writer
+    assert "/ada/secret/issues/1" not in writer
+    # What an issue blocks is only shown to who may read it.
+    assert "Private matter" not in harbour.browser("bob").get(f"{AT}/issues/3").text
+
+
+def test_a_pull_request_is_marked(harbour: Harbour) -> None:
+    """And has the address of an issue."""
+    new = NewIssue(title="Pull", branches=Branches("fix<", "main"))
+    issues.open_issue(harbour.world.database, harbour.ship, harbour.people["ada"], new)
+    browser = harbour.browser()
+    assert browser.get(f"{AT}/pulls/1").headers["location"] == f"{AT}/issues/1"
+    text = browser.get(f"{AT}/issues/1").text
+    assert "Pull request" in text
+    assert "fix&lt;" in text
+
+
+def test_a_long_timeline_has_pages_and_few_queries(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much was said, and whatever."""
+    database, ship, people = harbour.world.database, harbour.ship, harbour.people
+    made = open_many(database, ship, people["ada"], 40)
+    gauge = issues.find_issue(database, ship, 1)
+    relate(database, [(gauge.id, one.id) for one in made[1:]])
+    browser = harbour.browser("ada")
+
+    def queries() -> int:
+        with counting_queries(database, monkeypatch) as asked:
+            browser.get(f"{AT}/issues/1")
+        return len(asked)
+
+    comments.add_comment(database, ship, gauge, people["eve"], "@x " * 3000)
+    few = queries()
+    for _ in range(60):
+        comments.add_comment(database, ship, gauge, people["eve"], "@x " * 3000)
+    assert queries() == few <= 16
+    answer = browser.get(f"{AT}/issues/1")
+    assert len(answer.content) < 200_000
+    assert "Page 1 of 2" in answer.text
+    assert "This is only the beginning." in answer.text
+    assert answer.text.count('class="box comment"') == 51
+    last = browser.get(f"{AT}/issues/1?page=last").text
+    assert "Page 2 of 2" in last
+    assert last.count('class="box comment"') == 12
+    assert browser.get(f"{AT}/issues/1?page=77").status_code == 200
+
+
+def test_an_archived_repository_is_only_read(harbour: Harbour) -> None:
+    """Its issues say so."""
+    harbour.issue("Gauge")
+    harbour.world.admin.patch("/repos/ada/ship", json={"archived": True})
+    browser = harbour.browser("ada")
+    text = browser.get(f"{AT}/issues/1").text
+    assert "This repository is archived" in text
+    assert "<form" not in text.partition("<main")[2]
+    assert browser.post(f"{AT}/issues/1/comments", data={"body": "x"}).status_code == 423
+    assert browser.get(f"{AT}/issues/new").status_code == 423

@@ -1,0 +1,57 @@
+"""Issues somebody has to do with, wherever they are."""
+
+import pytest
+
+from holdfast.hosting.store import assignees
+from tests.hosting.linked import counting_queries, open_many
+from tests.hosting.places import make_repository
+from tests.web.issues.conftest import Harbour
+from tests.web.issues.test_issue_list import titles
+
+
+def test_everybody_sees_their_own(harbour: Harbour) -> None:
+    """Opened by them, assigned to them or naming them, in every repository they can read, and nowhere else."""
+    gauge = harbour.issue("Gauge", "for @bob", author="eve")
+    assignees.add_assignees(
+        harbour.world.database, harbour.ship, gauge, harbour.people["ada"], (harbour.people["bob"],)
+    )
+    harbour.issue("Secret", "for @bob", secret=True)
+    expected = {
+        "ada": {"assigned": [], "created": ["Secret"], "mentioned": []},
+        "bob": {"assigned": ["Gauge"], "created": [], "mentioned": ["Gauge"]},
+        "eve": {"assigned": [], "created": ["Gauge"], "mentioned": []},
+    }
+    for name, lists in expected.items():
+        browser = harbour.browser(name)
+        found = {about: titles(browser.get(f"/-/issues?about={about}")) for about in lists}
+        assert found == lists
+    bob = harbour.browser("bob")
+    assert titles(bob.get("/-/issues")) == ["Gauge"]
+    assert titles(bob.get("/-/issues?state=closed")) == []
+    assert titles(bob.get("/-/issues?ready=true&q=gau&sort=oldest")) == ["Gauge"]
+    assert "ada/ship" in bob.get("/-/issues").text
+    assert titles(bob.get("/-/issues?about=x&state=y&sort=z")) == ["Gauge"]
+
+
+def test_few_queries_are_asked(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many issues there are, in however many repositories."""
+    database, ada = harbour.world.database, harbour.people["ada"]
+    browser = harbour.browser("ada")
+
+    def queries() -> int:
+        with counting_queries(database, monkeypatch) as asked:
+            assert browser.get("/-/issues?about=created").status_code == 200
+        return len(asked)
+
+    harbour.issue("Gauge")
+    few = queries()
+    for name in ("one", "two", "three"):
+        open_many(database, make_repository(database, ada, name), ada, 4)
+    assert queries() == few <= 10
+
+
+def test_who_is_not_logged_in_is_asked_to(harbour: Harbour) -> None:
+    """And comes back here."""
+    answer = harbour.browser().get("/-/issues?about=created")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/login?next=%2F-%2Fissues%3Fabout%3Dcreated"

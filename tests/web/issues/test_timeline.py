@@ -1,0 +1,137 @@
+"""The timeline of an issue in sentences."""
+
+import re
+from dataclasses import asdict, replace
+
+from markupsafe import Markup
+
+from holdfast.hosting.store.issue_transactions import changing
+from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
+from holdfast.hosting.store.labels import add_label, delete_label
+from holdfast.web.issues.timeline import Room
+from holdfast.web.markdown import NOWHERE
+from tests.web.issues.conftest import AT, Harbour
+
+
+def sentences(text: str) -> list[str]:
+    """Return what a page says happened, without the dates."""
+    events = re.findall(r'class="event">(.*?)</li>', text, re.DOTALL)
+    plain = [" ".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", event).split()) for event in events]
+    return [re.sub(r" \d+ \w+ \d{4}$", "", event) for event in plain]
+
+
+def test_everything_that_happens_is_a_sentence(harbour: Harbour) -> None:
+    """In the order it happened, by whom, with labels changed at once in one."""
+    database, ship = harbour.world.database, harbour.ship
+    bug, wish = (add_label(database, ship, name, "ffffff") for name in ("bug", "wish"))
+    gone = add_label(database, ship, "gone", "ffffff")
+    api = harbour.world.holding(harbour.people["ada"])
+    at = "/repos/ada/ship"
+    for title in ("Gauge", "Lantern"):
+        assert api.post(f"{at}/issues", json={"title": title}).status_code == 201
+    season = api.post(f"{at}/milestones", json={"title": "Season"}).json()["id"]
+    autumn = api.post(f"{at}/milestones", json={"title": "Autumn"}).json()["id"]
+    one = f"{at}/issues/1"
+
+    def change(**body: object) -> None:
+        assert api.patch(one, json=body).status_code == 201
+
+    change(title="The <i>gauge</i>")
+    change(labels=[bug.id, wish.id, gone.id])
+    change(assignees=["ada", "bob"])
+    change(assignees=["bob"])
+    change(assignees=[])
+    change(milestone=season)
+    change(milestone=autumn)
+    change(milestone=0)
+    change(due_date="2027-02-03T00:00:00Z")
+    change(due_date="2027-03-04T00:00:00Z")
+    change(unset_due_date=True)
+    change(ref="refs/heads/main")
+    change(ref="")
+    api.put(f"{one}/lock", json={"lock_reason": "too warm"})
+    api.delete(f"{one}/lock")
+    api.post(f"{one}/dependencies", json={"index": 2})
+    harbour.browser("ada").post(f"{AT}/issues/2/state", data={"state": "closed"})
+    change(state="closed")
+    change(state="open")
+    api.request("DELETE", f"{one}/dependencies", json={"index": 2})
+    delete_label(database, ship, gone.id)
+
+    found = sentences(harbour.browser().get(f"{AT}/issues/1").text)
+    assert found[:2] == [
+        "ada changed the title from Gauge to The &lt;i&gt;gauge&lt;/i&gt;",
+        "ada added bug wish and changed a label that is no more",
+    ]
+    # Who was assigned by one change may be told in either order.
+    assert sorted(found[2:4]) == ["ada assigned this to bob", "ada looks after this now"]
+    assert found[4:] == [
+        "ada no longer looks after this",
+        "ada freed bob of this",
+        "ada put this into Season",
+        "ada moved this from Season to Autumn",
+        "ada took this out of Autumn",
+        "ada said this is due on 3 Feb 2027",
+        "ada moved the day this is due to 4 Mar 2027",
+        "ada took away the day this was due",
+        "ada tied this to refs/heads/main",
+        "ada untied this from refs/heads/main",
+        "ada locked this: too warm",
+        "ada unlocked this",
+        "ada added a dependency between this and #2 Lantern",
+        "ada closed this",
+        "ada opened this again",
+        "ada removed the dependency between this and #2 Lantern",
+    ]
+    api.post(f"{one}/dependencies", json={"index": 2})
+    assert sentences(harbour.browser().get(f"{AT}/issues/1").text)[-1] == "ada said this is blocked by #2 Lantern"
+    assert sentences(harbour.browser().get(f"{AT}/issues/2").text)[-1].startswith("ada said this blocks #1")
+
+
+def test_a_commit_that_closed_an_issue_is_led_to(harbour: Harbour) -> None:
+    """When it is of the same repository; of others nothing is told but that there is one."""
+    harbour.issue("Gauge")
+    database, ship = harbour.world.database, harbour.ship
+    issue = find_issue(database, ship, 1)
+    for commit, place in (("a" * 40, ship.id), ("b" * 40, ship.id + 1)):
+        with changing(database, ship, harbour.people["ada"], graph=True) as change:
+            close(change, issue, Reason(commit, place))
+            reopen(change, replace(issue, is_closed=True), Reason(commit, place))
+            change.note(issue, "commit_ref", [("", asdict(Reason(commit, place)))])
+    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert sentences(text) == [
+        "ada closed this with aaaaaaaaaa",
+        "ada opened this again with aaaaaaaaaa",
+        "ada named this in aaaaaaaaaa",
+        "ada closed this with a commit elsewhere",
+        "ada opened this again with a commit elsewhere",
+        "ada named this in a commit elsewhere",
+    ]
+    assert text.count(f'href="{AT}/commit/{"a" * 40}"') == 3
+    assert "bbbb" not in text
+
+
+def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> None:
+    """Nor of one that is gone more than that."""
+    harbour.issue("Gauge")
+    harbour.issue("Private matter", secret=True)
+    api = harbour.world.holding(harbour.people["ada"])
+    body = {"owner": "ada", "name": "secret", "index": 1}
+    assert api.post("/repos/ada/ship/issues/1/dependencies", json=body).status_code == 201
+    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert sentences(text) == ["ada said this is blocked by an issue you cannot see"]
+    assert "Private" not in text
+    assert api.delete("/repos/ada/secret/issues/1").status_code == 204
+    text = harbour.browser("eve").get(f"{AT}/issues/1").text
+    assert sentences(text) == ["ada added a dependency between this and an issue that is gone"]
+
+
+def test_texts_share_the_room_of_a_page() -> None:
+    """The first ones are whole, and every one has at least its beginning."""
+    room = Room(NOWHERE, left=1000)
+    assert room.show("*a*") == (Markup("<p><em>a</em></p>\n"), True)
+    shown, is_whole = room.show("b" * 5000)
+    assert (shown.count("b") > 900, is_whole) == (True, False)
+    shown, is_whole = room.show("@x " * 5000)
+    assert (shown, is_whole) == (Markup("<p>" + "@x " * 16 + "@x</p>"), False)
+    assert room.show("c") == (Markup("<p>c</p>\n"), True)

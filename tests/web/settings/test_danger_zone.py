@@ -1,0 +1,57 @@
+"""What cannot be taken back easily."""
+
+import pytest
+
+from holdfast.hosting.http.errors import Refusal
+from holdfast.web.settings.danger_zone import check_typed
+from tests.web.visitors import Guild
+
+PAGE = "/guild/ship/settings/danger"
+YES = {"confirm": "guild/ship"}
+
+
+def test_nothing_happens_without_the_name(guild: Guild) -> None:
+    """The page says which."""
+    ada = guild.visit("ada")
+    for deed in ("rename", "transfer", "delete"):
+        answer = ada.post(f"{PAGE}/{deed}", data={"confirm": "ship", "name": "boat", "new_owner": "ada"})
+        assert answer.status_code == 422
+        assert "type guild/ship to confirm" in answer.text
+    assert guild.api.get("/repos/guild/ship").status_code == 200
+
+
+def test_a_repository_is_archived_renamed_given_away_and_deleted(guild: Guild) -> None:
+    """Each leads to where one can go on."""
+    ada = guild.visit("ada")
+    assert ada.post(f"{PAGE}/archive", data={"archived": "true"}).status_code == 303
+    assert "Unarchive" in ada.get(PAGE).text
+    assert ada.post(f"{PAGE}/archive", data={"archived": "false"}).status_code == 303
+    assert ada.post(f"{PAGE}/rename", data={**YES, "name": "no/slash"}).status_code == 422
+    renamed = ada.post(f"{PAGE}/rename", data={**YES, "name": "boat"})
+    assert renamed.headers["location"] == "/guild/boat/settings"
+    page = "/guild/boat/settings/danger"
+    refused = ada.post(f"{page}/transfer", data={"confirm": "guild/boat", "new_owner": "eve"})
+    assert refused.status_code == 403
+    assert "you may give a repository only to" in refused.text.lower()
+    given = ada.post(f"{page}/transfer", data={"confirm": "GUILD/boat", "new_owner": "ada"})
+    assert given.headers["location"] == "/ada/boat"
+    gone = ada.post("/ada/boat/settings/danger/delete", data={"confirm": "ada/boat"})
+    assert gone.headers["location"] == "/ada"
+    assert guild.api.get("/repos/ada/boat").status_code == 404
+
+
+def test_whoever_only_looks_after_it_cannot_delete_it(guild: Guild) -> None:
+    """Nor give it away; whoever writes does not even see the page."""
+    dora = guild.visit("dora")
+    assert "Only an owner" in dora.get(PAGE).text
+    for deed in ("transfer", "delete"):
+        assert dora.post(f"{PAGE}/{deed}", data={**YES, "new_owner": "dora"}).status_code == 403
+    assert guild.visit("cleo").get(PAGE).status_code == 403
+    assert guild.visit("eve").post(f"{PAGE}/delete", data=YES).status_code == 404
+
+
+def test_case_does_not_matter_in_what_is_typed() -> None:
+    """Anything else does."""
+    check_typed(" Guild/Ship ", "guild/ship")
+    with pytest.raises(Refusal):
+        check_typed("guild", "guild/ship")
