@@ -15,8 +15,8 @@ from tools.examples import Example, Step
 
 from holdfast.cli import main
 from holdfast.hosting.data_folder import open_database
+from holdfast.hosting.storage.instance import establish
 from holdfast.hosting.store import accounts, tokens
-from holdfast.hosting.store.instance import establish
 from holdfast.settings import Settings
 from tests.hosting.conftest import world
 from tests.hosting.world import World

@@ -20,7 +20,7 @@ ELSEWHERE = {
     Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
     Path("hosting/git/syscalls.py"): "hosting/git/test_laying.py",
     Path("hosting/services/file_changes.py"): "hosting/api/test_contents_write.py",
-    Path("hosting/lfs/file_conversion.py"): "hosting/test_committing.py",
+    Path("hosting/services/file_contents.py"): "hosting/test_committing.py",
     Path("hosting/services/pushes.py"): "hosting/api/test_git_http.py",
     Path("hosting/lfs/pushed_pointers.py"): "hosting/api/test_git_http.py",
     Path("hosting/store/collaborators.py"): "hosting/api/test_collaborators.py",

@@ -9,7 +9,8 @@ from typing import Final
 import structlog
 
 from holdfast.hosting.errors import DatabaseError, NoData
-from holdfast.hosting.store import accounts, instance, migrate
+from holdfast.hosting.storage import instance
+from holdfast.hosting.store import accounts, migrate
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import INSTANCE_FILE, KEY_FILE
 from holdfast.secret import Secret

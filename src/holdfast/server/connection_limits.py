@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from holdfast.hosting.http.client_address import TrustedProxies, network_of
+from holdfast.client_address import TrustedProxies, network_of
 from holdfast.server.response_buffer import MOST_UNWANTED, Gathering
 from holdfast.settings import Settings
 

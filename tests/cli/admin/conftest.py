@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.data_folder import open_database
-from holdfast.hosting.store.instance import establish
+from holdfast.hosting.storage.instance import establish
 from holdfast.settings import Settings
 from tests.cli.conftest import Run
 

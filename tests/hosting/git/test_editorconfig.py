@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import PatternRefused
 from holdfast.hosting.git.editorconfig import definition_for, matches
-from holdfast.hosting.git.globs import compile_glob
+from holdfast.hosting.store.globs import compile_glob
 
 KEYS = ("charset", "indent_style", "indent_size", "end_of_line")
 

@@ -11,10 +11,10 @@ from structlog.testing import capture_logs
 
 from holdfast.hosting.app import Host
 from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
+from holdfast.hosting.services.file_contents import Content
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import dependencies, issues, pending_ref_updates
 from holdfast.hosting.store import repositories as store

@@ -20,12 +20,11 @@ from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.loose_objects import object_id
 from holdfast.hosting.git.repository import locked, open_repository
-from holdfast.hosting.lfs import object_store
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.lfs.pointer import Pointer
-from holdfast.hosting.services import file_commits, maintenance, ref_changes, repositories
+from holdfast.hosting.services import file_commits, lfs_objects, maintenance, ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, Committed, commit_files
+from holdfast.hosting.services.file_contents import Content
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MOST_AT_ONCE
 from holdfast.hosting.store import accounts, commit_keys, lfs, pending_ref_updates
@@ -390,9 +389,9 @@ def test_large_files_of_a_failed_commit_are_not_kept(
         commit_files(host, wanted(host, repository, put("x.bin", b"large")))
     with host.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
-    assert len(object_store.stored(host)) == 1
-    assert maintenance.clean(host, now=time.time() + object_store.GRACE + 60).lfs_objects == 1
-    assert not object_store.stored(host)
+    assert len(lfs_objects.stored(host)) == 1
+    assert maintenance.clean(host, now=time.time() + lfs_objects.GRACE + 60).lfs_objects == 1
+    assert not lfs_objects.stored(host)
 
 
 def test_without_durable_writes_the_same_happens(settings: Settings, host: Host, repository: Repository) -> None:

@@ -20,7 +20,8 @@ from holdfast.hosting.snapshot.archive import Writer
 from holdfast.hosting.snapshot.create import make
 from holdfast.hosting.snapshot.folders import Sink, copy_repository
 from holdfast.hosting.snapshot.restore import restore
-from holdfast.hosting.store import accounts, instance
+from holdfast.hosting.storage import instance
+from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.repositories import repository_by_id

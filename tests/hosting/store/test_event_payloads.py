@@ -14,10 +14,10 @@ from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.services import file_commits, ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest
+from holdfast.hosting.services.file_contents import Content
 from holdfast.hosting.store import (
     accounts,
     assignees,
@@ -30,13 +30,13 @@ from holdfast.hosting.store import (
 )
 from holdfast.hosting.store import repositories as stored
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.event_types import EVENTS
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.issues import Branches, Changes, NewIssue
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import note_changes, note_rename
-from holdfast.hosting.webhooks.event_types import EVENTS
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.places import make_people
 from tests.hosting.webhooks.telling import add_hook, recorded

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.hosting.api.hook_options import TYPES
 from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.webhooks.event_types import EVENTS, expanded
+from holdfast.hosting.store.event_types import EVENTS, expanded
 from holdfast.web.settings.hook_forms import KINDS, OFFERED, HookForm, body_of, new_form
 
 

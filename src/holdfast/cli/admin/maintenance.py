@@ -50,7 +50,7 @@ def instance(
     json: JsonOption = False,
 ) -> int:
     """Show the identity of the database and of the data folder, and whether they belong together."""
-    from holdfast.hosting.store import instance as identities
+    from holdfast.hosting.storage import instance as identities
 
     with host(context, config, data, checked=False) as opened:
         database, settings = opened.database, opened.settings

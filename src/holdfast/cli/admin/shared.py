@@ -53,7 +53,8 @@ def host(
     """Open the database and the repositories the settings name, which must be there and belong together."""
     from holdfast.hosting.app import Host
     from holdfast.hosting.data_folder import require_data
-    from holdfast.hosting.store import instance, migrate
+    from holdfast.hosting.storage import instance
+    from holdfast.hosting.store import migrate
 
     settings = gather(context, config, data).settings
     require_data(settings)

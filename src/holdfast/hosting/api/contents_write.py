@@ -21,7 +21,6 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.file_commits import (
     FileDeleteResponse,
     FileResponse,
@@ -31,6 +30,7 @@ from holdfast.hosting.schemas.file_commits import (
 )
 from holdfast.hosting.services.file_changes import OPERATIONS, FileChange, Operation
 from holdfast.hosting.services.file_commits import Committed, commit_files
+from holdfast.hosting.services.file_contents import Content
 
 __all__ = ["change_files", "create_file", "delete_file", "update_file"]
 

@@ -27,8 +27,8 @@ from holdfast.hosting.http.times import read_time
 from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store import hooks as store
+from holdfast.hosting.store.event_types import KINDS, dropped, no_event
 from holdfast.hosting.store.hooks import Home
-from holdfast.hosting.webhooks.event_types import KINDS, dropped, no_event
 
 __all__ = ["hook_endpoints", "webhooks_enabled"]
 

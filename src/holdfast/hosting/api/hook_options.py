@@ -8,12 +8,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
-from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.store.encryption import Sealer
+from holdfast.hosting.store.event_types import expanded
+from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.webhooks.event_types import expanded
 from holdfast.hosting.webhooks.urls import Target, without_credentials
 from holdfast.redacted_repr import redacted
 

@@ -6,7 +6,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.errors import NoSuchProtection, PatternRefused, ProtectionTaken
-from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.guards import Place, administers, in_repository
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import endpoint
@@ -14,6 +13,7 @@ from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import protections as store
+from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.protections import Protection, Rule
 
 __all__ = ["create_protection", "delete_protection", "edit_protection", "list_protections", "show_protection"]

@@ -22,11 +22,11 @@ from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.endpoints import Upload, endpoint
 from holdfast.hosting.http.entity_tags import condition_of
 from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit, file_shapes
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import Committed, commit_files
 from holdfast.hosting.services.file_conditions import Condition
+from holdfast.hosting.services.file_contents import Content
 from holdfast.settings import Settings
 
 __all__ = ["upload_file"]

@@ -17,8 +17,8 @@ from holdfast.hosting.errors import GitError, LfsError
 from holdfast.hosting.git import gc, refs
 from holdfast.hosting.git.ref_store import set_head
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.lfs import object_store
-from holdfast.hosting.store import instance
+from holdfast.hosting.services import lfs_objects
+from holdfast.hosting.storage import instance
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
 __all__ = ["Kept", "identity", "large_files", "permissions", "repository", "rows_and_folders"]
@@ -176,7 +176,7 @@ def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
     with host.database.read() as connection:
         links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())
     try:
-        stored = object_store.stored(host)
+        stored = lfs_objects.stored(host)
     except LfsError as error:
         yield Finding(Kind.LFS_STORE, str(host.settings.s3_bucket or "lfs"), str(error))
         return
@@ -189,5 +189,5 @@ def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
             yield Finding(Kind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
     linked = {oid for oid, _, _ in links}
     for oid, found in stored.items():
-        if oid not in linked and found.written_at < moment - object_store.GRACE:
+        if oid not in linked and found.written_at < moment - lfs_objects.GRACE:
             yield Finding(Kind.LFS_UNLINKED, oid, "is in the store, but no repository has it")

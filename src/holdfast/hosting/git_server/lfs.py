@@ -16,10 +16,10 @@ from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuch
 from holdfast.hosting.git_server.session import Visit, body_of
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.lfs.object_store import bring_in
 from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.metrics import count_lfs_bytes
 from holdfast.hosting.schemas.times import Time, moment
+from holdfast.hosting.services.lfs_objects import bring_in
 from holdfast.hosting.store import lfs as store
 
 __all__ = ["respond", "writes"]

@@ -6,7 +6,8 @@ from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
 from holdfast.hosting.http.errors import Refusal, refusal_for
 from holdfast.hosting.http.thread_pool import run_off_loop
-from holdfast.hosting.store import faults, instance, repositories
+from holdfast.hosting.storage import instance
+from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["explain", "log_fault"]

@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.hosting.http.client_address import TrustedProxies
+from holdfast.client_address import TrustedProxies
 
 __all__ = ["ForwardedHeaders"]
 

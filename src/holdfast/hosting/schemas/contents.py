@@ -20,9 +20,9 @@ from holdfast.hosting.git.trees import Entry
 from holdfast.hosting.guards import Place
 from holdfast.hosting.http.context import Call
 from holdfast.hosting.lfs import pointer
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
 from holdfast.hosting.schemas.times import Time
+from holdfast.hosting.services.file_contents import Content
 
 __all__ = ["LARGEST_BLOB", "WHOLE", "ContentsResponse", "RefShown", "View", "Wanted", "contents_of", "ref_shown"]
 

@@ -6,9 +6,9 @@ import msgspec
 
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store.deliveries import Delivery as StoredDelivery
+from holdfast.hosting.store.event_types import answered
 from holdfast.hosting.store.hooks import Hook as StoredHook
 from holdfast.hosting.store.hooks import Shown
-from holdfast.hosting.webhooks.event_types import answered
 from holdfast.redacted_repr import redacted
 from holdfast.secret import MASK
 

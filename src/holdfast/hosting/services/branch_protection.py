@@ -7,8 +7,8 @@ that matches the branch: lowest priority first, then plain names before patterns
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from holdfast.hosting.git.globs import compile_glob, is_plain
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.globs import compile_glob, is_plain
 from holdfast.hosting.store.protections import Protection, Rule
 
 __all__ = ["Change", "matching", "may_commit", "may_force_push", "may_push", "refusal_of"]

@@ -17,8 +17,8 @@ from holdfast.hosting.git.encoding import is_id, well_formed
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
-from holdfast.hosting.lfs.file_conversion import Content
 from holdfast.hosting.services.file_conditions import Condition
+from holdfast.hosting.services.file_contents import Content
 
 __all__ = ["OPERATIONS", "Applied", "Base", "FileChange", "Operation", "apply", "cleaned", "default_message"]
 

@@ -34,10 +34,10 @@ from holdfast.hosting.git.repository import Repo, locked, open_repository
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
-from holdfast.hosting.lfs.file_conversion import Content, inflated, is_large
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.services import branch_protection, file_changes, ref_changes
 from holdfast.hosting.services.file_changes import Applied, Base, FileChange
+from holdfast.hosting.services.file_contents import Content, inflated, is_large
 from holdfast.hosting.services.ref_changes import BRANCHES, Announced
 from holdfast.hosting.storage.batch_queue import Job
 from holdfast.hosting.store import commit_keys, lfs, pending_ref_updates, protections

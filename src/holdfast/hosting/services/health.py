@@ -12,7 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from holdfast.hosting.app import Host
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.metrics import Gauge
-from holdfast.hosting.store import instance, migrate, outbox
+from holdfast.hosting.storage import instance
+from holdfast.hosting.store import migrate, outbox
 
 __all__ = ["gauges", "problems"]
 

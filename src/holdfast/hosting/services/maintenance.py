@@ -12,7 +12,7 @@ from sqlalchemy import delete
 from holdfast.hosting.app import Host
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
-from holdfast.hosting.lfs import object_store
+from holdfast.hosting.services import lfs_objects
 from holdfast.hosting.store import lfs, outbox, repositories
 from holdfast.hosting.store.login_rate_limit import expired
 from holdfast.hosting.store.tables import login_failures, sessions
@@ -63,7 +63,7 @@ def clean(host: Host, *, now: float | None = None) -> Cleaned:
         forgotten = connection.execute(old).rowcount
         lfs.end_claims(connection, now=moment)
     host.folders.sweep(now=now)
-    cleared = object_store.clear(host, now=moment)
+    cleared = lfs_objects.clear(host, now=moment)
     return Cleaned(ended, forgotten, cleared.objects, cleared.unfinished)
 
 

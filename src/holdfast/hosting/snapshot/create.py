@@ -18,8 +18,9 @@ from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import Manifest, Told, Writer
 from holdfast.hosting.snapshot.folders import copy_repository
+from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lock import LOCK, keeping
-from holdfast.hosting.store import instance, migrate
+from holdfast.hosting.store import migrate
 from holdfast.hosting.store.encryption import INSTANCE_FILE
 from holdfast.hosting.store.tables import repositories
 from holdfast.hosting.webhooks import process_lock

@@ -24,7 +24,8 @@ from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import PLACES, Manifest, Member, Told, members, verify
 from holdfast.hosting.snapshot.create import LEFT_OUT
 from holdfast.hosting.snapshot.folders import check_head, is_member
-from holdfast.hosting.store import instance, migrate
+from holdfast.hosting.storage import instance
+from holdfast.hosting.store import migrate
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, literal, select, union_all
 
-from holdfast.hosting.git.globs import compile_glob
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.deliveries import add_waiting
+from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.prepared_statements import Bare, Link, Statement
 from holdfast.hosting.store.tables import hooks
 

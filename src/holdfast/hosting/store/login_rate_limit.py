@@ -21,7 +21,7 @@ from sqlalchemy import select as sql_select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from holdfast.hosting.http.client_address import network_of
+from holdfast.client_address import network_of
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import login_failures
 

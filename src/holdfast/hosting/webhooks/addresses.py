@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from holdfast.hosting.errors import AddressRefused
-from holdfast.hosting.git.globs import Glob, compile_glob
+from holdfast.hosting.store.globs import Glob, compile_glob
 
 __all__ = ["Address", "Allowed", "kind_of"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from holdfast.hosting.errors import DeliveryFailed
-from holdfast.hosting.git.globs import Glob, compile_glob
+from holdfast.hosting.store.globs import Glob, compile_glob
 from holdfast.hosting.webhooks.connection import Exchange
 from holdfast.hosting.webhooks.urls import Target
 from holdfast.redacted_repr import redacted

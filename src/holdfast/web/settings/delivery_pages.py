@@ -15,8 +15,8 @@ from holdfast.hosting.http.endpoints import Endpoint, Raw
 from holdfast.hosting.http.errors import Refusal
 from holdfast.hosting.http.pagination import Listed, Page
 from holdfast.hosting.store import hooks as store
+from holdfast.hosting.store.event_types import KINDS as EVENTS
 from holdfast.hosting.store.hooks import Home
-from holdfast.hosting.webhooks.event_types import KINDS as EVENTS
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.hook_owners import HOMES, HookHome

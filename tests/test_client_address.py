@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.http.client_address import TrustedProxies, network_of, parse_address
+from holdfast.client_address import TrustedProxies, network_of, parse_address
 
 
 @pytest.mark.parametrize(

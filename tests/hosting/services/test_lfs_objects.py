@@ -15,11 +15,10 @@ from holdfast.hosting.app import Host
 from holdfast.hosting.doctor.disk import large_files
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
 from holdfast.hosting.git import ref_store
-from holdfast.hosting.lfs import object_store
-from holdfast.hosting.lfs.object_store import GRACE, Cleared, bring_in, clear
 from holdfast.hosting.lfs.store import place
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import lfs_objects, repositories
 from holdfast.hosting.services.file_commits import commit_files
+from holdfast.hosting.services.lfs_objects import GRACE, Cleared, bring_in, clear
 from holdfast.hosting.storage.backup_lock import keeping
 from holdfast.hosting.store import accounts, lfs
 from holdfast.hosting.store.repositories import Repository
@@ -198,14 +197,14 @@ def test_whoever_brings_waits_for_a_removal(host: Host, monkeypatch: pytest.Monk
     assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == [oid]
     assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(object_store, "PATIENCE", 0.0)
+        patch.setattr(lfs_objects, "PATIENCE", 0.0)
         with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
             bring(host, b"again")
     bringing = threading.Thread(target=bring, args=(host, b"again"))
     bringing.start()
     lfs.give_back(host.database, [oid])
     bringing.join()
-    assert list(object_store.stored(host)) == [oid]
+    assert list(lfs_objects.stored(host)) == [oid]
 
 
 def test_clearing_and_bringing_at_once_loses_nothing(host: Host, repository: Repository) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import PatternRefused
-from holdfast.hosting.git.globs import compile_glob, is_plain
+from holdfast.hosting.store.globs import compile_glob, is_plain
 
 
 @pytest.mark.parametrize(

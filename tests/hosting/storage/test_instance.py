@@ -16,7 +16,8 @@ from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.services.health import problems
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import accounts, instance, pending_ref_updates, tables
+from holdfast.hosting.storage import instance
+from holdfast.hosting.store import accounts, pending_ref_updates, tables
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository

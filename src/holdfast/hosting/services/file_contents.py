@@ -20,8 +20,8 @@ from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft
-from holdfast.hosting.lfs.object_store import bring_in
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.services.lfs_objects import bring_in
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 

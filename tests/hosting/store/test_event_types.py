@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import EventRefused
-from holdfast.hosting.webhooks.event_types import ALLOWED, EVENTS, answered, dropped, expanded
+from holdfast.hosting.store.event_types import ALLOWED, EVENTS, answered, dropped, expanded
 
 ISSUES = ("issues", "issue_assign", "issue_label", "issue_milestone", "issue_comment")
 PULLS = (
