@@ -11,7 +11,7 @@ from statistics import median
 from bench.harness import Figure
 from bench.history import make_history
 from bench.service import Whole, serve
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
@@ -28,7 +28,7 @@ def fill(settings: Settings) -> Path:
     """Make the repository the way the service keeps it after its housekeeping, and return its folder."""
     with open_database(settings) as database:
         prepare(database, settings)
-    host = Host.open(settings)
+    host = App.open(settings)
     admin = accounts.find_user(host.database, "admin")
     made = repositories.create(host, admin, admin, repositories.NewRepository(name="large"))
     folder = host.folders.existing(made.id)

@@ -21,7 +21,7 @@ from bench.harness import Figure
 from bench.load import rate
 from bench.service import Whole, serve
 from holdfast import logs
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
@@ -84,12 +84,12 @@ def send(settings: Settings, processors: set[int]) -> None:
     os.sched_setaffinity(0, processors)
     os.nice(NICENESS)
     logs.configure(level="warning")
-    deliver(Host.open(settings), lambda _deliverer: None)
+    deliver(App.open(settings), lambda _deliverer: None)
 
 
 def fill(settings: Settings, port: int) -> str:
     """Make the hooks, and let things happen; return a token for the API."""
-    host = Host.open(settings)
+    host = App.open(settings)
     admin = accounts.find_user(host.database, "admin")
     made = repositories.create(host, admin, admin, NewRepository(name="busy"))
     for number in range(HOOKS):
@@ -142,7 +142,7 @@ def measured(others: set[int]) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder, running(receive, listening, others):
         port = listening.get(timeout=60)
         settings = Settings(data=Path(folder), webhook_allowed_hosts="loopback")
-        host = Host.open(settings)
+        host = App.open(settings)
         with_admin = Settings(data=Path(folder), admin_password=Secret("a-password-for-a-benchmark"))
         prepare(host.database, with_admin)
         asked = {"Authorization": f"token {fill(settings, port)}"}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.harness import Figure
 from bench.service import Whole, serve
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
@@ -135,7 +135,7 @@ def together(writers: list[Writer], each: int) -> float:
 def served(folder: str) -> Iterator[tuple[int, str, dict[str, Path]]]:
     """Serve two repositories, a small one and a large one."""
     settings = Settings(data=Path(folder) / "data", admin_password=Secret("a-password-for-a-benchmark"))
-    host = Host.open(settings)
+    host = App.open(settings)
     prepare(host.database, settings)
     admin = accounts.find_user(host.database, "admin")
     places = {}

@@ -15,7 +15,7 @@ import httpx
 
 from bench.harness import Figure
 from bench.service import Whole, serve
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
@@ -94,7 +94,7 @@ def figures(count: int = BRANCHES, rounds: int = ROUNDS) -> list[Figure]:
         settings = Settings(data=place / "data", admin_password=Secret(PASSWORD))
         with open_database(settings) as database:
             prepare(database, settings)
-        host = Host.open(settings)
+        host = App.open(settings)
         admin = accounts.find_user(host.database, "admin")
         for number in range(rounds):
             repositories.create(host, admin, admin, repositories.NewRepository(name=f"many{number}"))

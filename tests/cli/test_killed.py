@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store import pending_ref_updates
 from holdfast.settings import Settings
 from tests.cli.test_serve import address
@@ -99,7 +99,7 @@ def test_what_was_acknowledged_is_there_after_kills(tmp_path: Path) -> None:
     assert len(acknowledged) > KILLS * WRITERS
     with serving(tmp_path / "data"):
         pass
-    with closing(Host.open(Settings(data=tmp_path / "data"))) as host:
+    with closing(App.open(Settings(data=tmp_path / "data"))) as host:
         folder = host.folders.existing(1)
         git = ["git", "-C", str(folder)]
         listed = subprocess.run(

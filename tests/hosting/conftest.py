@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from tests.conftest import Service
@@ -18,9 +18,9 @@ def world(service: Service) -> Iterator[World]:
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
+def host(settings: Settings, database: Database) -> Iterator[App]:
     """Open everything the service has, on a database that is ready."""
     del database
-    opened = Host.open(settings)
+    opened = App.open(settings)
     yield opened
     opened.close()

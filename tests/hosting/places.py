@@ -8,7 +8,7 @@ import httpx
 from sqlalchemy import insert, select
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Caller
+from holdfast.hosting.access import Actor
 from holdfast.hosting.git import ref_store
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import Folders
@@ -157,13 +157,15 @@ def every_role(database: Database) -> list[Repository]:
     return places
 
 
-def decided(database: Database, person: Account | None, place: Repository, *, public_only: bool) -> access.Access:
+def decided(
+    database: Database, person: Account | None, place: Repository, *, public_only: bool
+) -> access.Permissions:
     """Ask `access.py`."""
     grants = () if person is None else repositories.grants_of(database, person, place)
-    caller = Caller(person)
+    actor = Actor(person)
     if public_only:
-        caller = Caller(person, token=PublicOnly())  # type: ignore[arg-type]
-    return access.repository_access(caller, place, grants)
+        actor = Actor(person, token=PublicOnly())  # type: ignore[arg-type]
+    return access.repository_access(actor, place, grants)
 
 
 class PublicOnly:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy import delete, insert, select
 
 from holdfast.hosting import access
-from holdfast.hosting.access import ANONYMOUS, Access, Caller, Mode, Unit
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, Permissions, Unit
 from holdfast.hosting.store import accounts, members, organizations, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -77,9 +77,9 @@ def repository(owner: Account, *, is_private: bool = False, without: frozenset[U
     )
 
 
-def public_only(user: Account) -> Caller:
+def public_only(user: Account) -> Actor:
     """Make a caller whose token hides what is not public."""
-    return Caller(user, Token(1, user.id, "t", "", ("all", "public-only"), 0, 0))
+    return Actor(user, Token(1, user.id, "t", "", ("all", "public-only"), 0, 0))
 
 
 def in_team(mode: int, unit: str | None = None, *, covers: bool = True) -> tuple[Grant, ...]:
@@ -93,28 +93,28 @@ ADMIN = account(SOMEBODY_ID, is_admin=True)
 CLERK = (Grant(2, 3, True, "repo.issues"), Grant(1, 3, True, "repo.code"), Grant(0, 3, True, "repo.wiki"))
 
 # Who they are, why they may do something, and whose repository it can be: a user's, an organization's, or both.
-ROLES: dict[str, tuple[Caller, tuple[Grant, ...], str]] = {
+ROLES: dict[str, tuple[Actor, tuple[Grant, ...], str]] = {
     "nobody known": (ANONYMOUS, (), "both"),
-    "a restricted user": (Caller(RESTRICTED), (), "both"),
-    "a user": (Caller(PLAIN), (), "both"),
-    "a reading collaborator": (Caller(PLAIN), (Grant(1),), "both"),
-    "a writing collaborator": (Caller(PLAIN), (Grant(2),), "both"),
-    "an admin collaborator": (Caller(PLAIN), (Grant(3),), "both"),
-    "a restricted collaborator": (Caller(RESTRICTED), (Grant(1),), "both"),
-    "in a team without it": (Caller(PLAIN), in_team(2, covers=False), "organization"),
-    "restricted, in such a team": (Caller(RESTRICTED), in_team(2, covers=False), "organization"),
-    "in a team of nothing": (Caller(PLAIN), in_team(0), "organization"),
-    "in a reading team": (Caller(PLAIN), in_team(1), "organization"),
-    "in a writing team": (Caller(PLAIN), in_team(2), "organization"),
-    "restricted, writing team": (Caller(RESTRICTED), in_team(2), "organization"),
-    "in an admin team": (Caller(PLAIN), in_team(3), "organization"),
-    "in a team of clerks": (Caller(PLAIN), CLERK, "organization"),
-    "admin of one unit": (Caller(PLAIN), in_team(3, "repo.issues"), "organization"),
-    "in two teams": (Caller(PLAIN), (*in_team(1), *in_team(2)), "organization"),
-    "an owner by team": (Caller(PLAIN), in_team(4), "organization"),
-    "the owner": (Caller(account(OWNER_ID)), (), "user"),
-    "the owner, restricted": (Caller(account(OWNER_ID, is_restricted=True)), (), "user"),
-    "a site admin": (Caller(ADMIN), (), "both"),
+    "a restricted user": (Actor(RESTRICTED), (), "both"),
+    "a user": (Actor(PLAIN), (), "both"),
+    "a reading collaborator": (Actor(PLAIN), (Grant(1),), "both"),
+    "a writing collaborator": (Actor(PLAIN), (Grant(2),), "both"),
+    "an admin collaborator": (Actor(PLAIN), (Grant(3),), "both"),
+    "a restricted collaborator": (Actor(RESTRICTED), (Grant(1),), "both"),
+    "in a team without it": (Actor(PLAIN), in_team(2, covers=False), "organization"),
+    "restricted, in such a team": (Actor(RESTRICTED), in_team(2, covers=False), "organization"),
+    "in a team of nothing": (Actor(PLAIN), in_team(0), "organization"),
+    "in a reading team": (Actor(PLAIN), in_team(1), "organization"),
+    "in a writing team": (Actor(PLAIN), in_team(2), "organization"),
+    "restricted, writing team": (Actor(RESTRICTED), in_team(2), "organization"),
+    "in an admin team": (Actor(PLAIN), in_team(3), "organization"),
+    "in a team of clerks": (Actor(PLAIN), CLERK, "organization"),
+    "admin of one unit": (Actor(PLAIN), in_team(3, "repo.issues"), "organization"),
+    "in two teams": (Actor(PLAIN), (*in_team(1), *in_team(2)), "organization"),
+    "an owner by team": (Actor(PLAIN), in_team(4), "organization"),
+    "the owner": (Actor(account(OWNER_ID)), (), "user"),
+    "the owner, restricted": (Actor(account(OWNER_ID, is_restricted=True)), (), "user"),
+    "a site admin": (Actor(ADMIN), (), "both"),
     "public-only: a user": (public_only(PLAIN), (), "both"),
     "public-only: restricted": (public_only(RESTRICTED), (), "both"),
     "public-only: writing": (public_only(PLAIN), (Grant(2),), "both"),
@@ -179,7 +179,7 @@ def owners(role: str, visibility: str) -> list[Account]:
     ]
 
 
-def decided(role: str, kept: Repository) -> Access:
+def decided(role: str, kept: Repository) -> Permissions:
     """Ask what a role may do."""
     caller, grants, _ = ROLES[role]
     return access.repository_access(caller, kept, grants)
@@ -246,11 +246,11 @@ public-only: a site admin   yes  -    -      yes  -    -
 """
 KNOWING = {
     "nobody known": (ANONYMOUS, False),
-    "a restricted user": (Caller(RESTRICTED), False),
-    "a user": (Caller(PLAIN), False),
-    "a fellow or member": (Caller(PLAIN), True),
-    "restricted, a member": (Caller(RESTRICTED), True),
-    "a site admin": (Caller(ADMIN), False),
+    "a restricted user": (Actor(RESTRICTED), False),
+    "a user": (Actor(PLAIN), False),
+    "a fellow or member": (Actor(PLAIN), True),
+    "restricted, a member": (Actor(RESTRICTED), True),
+    "a site admin": (Actor(ADMIN), False),
     "public-only: a user": (public_only(PLAIN), False),
     "public-only: a member": (public_only(PLAIN), True),
     "public-only: a site admin": (public_only(ADMIN), False),
@@ -276,25 +276,25 @@ def test_accounts_are_known_to_those_in_the_table(line: str) -> None:
         (ANONYMOUS, "public", (), Mode.READ),
         (ANONYMOUS, "limited", (), Mode.NONE),
         (ANONYMOUS, "private", (), Mode.NONE),
-        (Caller(PLAIN), "limited", (), Mode.READ),
-        (Caller(PLAIN), "private", (), Mode.NONE),
-        (Caller(PLAIN), "private", (0,), Mode.WRITE),
-        (Caller(PLAIN), "private", (3, 1), Mode.WRITE),
-        (Caller(PLAIN), "private", (1, 4), Mode.OWNER),
-        (Caller(RESTRICTED), "public", (), Mode.NONE),
-        (Caller(RESTRICTED), "private", (1,), Mode.WRITE),
-        (Caller(ADMIN), "private", (), Mode.OWNER),
+        (Actor(PLAIN), "limited", (), Mode.READ),
+        (Actor(PLAIN), "private", (), Mode.NONE),
+        (Actor(PLAIN), "private", (0,), Mode.WRITE),
+        (Actor(PLAIN), "private", (3, 1), Mode.WRITE),
+        (Actor(PLAIN), "private", (1, 4), Mode.OWNER),
+        (Actor(RESTRICTED), "public", (), Mode.NONE),
+        (Actor(RESTRICTED), "private", (1,), Mode.WRITE),
+        (Actor(ADMIN), "private", (), Mode.OWNER),
         (public_only(PLAIN), "private", (4,), Mode.NONE),
         (public_only(PLAIN), "public", (4,), Mode.OWNER),
         (public_only(ADMIN), "limited", (), Mode.NONE),
     ],
 )
 def test_organizations_are_run_by_their_owners(
-    caller: Caller, visibility: str, modes: tuple[int, ...], expected: Mode
+    actor: Actor, visibility: str, modes: tuple[int, ...], expected: Mode
 ) -> None:
     """Being in any team is belonging; only the owners' team makes an owner."""
     organization = account(OWNER_ID, is_organization=True, visibility=visibility)
-    found = access.organization_access(caller, organization, modes)
+    found = access.organization_access(actor, organization, modes)
     assert found == expected
     assert access.belongs(found) == (expected >= Mode.WRITE)
 
@@ -312,9 +312,9 @@ def test_small_questions_have_their_answers_here_too() -> None:
     assert access.may_give_to_teams(lenient, Mode.WRITE, admins)
     assert not access.may_give_to_teams(organization, Mode.WRITE, admins)
     assert not access.may_give_to_teams(lenient, Mode.WRITE, writers)
-    assert access.may_create_organizations(Caller(PLAIN))
-    assert not access.may_create_organizations(Caller(replace(PLAIN, may_create_organizations=False)))
-    assert access.may_create_organizations(Caller(replace(ADMIN, may_create_organizations=False)))
+    assert access.may_create_organizations(Actor(PLAIN))
+    assert not access.may_create_organizations(Actor(replace(PLAIN, may_create_organizations=False)))
+    assert access.may_create_organizations(Actor(replace(ADMIN, may_create_organizations=False)))
     assert not access.may_create_organizations(ANONYMOUS)
     assert access.level_in_teams(Mode.READ, ()) == Mode.READ
     assert access.level_in_teams(Mode.WRITE, (0, 3)) == Mode.ADMIN
@@ -323,7 +323,7 @@ def test_small_questions_have_their_answers_here_too() -> None:
 
 callers = st.builds(
     lambda kind, limited, number: (
-        ANONYMOUS if kind is None else (public_only if limited else Caller)(replace(kind, id=number))
+        ANONYMOUS if kind is None else (public_only if limited else Actor)(replace(kind, id=number))
     ),
     st.sampled_from([None, PLAIN, RESTRICTED, ADMIN]),
     st.booleans(),
@@ -352,33 +352,33 @@ many_grants = st.lists(grants_given, max_size=4).map(tuple)
 
 @given(callers, kinds, many_grants, grants_given)
 def test_more_grants_never_give_less(
-    caller: Caller, kept: Repository, grants: tuple[Grant, ...], more: Grant
+    actor: Actor, kept: Repository, grants: tuple[Grant, ...], more: Grant
 ) -> None:
     """In no unit, and not on the whole."""
-    before = access.repository_access(caller, kept, grants)
-    after = access.repository_access(caller, kept, (*grants, more))
+    before = access.repository_access(actor, kept, grants)
+    after = access.repository_access(actor, kept, (*grants, more))
     assert after.mode >= before.mode
     assert all(after.units[unit] >= before.units[unit] for unit in Unit)
 
 
 @given(callers, kinds, many_grants)
-def test_what_always_holds(caller: Caller, kept: Repository, grants: tuple[Grant, ...]) -> None:
+def test_what_always_holds(actor: Actor, kept: Repository, grants: tuple[Grant, ...]) -> None:
     """Whoever asks, wherever, with whatever grants."""
-    found = access.repository_access(caller, kept, grants)
-    user = caller.user
+    found = access.repository_access(actor, kept, grants)
+    user = actor.user
     enabled = access.enabled_units(kept)
     assert all(found.units[unit] == Mode.NONE for unit in Unit if unit not in enabled)
     assert all(mode <= found.mode or not found.is_admin for mode in found.units.values())
     if any(found.units.values()):
         assert found.mode >= Mode.READ
-    if user is not None and not caller.public_only and (user.is_admin or user.id == kept.owner.id):
+    if user is not None and not actor.public_only and (user.is_admin or user.id == kept.owner.id):
         assert found.is_owner
     if kept.is_private and not grants and (user is None or not (user.is_admin or user.id == kept.owner.id)):
         assert found.mode == Mode.NONE
-    if caller.public_only and (kept.is_private or kept.owner.visibility != "public"):
+    if actor.public_only and (kept.is_private or kept.owner.visibility != "public"):
         assert found == access.NOTHING
-    if caller.public_only and user is not None:
-        whole = access.repository_access(Caller(user), kept, grants)
+    if actor.public_only and user is not None:
+        whole = access.repository_access(Actor(user), kept, grants)
         assert whole.mode >= found.mode
     if found.is_admin and user is not None and not (user.is_admin or user.id == kept.owner.id):
         assert any(grant.mode >= Mode.ADMIN and grant.unit is None and grant.covers for grant in grants)
@@ -521,7 +521,7 @@ def test_lists_show_exactly_what_can_be_read(database: Database, plan: Plan) -> 
         for limited in (False, True):
             if user is None and limited:
                 continue
-            caller = Caller(user) if user is None or not limited else public_only(user)
+            caller = Actor(user) if user is None or not limited else public_only(user)
             readable = {
                 kept.id
                 for kept in all_repositories
@@ -535,19 +535,19 @@ def test_lists_show_exactly_what_can_be_read(database: Database, plan: Plan) -> 
             check_organizations(database, caller, everybody[4:])
 
 
-def check_organizations(database: Database, caller: Caller, known: list[Account]) -> None:
+def check_organizations(database: Database, actor: Actor, known: list[Account]) -> None:
     """Hold the list of organizations against the decision about each."""
-    user = caller.user
+    user = actor.user
     visible = {
         organization.id
         for organization in known
         if access.account_visible(
-            caller,
+            actor,
             organization,
             is_member=user is not None and members.is_member(database, organization, user),
         )
     }
-    shown = organizations.visible_to(user, public_only=caller.public_only)
+    shown = organizations.visible_to(user, public_only=actor.public_only)
     with database.read() as connection:
         found = set(connection.execute(select(users.c.id).where(users.c.is_organization, shown)).scalars())
     assert found == visible

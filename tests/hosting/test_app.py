@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.hosting.app import Host, lfs_store
+from holdfast.hosting.app import App, lfs_store
 from holdfast.hosting.errors import LfsUnavailable
 from holdfast.hosting.lfs.disk import DiskLfs
 from holdfast.hosting.lfs.s3 import S3Lfs
@@ -27,6 +27,6 @@ def test_large_files_are_kept_where_the_settings_say(tmp_path: Path) -> None:
 def test_a_service_has_an_address_also_when_nobody_asks(settings: Settings, database: Database) -> None:
     """The one in the settings, or this machine's."""
     for given, address in ((None, "http://localhost:3000"), ("https://a.example", "https://a.example")):
-        host = Host.open(msgspec.structs.replace(settings, root_url=given))
+        host = App.open(msgspec.structs.replace(settings, root_url=given))
         assert host.root == address
         host.close()

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from sqlalchemy import insert, select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, deliveries, issues, outbox
@@ -101,9 +101,9 @@ class Told:
         return OK(seen, end)  # type: ignore[arg-type]
 
 
-def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int) -> tuple[Host, int]:
+def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int) -> tuple[App, int]:
     """Make a repository with hooks, and let as much happen in it; return its owner's host and its id."""
-    host = Host.open(settings)
+    host = App.open(settings)
     admin = accounts.find_user(host.database, "admin")
     made = repositories.create(host, admin, admin, NewRepository(name="busy"))
     numbers = [

@@ -8,13 +8,13 @@ import anyio
 from sqlalchemy import select, update
 
 from holdfast import logs
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store import accounts, repositories, sessions, tables, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.leases import take_lease
 from holdfast.hosting.store.tables import leases
 from holdfast.server.scheduled_tasks import (
-    Chore,
+    ScheduledTask,
     chores_of,
     doing_chores,
     find_unmeasured,
@@ -41,13 +41,13 @@ def test_a_chore_is_done_again_and_again_also_after_it_failed(settings: Settings
     logs.configure(level="warning")
     done: list[str] = []
 
-    def fail(_host: Host) -> None:
+    def fail(_host: App) -> None:
         done.append("tried")
         raise RuntimeError("this time it did not work")
 
     async def play() -> None:
-        host = Host.open(settings)
-        async with doing_chores(host, (Chore("fail", 0.01, fail),)):
+        host = App.open(settings)
+        async with doing_chores(host, (ScheduledTask("fail", 0.01, fail),)):
             await until(done, 3)
         host.close()
 
@@ -59,9 +59,9 @@ def test_only_one_process_does_what_is_to_be_done_alone(settings: Settings, data
     done: list[str] = []
 
     async def play() -> None:
-        first, second = Host.open(settings), Host.open(settings)
-        one = (Chore("sweep", 0.01, lambda _host: done.append("first"), alone=True),)
-        two = (Chore("sweep", 0.01, lambda _host: done.append("second"), alone=True),)
+        first, second = App.open(settings), App.open(settings)
+        one = (ScheduledTask("sweep", 0.01, lambda _host: done.append("first"), alone=True),)
+        two = (ScheduledTask("sweep", 0.01, lambda _host: done.append("second"), alone=True),)
         async with doing_chores(second, two):
             await until(done, 1)
             async with doing_chores(first, one):
@@ -80,8 +80,8 @@ def test_what_is_rarely_done_is_not_done_again_by_the_next_process(settings: Set
     """A restart every hour must not make a daily chore an hourly one."""
 
     async def play() -> None:
-        host = Host.open(settings)
-        async with doing_chores(host, (Chore("pack", 86_400, lambda _host: None, alone=True),)):
+        host = App.open(settings)
+        async with doing_chores(host, (ScheduledTask("pack", 86_400, lambda _host: None, alone=True),)):
             take_lease(database, "pack", "somebody", seconds=86_400)
         host.close()
 
@@ -96,7 +96,7 @@ def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Dat
     token, _ = tokens.create_token(database, admin, "mine", ("all",))
 
     async def play() -> None:
-        host = Host.open(settings)
+        host = App.open(settings)
         async with doing_chores(host):
             host.used_tokens[token.id] = 12345
         host.close()
@@ -107,7 +107,7 @@ def test_the_use_of_tokens_is_noted_at_the_end(settings: Settings, database: Dat
 
 def test_packing_can_be_turned_off(tmp_path: Path) -> None:
     """By a setting."""
-    on, off = (Host.open(Settings(data=tmp_path, gc_hours=hours)) for hours in (24, 0))
+    on, off = (App.open(Settings(data=tmp_path, gc_hours=hours)) for hours in (24, 0))
     assert "collect garbage" in {chore.name for chore in chores_of(on)}
     assert "collect garbage" not in {chore.name for chore in chores_of(off)}
     on.close()
@@ -118,7 +118,7 @@ def test_the_use_of_a_token_is_noted_a_moment_later(world: World) -> None:
     """For all tokens at once, and not while a request waits."""
     ada = world.account("ada")
     token, _ = tokens.create_token(world.database, ada, "t", ("all",), now=1)
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     host.used_tokens[token.id] = 1_000_000
     note_token_use(host)
     assert host.used_tokens == {}
@@ -130,7 +130,7 @@ def test_browsers_that_were_seen_are_noted_a_moment_later(world: World) -> None:
     """A request notes one that was not seen for a while; the chore writes them down together."""
     ada = world.account("ada")
     token = sessions.start_session(world.database, ada, days=1)
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     note_sessions(host)
     host.seen_sessions[sessions.hashed(token)] = 4_000_000_000
     note_sessions(host)
@@ -148,7 +148,7 @@ def test_a_pushed_repository_gets_its_size_and_its_history_index(world: World, t
     git("init", "-q")
     git.commit("a.txt", "x" * 100_000)
     git("push", "-q", address(world.service.url, "ada", PASSWORD, "ada/notes"), "HEAD:main")
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     kept = repositories.find_repository(host.database, "ada", "notes")
     host.pushed |= {kept.id, 999_999}
     look_after_pushed(host)
@@ -176,7 +176,7 @@ def test_a_repository_whose_process_was_killed_is_measured_by_another(world: Wor
     """And by nobody while the process that took the push may still do it."""
     ada = world.account("ada")
     kept = with_branches(world, make_repository(world.database, ada))
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     now = int(time.time())
     with world.database.write() as connection:
         repositories.note_push(connection, kept)

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.hosting.access import ANONYMOUS, Caller
+from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.api import issues, repositories
-from holdfast.hosting.app import Host
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.app import App
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -18,43 +18,43 @@ from holdfast.web.api_actions import act, problem_with
 
 
 @pytest.fixture
-def call(settings: Settings, database: Database) -> Iterator[Call]:
+def call(settings: Settings, database: Database) -> Iterator[RequestContext]:
     """Give a request of the administrator's for a page."""
-    host = Host.open(settings)
+    host = App.open(settings)
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
-    made = Call(host, scope, Headers(scope), {}, "http://localhost")
-    made.caller = Caller(accounts.find_user(database, "admin"))
+    made = RequestContext(host, scope, Headers(scope), {}, "http://localhost")
+    made.actor = Actor(accounts.find_user(database, "admin"))
     act(made, repositories.create_mine, body={"name": "tides"})
     yield made
     host.close()
 
 
-def test_it_asks_the_same_guards_and_runs_the_same_code(call: Call) -> None:
+def test_it_asks_the_same_guards_and_runs_the_same_code(request: RequestContext) -> None:
     """What was made shows in the list; the page's own path is part of the address."""
-    call.path = {"owner": "admin", "repo": "tides"}
-    made = act(call, issues.create_issue, body={"title": "The gauge is stuck"})
-    assert act(call, issues.show_issue, {"index": made.number}).title == "The gauge is stuck"
-    listed = act(call, issues.list_issues, query={"state": "open"}, page=Page(1, 10))
+    request.path = {"owner": "admin", "repo": "tides"}
+    made = act(request, issues.create_issue, body={"title": "The gauge is stuck"})
+    assert act(request, issues.show_issue, {"index": made.number}).title == "The gauge is stuck"
+    listed = act(request, issues.list_issues, query={"state": "open"}, page=PageParams(1, 10))
     assert [issue.number for issue in listed.items] == [made.number]
 
 
-def test_nobody_can_do_by_a_page_what_the_api_refuses(call: Call) -> None:
+def test_nobody_can_do_by_a_page_what_the_api_refuses(request: RequestContext) -> None:
     """The guards see who looks, and bodies are checked as the API checks them."""
     place = {"owner": "admin", "repo": "tides"}
-    with pytest.raises(Refusal) as refused:
-        act(call, issues.create_issue, place, body={"title": ""})
+    with pytest.raises(ApiError) as refused:
+        act(request, issues.create_issue, place, body={"title": ""})
     assert refused.value.status == 422
     assert problem_with(refused.value) == "Title: is needed."
-    call.caller = ANONYMOUS
-    with pytest.raises(Refusal) as refused:
-        act(call, issues.create_issue, place, body={"title": "Mine"})
+    request.actor = ANONYMOUS
+    with pytest.raises(ApiError) as refused:
+        act(request, issues.create_issue, place, body={"title": "Mine"})
     assert refused.value.status == 401
 
 
-def test_what_the_house_refuses_is_refused_as_the_api_does(call: Call) -> None:
+def test_what_the_house_refuses_is_refused_as_the_api_does(request: RequestContext) -> None:
     """A name that is taken is status 409."""
-    with pytest.raises(Refusal) as refused:
-        act(call, repositories.create_mine, body={"name": "tides"})
+    with pytest.raises(ApiError) as refused:
+        act(request, repositories.create_mine, body={"name": "tides"})
     assert refused.value.status == 409
 
 
@@ -78,4 +78,4 @@ def test_what_the_house_refuses_is_refused_as_the_api_does(call: Call) -> None:
 )
 def test_reasons_become_sentences(message: str, shown: str) -> None:
     """Whatever form the API gives them."""
-    assert problem_with(Refusal(422, message)) == shown
+    assert problem_with(ApiError(422, message)) == shown

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from holdfast import logs
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchLfsObject, StorageFull
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
+def host(settings: Settings, database: Database) -> Iterator[App]:
     """Open everything the service has."""
     del database
-    opened = Host.open(settings)
+    opened = App.open(settings)
     yield opened
     opened.close()
 
@@ -53,20 +53,20 @@ class Failing:
     ("path", "accept", "content"),
     [("/api/x", "*/*", "application/json"), ("/x", "text/html", "text/html"), ("/x", "*/*", "text/plain")],
 )
-def test_each_is_told_in_its_own_form(host: Host, stage: Stage, path: str, accept: str, content: str) -> None:
+def test_each_is_told_in_its_own_form(app: App, stage: Stage, path: str, accept: str, content: str) -> None:
     """Programs, people and command lines, with the time after which to try again."""
-    with stage.playing(ErrorMiddleware(Failing(StorageFull("no space")), host)) as url:
+    with stage.playing(ErrorMiddleware(Failing(StorageFull("no space")), app)) as url:
         answer = httpx.get(f"{url}{path}", headers={"Accept": accept})
     assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
     assert answer.headers["content-type"].startswith(content)
     assert "o space" in answer.text
 
 
-def test_a_bug_is_logged_with_its_place(host: Host, stage: Stage) -> None:
+def test_a_bug_is_logged_with_its_place(app: App, stage: Stage) -> None:
     """And told without its text."""
     stream = io.StringIO()
     logs.configure(stream=stream)
-    with stage.playing(ErrorMiddleware(Failing(RuntimeError("mackerel")), host)) as url:
+    with stage.playing(ErrorMiddleware(Failing(RuntimeError("mackerel")), app)) as url:
         answer = httpx.get(url)
     assert answer.status_code == 500
     assert "mackerel" not in answer.text + stream.getvalue()
@@ -74,12 +74,12 @@ def test_a_bug_is_logged_with_its_place(host: Host, stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("error", [NoSuchLfsObject("x"), OSError(5, "x"), sqlite3.OperationalError("x")])
-def test_an_answer_that_cannot_be_finished_is_cut_off(host: Host, stage: Stage, error: Exception) -> None:
+def test_an_answer_that_cannot_be_finished_is_cut_off(app: App, stage: Stage, error: Exception) -> None:
     """The client sees that something is missing; the log has a line of it."""
     stream = io.StringIO()
     logs.configure(level="warning", stream=stream)
     with (
-        stage.playing(ErrorMiddleware(Failing(error, late=True), host)) as url,
+        stage.playing(ErrorMiddleware(Failing(error, late=True), app)) as url,
         pytest.raises(httpx.RemoteProtocolError),
     ):
         httpx.get(url)

@@ -1,8 +1,8 @@
 """The frame around a repository's pages."""
 
-from holdfast.hosting.access import ANONYMOUS, Caller, repository_access
-from holdfast.hosting.app import Host
-from holdfast.hosting.guards import Place
+from holdfast.hosting.access import ANONYMOUS, Actor, repository_access
+from holdfast.hosting.app import App
+from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.services.repositories import NewRepository, create
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
@@ -13,13 +13,13 @@ from holdfast.web.repository_frame import root_path, tabs_of
 def test_people_see_the_tabs_they_may_open(settings: Settings, database: Database) -> None:
     """Settings are for those who may change them."""
     admin = accounts.find_user(database, "admin")
-    host = Host.open(settings)
+    host = App.open(settings)
     made = create(host, admin, admin, NewRepository(name="tides"))
     host.close()
     for caller, expected in (
-        (Caller(admin), ["Code", "Commits", "Issues", "Settings"]),
+        (Actor(admin), ["Code", "Commits", "Issues", "Settings"]),
         (ANONYMOUS, ["Code", "Commits", "Issues"]),
     ):
-        place = Place(made, repository_access(caller, made, ()))
-        assert [tab.name for tab in tabs_of(place)] == expected
-        assert root_path(place) == "/admin/tides"
+        target = RepositoryAccess(made, repository_access(caller, made, ()))
+        assert [tab.name for tab in tabs_of(target)] == expected
+        assert root_path(target) == "/admin/tides"

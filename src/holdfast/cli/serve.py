@@ -63,7 +63,7 @@ def serve(
 ) -> None:
     """Run the service: the website and the API. Sets up an empty data folder by itself."""
     from holdfast.cli.demo.process import making_demo
-    from holdfast.hosting.app import Host
+    from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes
     from holdfast.server.supervisor import how_many
@@ -79,7 +79,7 @@ def serve(
             first = prepare(database, settings)
             where = database.name
         # Before anybody is answered: what a service that was killed had begun is recorded now.
-        with closing(Host.open(settings)) as opened:
+        with closing(App.open(settings)) as opened:
             ref_changes.recover(opened)
         if first is None:
             change = f"holdfast admin user password {settings.admin_name} --data {shlex.quote(str(settings.data))}"

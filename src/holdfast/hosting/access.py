@@ -19,9 +19,9 @@ from holdfast.hosting.store.tokens import Token
 __all__ = [
     "ANONYMOUS",
     "CATEGORIES",
-    "Access",
-    "Caller",
+    "Actor",
     "Mode",
+    "Permissions",
     "Unit",
     "account_visible",
     "allows",
@@ -80,14 +80,14 @@ SCOPES: Final = frozenset(
 )
 
 
-class Caller(msgspec.Struct, frozen=True):
+class Actor(msgspec.Struct, frozen=True):
     """Whoever sent a request: nobody known, a user who gave a password, or a user's token with its scopes."""
 
     user: Account | None = None
     token: Token | None = None
     by_password: bool = False
     """Whether a password was given with this request; some things, such as making tokens, ask for one."""
-    behind: Account | None = None
+    impersonated_by: Account | None = None
     """The administrator who acts as the user."""
 
     @property
@@ -101,10 +101,10 @@ class Caller(msgspec.Struct, frozen=True):
         return self.token is not None and "public-only" in self.token.scopes
 
 
-ANONYMOUS: Final = Caller()
+ANONYMOUS: Final = Actor()
 
 
-class Access(msgspec.Struct, frozen=True):
+class Permissions(msgspec.Struct, frozen=True):
     """What a caller may do in one repository."""
 
     mode: Mode
@@ -130,7 +130,7 @@ class Access(msgspec.Struct, frozen=True):
         return self.mode >= Mode.OWNER
 
 
-NOTHING: Final = Access(Mode.NONE, dict.fromkeys(Unit, Mode.NONE))
+NOTHING: Final = Permissions(Mode.NONE, dict.fromkeys(Unit, Mode.NONE))
 
 
 # In the order of `switches`.
@@ -165,11 +165,11 @@ def enabled_units(repository: Repository) -> frozenset[Unit]:
     return frozenset(unit for unit, is_on in zip(SWITCHED, switches(repository), strict=True) if is_on)
 
 
-def account_visible(caller: Caller, account: Account, *, is_member: bool = False) -> bool:
+def account_visible(actor: Actor, account: Account, *, is_member: bool = False) -> bool:
     """Tell whether a caller may know that a user or an organization exists."""
-    if caller.public_only:
+    if actor.public_only:
         return account.visibility == "public"
-    user = caller.user
+    user = actor.user
     if user is not None and (user.is_admin or user.id == account.id or is_member):
         return True
     if account.visibility == "public":
@@ -177,11 +177,11 @@ def account_visible(caller: Caller, account: Account, *, is_member: bool = False
     return account.visibility == "limited" and user is not None and not user.is_restricted
 
 
-def repository_access(caller: Caller, repository: Repository, grants: tuple[Grant, ...]) -> Access:
+def repository_access(actor: Actor, repository: Repository, grants: tuple[Grant, ...]) -> Permissions:
     """Decide what a caller may do in a repository, given the collaborations and teams they have there."""
-    owner, user = repository.owner, caller.user
+    owner, user = repository.owner, actor.user
     is_public = not repository.is_private and owner.visibility == "public"
-    if caller.public_only and not is_public:
+    if actor.public_only and not is_public:
         return NOTHING
     if user is None:
         return spread(repository, Mode.READ if is_public else Mode.NONE)
@@ -190,7 +190,7 @@ def repository_access(caller: Caller, repository: Repository, grants: tuple[Gran
 
     belongs = any(grant.team_id is not None for grant in grants)
     everywhere, by_unit = Mode.NONE, dict.fromkeys(Unit, Mode.NONE)
-    if not repository.is_private and not user.is_restricted and account_visible(caller, owner, is_member=belongs):
+    if not repository.is_private and not user.is_restricted and account_visible(actor, owner, is_member=belongs):
         everywhere = Mode.READ
     for grant in grants:
         if not grant.covers:
@@ -203,7 +203,7 @@ def repository_access(caller: Caller, repository: Repository, grants: tuple[Gran
     return spread(repository, everywhere, by_unit)
 
 
-def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None) -> Access:
+def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode] | None = None) -> Permissions:
     """Give every unit that is on its mode; the repository's own mode counts units that are off as well."""
     if by_unit is None:
         return even(switches(repository), everywhere)
@@ -212,14 +212,14 @@ def spread(repository: Repository, everywhere: Mode, by_unit: Mapping[Unit, Mode
     units = {unit: mode if unit in enabled else Mode.NONE for unit, mode in modes.items()}
     # Whoever looks after one unit does not look after the repository.
     in_a_unit = min(max(by_unit.values()), Mode.WRITE)
-    return Access(max(everywhere, in_a_unit), units)
+    return Permissions(max(everywhere, in_a_unit), units)
 
 
 @lru_cache(maxsize=1024)
-def even(is_on: tuple[bool, ...], everywhere: Mode) -> Access:
+def even(is_on: tuple[bool, ...], everywhere: Mode) -> Permissions:
     """Give the same mode in every unit that is on; nearly every request asks for one of a few such answers."""
     units = dict(zip(SWITCHED, is_on, strict=True))
-    return Access(everywhere, {unit: everywhere if units.get(unit) else Mode.NONE for unit in Unit})
+    return Permissions(everywhere, {unit: everywhere if units.get(unit) else Mode.NONE for unit in Unit})
 
 
 def issue_unit(*, is_pull: bool) -> Unit:
@@ -227,35 +227,35 @@ def issue_unit(*, is_pull: bool) -> Unit:
     return Unit.PULLS if is_pull else Unit.ISSUES
 
 
-def issue_kinds(access: Access) -> tuple[bool, ...]:
+def issue_kinds(access: Permissions) -> tuple[bool, ...]:
     """Return which issues somebody can read, as values of `is_pull`."""
     return tuple(is_pull for is_pull in (False, True) if access.may_read(issue_unit(is_pull=is_pull)))
 
 
-def may_edit(caller: Caller, access: Access, *, is_pull: bool, author_id: int | None) -> bool:
+def may_edit(actor: Actor, access: Permissions, *, is_pull: bool, author_id: int | None) -> bool:
     """Tell whether somebody may change the words of an issue or of a comment on it: its author and writers may."""
     if access.may_write(issue_unit(is_pull=is_pull)):
         return True
-    return caller.user is not None and caller.user.id == author_id
+    return actor.user is not None and actor.user.id == author_id
 
 
-def may_comment(access: Access, *, is_pull: bool, is_locked: bool) -> bool:
+def may_comment(access: Permissions, *, is_pull: bool, is_locked: bool) -> bool:
     """Tell whether somebody who is known may comment: a locked issue is for writers only."""
     unit = issue_unit(is_pull=is_pull)
     return access.may_write(unit) if is_locked else access.may_read(unit)
 
 
-def organization_access(caller: Caller, organization: Account, modes: tuple[int, ...]) -> Mode:
+def organization_access(actor: Actor, organization: Account, modes: tuple[int, ...]) -> Mode:
     """Decide what a caller may do in an organization, given the modes of the teams they are in."""
-    if caller.public_only and organization.visibility != "public":
+    if actor.public_only and organization.visibility != "public":
         return Mode.NONE
-    if caller.is_admin:
+    if actor.is_admin:
         return Mode.OWNER
     if Mode.OWNER in modes:
         return Mode.OWNER
     if modes:
         return Mode.WRITE
-    return Mode.READ if account_visible(caller, organization) else Mode.NONE
+    return Mode.READ if account_visible(actor, organization) else Mode.NONE
 
 
 def belongs(mode: Mode) -> bool:
@@ -268,9 +268,9 @@ def level_in_teams(mode: Mode, modes: tuple[int, ...]) -> Mode:
     return Mode.OWNER if mode >= Mode.OWNER else Mode(max((Mode.READ, *modes)))
 
 
-def may_create_organizations(caller: Caller) -> bool:
+def may_create_organizations(actor: Actor) -> bool:
     """Tell whether somebody may make organizations of their own."""
-    return caller.user is not None and (caller.user.is_admin or caller.user.may_create_organizations)
+    return actor.user is not None and (actor.user.is_admin or actor.user.may_create_organizations)
 
 
 def sees_team(mode: Mode, *, in_team: bool) -> bool:
@@ -278,7 +278,7 @@ def sees_team(mode: Mode, *, in_team: bool) -> bool:
     return in_team or mode >= Mode.OWNER
 
 
-def may_give_to_teams(organization: Account, mode: Mode, may: Access) -> bool:
+def may_give_to_teams(organization: Account, mode: Mode, may: Permissions) -> bool:
     """Tell whether somebody may give a repository to a team, or take it away.
 
     Owners of the organization may; whoever looks after the repository may where the organization says so.
@@ -294,11 +294,11 @@ def check_scopes(scopes: list[str]) -> tuple[str, ...]:
     return tuple(sorted(set(scopes)))
 
 
-def allows(caller: Caller, categories: tuple[str, ...], *, write: bool) -> bool:
+def allows(actor: Actor, categories: tuple[str, ...], *, write: bool) -> bool:
     """Tell whether the caller's token reaches all of these categories; a password reaches everything."""
-    if caller.token is None:
+    if actor.token is None:
         return True
-    scopes = caller.token.scopes
+    scopes = actor.token.scopes
     if "all" in scopes:
         return True
     return all(

@@ -16,7 +16,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE, Sealer
 from holdfast.settings import Settings
 
-__all__ = ["BUCKET_OWNER", "Host", "lfs_store"]
+__all__ = ["BUCKET_OWNER", "App", "lfs_store"]
 
 BUCKET_OWNER: Final = "bucket-owner"
 
@@ -38,7 +38,7 @@ def lfs_store(settings: Settings) -> LfsStore:
 
 
 @dataclass(slots=True)
-class Host:
+class App:
     """One running service."""
 
     settings: Settings

@@ -10,18 +10,18 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Access, Mode, Unit
+from holdfast.hosting.access import Mode, Permissions, Unit
 from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts, members, organizations, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
-    "Organization",
-    "Place",
-    "Subject",
+    "OrganizationAccess",
+    "RepositoryAccess",
+    "UserFromPath",
     "administers",
     "editable",
     "entered",
@@ -51,15 +51,15 @@ FIRST_NAME: Final = 4
 NO_OWNER: Final = "user should be the owner of the repo"
 
 
-class Place(msgspec.Struct, frozen=True):
+class RepositoryAccess(msgspec.Struct, frozen=True):
     """The repository a request is about, and what the caller may do there."""
 
     repository: Repository
-    access: Access
+    permissions: Permissions
 
 
 @dataclass(frozen=True, slots=True)
-class Organization:
+class OrganizationAccess:
     """The organization a request is about, and what the caller may do there."""
 
     account: Account
@@ -67,34 +67,34 @@ class Organization:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class UserFromPath:
     """The user a request is about."""
 
     account: Account
 
 
-def signed_in(call: Call) -> None:
+def signed_in(request: RequestContext) -> None:
     """Ask that somebody is known."""
-    if call.caller.user is None:
-        raise Refusal(401, "token is required")
+    if request.actor.user is None:
+        raise ApiError(401, "token is required")
 
 
-def with_password(call: Call) -> None:
+def with_password(request: RequestContext) -> None:
     """Ask for a password: a token must not make more tokens."""
-    if not call.caller.by_password:
-        raise Refusal(401, "auth required")
+    if not request.actor.by_password:
+        raise ApiError(401, "auth required")
 
 
-def site_admin(call: Call) -> None:
+def site_admin(request: RequestContext) -> None:
     """Let only administrators of the whole service through."""
-    signed_in(call)
-    if not call.caller.is_admin:
-        raise Refusal(403, "user should be the site admin")
+    signed_in(request)
+    if not request.actor.is_admin:
+        raise ApiError(403, "user should be the site admin")
 
 
-def redirect(call: Call, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> Refusal:
+def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> ApiError:
     """Answer that something has another name now, and where the request should go instead."""
-    sent: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
+    sent: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     parts = sent.decode("ascii", "replace").split("/")
     names = [unquote(part) for part in parts]
     # The first parts may be the prefix and the name of a collection, which may spell like somebody's name.
@@ -103,49 +103,49 @@ def redirect(call: Call, status: int, old: tuple[str, ...], new: tuple[str, ...]
         if tuple(names[start : start + len(old)]) == old:
             parts[start : start + len(old)] = [quote(name) for name in new]
             break
-    query: bytes = call.scope["query_string"]
-    address = call.root + "/".join(parts) + ("?" + query.decode("ascii", "replace") if query else "")
-    return Refusal(status, "moved", headers={"Location": address})
+    query: bytes = request.scope["query_string"]
+    address = request.root + "/".join(parts) + ("?" + query.decode("ascii", "replace") if query else "")
+    return ApiError(status, "moved", headers={"Location": address})
 
 
-def knows_of(call: Call, account: Account) -> bool:
+def knows_of(request: RequestContext, account: Account) -> bool:
     """Tell whether the caller may know of an account; asks who belongs where only when that decides."""
-    if access.account_visible(call.caller, account):
+    if access.account_visible(request.actor, account):
         return True
-    user = call.caller.user
-    if user is None or not access.account_visible(call.caller, account, is_member=True):
+    user = request.actor.user
+    if user is None or not access.account_visible(request.actor, account, is_member=True):
         return False
-    return members.belong_together(call.host.database, user, account)
+    return members.belong_together(request.app.database, user, account)
 
 
-def in_repository(call: Call) -> Place:
+def in_repository(request: RequestContext) -> RepositoryAccess:
     """Find the repository; one the caller may not see is not there."""
-    owner, name = call.path["owner"], call.path["repo"]
-    database = call.host.database
+    owner, name = request.path["owner"], request.path["repo"]
+    database = request.app.database
     try:
         repository = repositories.find_repository(database, owner, name)
     except NoSuchRepository:
         moved = repositories.moved_to(database, owner, name)
-        if moved is not None and seen(call, moved).mode > Mode.NONE:
-            raise redirect(call, 301, (owner, name), (moved.owner.name, moved.name)) from None
+        if moved is not None and seen(request, moved).mode > Mode.NONE:
+            raise redirect(request, 301, (owner, name), (moved.owner.name, moved.name)) from None
         renamed = accounts.renamed_to(database, owner)
-        if renamed is not None and knows_of(call, renamed):
-            raise redirect(call, 307, (owner,), (renamed.name,)) from None
-        raise Refusal(404) from None
-    found = seen(call, repository)
+        if renamed is not None and knows_of(request, renamed):
+            raise redirect(request, 307, (owner,), (renamed.name,)) from None
+        raise ApiError(404) from None
+    found = seen(request, repository)
     if found.mode == Mode.NONE:
-        raise Refusal(404)
-    return Place(repository, found)
+        raise ApiError(404)
+    return RepositoryAccess(repository, found)
 
 
-def seen(call: Call, repository: Repository) -> Access:
+def seen(request: RequestContext, repository: Repository) -> Permissions:
     """Return what the caller may do in a repository."""
-    user = call.caller.user
+    user = request.actor.user
     if user is None or user.is_admin or user.id == repository.owner.id:
         # No grant makes it more or less.
-        return access.repository_access(call.caller, repository, ())
-    grants = repositories.grants_of(call.host.database, user, repository)
-    return access.repository_access(call.caller, repository, grants)
+        return access.repository_access(request.actor, repository, ())
+    grants = repositories.grants_of(request.app.database, user, repository)
+    return access.repository_access(request.actor, repository, grants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +154,10 @@ class reads:  # noqa: N801  # reads as a sentence where it is used: guards=(in_r
 
     unit: Unit
 
-    def __call__(self, call: Call) -> None:
+    def __call__(self, request: RequestContext) -> None:
         """Check it."""
-        if not call.give(Place).access.may_read(self.unit):
-            raise Refusal(403, NO_READ)
+        if not request.resolved(RepositoryAccess).permissions.may_read(self.unit):
+            raise ApiError(403, NO_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,110 +166,110 @@ class writes:  # noqa: N801
 
     unit: Unit
 
-    def __call__(self, call: Call) -> None:
+    def __call__(self, request: RequestContext) -> None:
         """Check it."""
-        if not call.give(Place).access.may_write(self.unit):
-            raise Refusal(403, NO_WRITE)
+        if not request.resolved(RepositoryAccess).permissions.may_write(self.unit):
+            raise ApiError(403, NO_WRITE)
 
 
-def reads_issues(call: Call) -> None:
+def reads_issues(request: RequestContext) -> None:
     """Ask that issues or pull requests can be read; otherwise they are not there."""
-    may = call.give(Place).access
+    may = request.resolved(RepositoryAccess).permissions
     if not (may.may_read(Unit.ISSUES) or may.may_read(Unit.PULLS)):
-        raise Refusal(404)
+        raise ApiError(404)
 
 
-def writes_issues(call: Call) -> None:
+def writes_issues(request: RequestContext) -> None:
     """Ask that issues or pull requests can be written to."""
-    may = call.give(Place).access
+    may = request.resolved(RepositoryAccess).permissions
     if not (may.may_write(Unit.ISSUES) or may.may_write(Unit.PULLS)):
-        raise Refusal(403, NO_WRITE)
+        raise ApiError(403, NO_WRITE)
 
 
-def administers(call: Call) -> None:
+def administers(request: RequestContext) -> None:
     """Ask that the caller may change the repository's settings."""
-    signed_in(call)
-    if not call.give(Place).access.is_admin:
-        raise Refusal(403, NO_ADMIN)
+    signed_in(request)
+    if not request.resolved(RepositoryAccess).permissions.is_admin:
+        raise ApiError(403, NO_ADMIN)
 
 
-def owns(call: Call) -> None:
+def owns(request: RequestContext) -> None:
     """Ask that the caller owns the repository."""
-    signed_in(call)
-    if not call.give(Place).access.is_owner:
-        raise Refusal(403, NO_OWNER)
+    signed_in(request)
+    if not request.resolved(RepositoryAccess).permissions.is_owner:
+        raise ApiError(403, NO_OWNER)
 
 
-def not_archived(call: Call) -> None:
+def not_archived(request: RequestContext) -> None:
     """Refuse to write to an archived repository."""
-    if call.give(Place).repository.is_archived:
-        raise Refusal(423, "repo is archived")
+    if request.resolved(RepositoryAccess).repository.is_archived:
+        raise ApiError(423, "repo is archived")
 
 
-def editable(call: Call) -> None:
+def editable(request: RequestContext) -> None:
     """Refuse to write files to an archived repository or a mirror."""
-    repository = call.give(Place).repository
+    repository = request.resolved(RepositoryAccess).repository
     if repository.is_archived or repository.is_mirror:
-        raise Refusal(423, "repo is not allowed to edit")
+        raise ApiError(423, "repo is not allowed to edit")
 
 
-def in_organization(call: Call) -> Organization:
+def in_organization(request: RequestContext) -> OrganizationAccess:
     """Find the organization; one the caller may not see is not there."""
-    name = call.path["org"]
-    database = call.host.database
+    name = request.path["org"]
+    database = request.app.database
     try:
         account = accounts.find_account(database, name)
     except NoSuchUser:
         renamed = accounts.renamed_to(database, name)
-        if renamed is not None and renamed.is_organization and knows_of(call, renamed):
-            raise redirect(call, 307, (name,), (renamed.name,)) from None
-        raise Refusal(404) from None
+        if renamed is not None and renamed.is_organization and knows_of(request, renamed):
+            raise redirect(request, 307, (name,), (renamed.name,)) from None
+        raise ApiError(404) from None
     if not account.is_organization:
-        raise Refusal(404)
-    found = entered(call, account)
+        raise ApiError(404)
+    found = entered(request, account)
     if found.mode == Mode.NONE:
-        raise Refusal(404)
+        raise ApiError(404)
     return found
 
 
-def entered(call: Call, account: Account) -> Organization:
+def entered(request: RequestContext, account: Account) -> OrganizationAccess:
     """Find out what the caller may do in an organization."""
-    user = call.caller.user
-    modes = () if user is None else organizations.team_modes(call.host.database, account, user)
-    return Organization(account, access.organization_access(call.caller, account, modes))
+    user = request.actor.user
+    modes = () if user is None else organizations.team_modes(request.app.database, account, user)
+    return OrganizationAccess(account, access.organization_access(request.actor, account, modes))
 
 
-def in_its_organization(call: Call) -> None:
+def in_its_organization(request: RequestContext) -> None:
     """Ask that the caller belongs to the organization."""
-    signed_in(call)
-    if not access.belongs(call.give(Organization).mode):
-        raise Refusal(403, "Must be an organization member")
+    signed_in(request)
+    if not access.belongs(request.resolved(OrganizationAccess).mode):
+        raise ApiError(403, "Must be an organization member")
 
 
-def owns_organization(call: Call) -> None:
+def owns_organization(request: RequestContext) -> None:
     """Ask that the caller owns the organization."""
-    signed_in(call)
-    if call.give(Organization).mode < Mode.OWNER:
-        raise Refusal(403, "Must be an organization owner")
+    signed_in(request)
+    if request.resolved(OrganizationAccess).mode < Mode.OWNER:
+        raise ApiError(403, "Must be an organization owner")
 
 
-def person(call: Call) -> None:
+def person(request: RequestContext) -> None:
     """Ask that the account a path names is a person's."""
-    if call.give(Subject).account.is_organization:
-        raise Refusal(404, f"user does not exist [uid: 0, name: {call.path['username']}]")
+    if request.resolved(UserFromPath).account.is_organization:
+        raise ApiError(404, f"user does not exist [uid: 0, name: {request.path['username']}]")
 
 
-def of_user(call: Call) -> Subject:
+def of_user(request: RequestContext) -> UserFromPath:
     """Find the user a path names; one the caller may not see is not there."""
-    name = call.path["username"]
-    database = call.host.database
+    name = request.path["username"]
+    database = request.app.database
     try:
         account = accounts.find_account(database, name)
     except NoSuchUser:
         renamed = accounts.renamed_to(database, name)
-        if renamed is not None and knows_of(call, renamed):
-            raise redirect(call, 307, (name,), (renamed.name,)) from None
-        raise Refusal(404, f"user does not exist [uid: 0, name: {name}]") from None
-    if not knows_of(call, account):
-        raise Refusal(404, f"user does not exist [uid: 0, name: {name}]")
-    return Subject(account)
+        if renamed is not None and knows_of(request, renamed):
+            raise redirect(request, 307, (name,), (renamed.name,)) from None
+        raise ApiError(404, f"user does not exist [uid: 0, name: {name}]") from None
+    if not knows_of(request, account):
+        raise ApiError(404, f"user does not exist [uid: 0, name: {name}]")
+    return UserFromPath(account)

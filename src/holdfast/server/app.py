@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import api
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
@@ -26,15 +26,15 @@ from holdfast.hosting.http.request_log import RequestLog
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
-from holdfast.server.health_endpoints import Vitals
+from holdfast.server.health_endpoints import HealthEndpoints
 from holdfast.server.scheduled_tasks import doing_chores
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
-from holdfast.web.application import Site
+from holdfast.web.application import WebApp
 from holdfast.web.chats.revocation import Revocation
 from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
 from holdfast.web.pages import not_found
-from holdfast.web.security_headers import Guard
+from holdfast.web.security_headers import SecurityHeaders
 
 __all__ = ["build"]
 
@@ -45,7 +45,7 @@ BESIDE: Final = frozenset(
 )
 
 
-class Fork:
+class Dispatcher:
     """Sends what is for the API, for git or for one of the few fixed addresses there; the rest are pages."""
 
     def __init__(self, service: ASGIApp, git: GitHttp, beside: ASGIApp, site: ASGIApp) -> None:
@@ -68,13 +68,13 @@ class Fork:
 
 
 @asynccontextmanager
-async def sending(host: Host, *, wanted: bool) -> AsyncIterator[None]:
+async def sending(app: App, *, wanted: bool) -> AsyncIterator[None]:
     """Send webhooks meanwhile, where that is wanted."""
     if not wanted:
         yield
         return
     stack = ExitStack()
-    await to_thread.run_sync(stack.enter_context, delivering(host))
+    await to_thread.run_sync(stack.enter_context, delivering(app))
     try:
         yield
     finally:
@@ -86,7 +86,7 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
 
     `delivers` makes it send webhooks as well, in a thread; `holdfast serve` has a process for that.
     """
-    host = Host.open(settings)
+    host = App.open(settings)
     accounts.hashing.concurrency = settings.password_hash_concurrency
     pool = PasswordPool(settings.password_hash_concurrency)
     authenticator = api.Authenticator(pool)
@@ -115,14 +115,14 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
             Route(stylesheet.ADDRESS, stylesheet.show, methods=["GET"]),
             Mount("/static", StaticFiles(directory=static)),
         ],
-        middleware=[Middleware(Guard)],
+        middleware=[Middleware(SecurityHeaders)],
         exception_handlers={404: not_found, **dict.fromkeys((HostingError, *DRIVER_ERRORS), answer_fault)},
         lifespan=lifespan,
     )
     beside.state.settings = settings
     beside.state.database = host.database
     beside.state.password_pool = pool
-    service = api.Api(host, api.endpoints(), authenticator)
-    fork = Fork(service, GitHttp(host, authenticator), beside, Guard(Site(host, pool)))
+    service = api.EndpointApp(host, api.endpoints(), authenticator)
+    fork = Dispatcher(service, GitHttp(host, authenticator), beside, SecurityHeaders(WebApp(host, pool)))
     logged = RequestLog(ErrorMiddleware(revocation.after(fork), host))
-    return ForwardedHeaders(MergeSlashes(Vitals(logged, host)), settings.trusted_proxies)
+    return ForwardedHeaders(MergeSlashes(HealthEndpoints(logged, host)), settings.trusted_proxies)

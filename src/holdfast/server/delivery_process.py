@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.webhooks import delivery_thread
 from holdfast.hosting.webhooks.deliverer import Deliverer
 from holdfast.server.worker import LAST_SECONDS
@@ -27,7 +27,7 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
     server.close()
     with suppress(OSError):
         os.nice(NICENESS)
-    host = Host.open(settings)
+    host = App.open(settings)
 
     def begun(deliverer: Deliverer) -> None:
         loop = asyncio.get_running_loop()

@@ -14,11 +14,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.hosting import metrics
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.services import health
 
-__all__ = ["Vitals"]
+__all__ = ["HealthEndpoints"]
 
 # Whoever asks more often than this is told the last answer; asking writes a file.
 FRESH_SECONDS: Final = 1.0
@@ -27,19 +27,19 @@ PATHS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
-class Vitals:
+class HealthEndpoints:
     """Middleware: answers `/healthz`, `/readyz` and `/metrics`, without log-in and without a line in the log."""
 
-    def __init__(self, app: ASGIApp, host: Host) -> None:
+    def __init__(self, inner: ASGIApp, app: App) -> None:
+        self._inner = inner
         self._app = app
-        self._host = host
         self._problems: dict[str, str] = {}
         self._asked = -FRESH_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http" or scope["path"] not in PATHS:
-            await self._app(scope, receive, send)
+            await self._inner(scope, receive, send)
             return
         response = await self._answer(scope)
         response.headers["Cache-Control"] = "no-store"
@@ -60,7 +60,7 @@ class Vitals:
     def _measure(self) -> bytes:
         """Write what was counted; without a database it is still told."""
         try:
-            gauges = health.gauges(self._host)
+            gauges = health.gauges(self._app)
         except (SQLAlchemyError, DatabaseError, sqlite3.Error):
             gauges = ()
         return metrics.exposition(gauges)
@@ -70,13 +70,13 @@ class Vitals:
         if time.monotonic() - self._asked >= FRESH_SECONDS:
             self._problems = {"database": "does not answer"}
             with anyio.move_on_after(PATIENCE_SECONDS):
-                self._problems = await to_thread.run_sync(health.problems, self._host, abandon_on_cancel=True)
+                self._problems = await to_thread.run_sync(health.problems, self._app, abandon_on_cancel=True)
             self._asked = time.monotonic()
         return self._problems
 
     def _may_measure(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
-        token = self._host.settings.metrics_token
+        token = self._app.settings.metrics_token
         if token is not None:
             given = headers.get("authorization", "").removeprefix("Bearer ")
             return hmac.compare_digest(given.encode(), token.reveal().encode())

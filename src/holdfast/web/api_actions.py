@@ -7,11 +7,11 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from holdfast.hosting.errors import HostingError
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import checked, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, provides
-from holdfast.hosting.http.errors import Refusal, refusal_for
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.errors import ApiError, refusal_for
+from holdfast.hosting.http.pagination import PageParams
 
 __all__ = ["act", "problem_with"]
 
@@ -21,34 +21,34 @@ LOOKED_FOR: Final = re.compile(r"(.*) \[(?:[^\[]*, )?name: (.*)\]", re.DOTALL)
 
 
 def act(  # what a request consists of
-    call: Call,
+    request: RequestContext,
     wanted: Endpoint,
     path: Mapping[str, str | int] | None = None,
     *,
     body: Mapping[str, Any] | None = None,
     query: Mapping[str, str] | None = None,
-    page: Page | None = None,
+    page: PageParams | None = None,
 ) -> Any:
     """Do what an endpoint does for whoever looks at a page, and return what it returns.
 
     `path` gives parameters that the page's own address does not have. A refusal is raised as the API would
     send it.
     """
-    places = {**call.path, **{name: str(value) for name, value in (path or {}).items()}}
-    inner = replace(call, path=places, found={}, answer_headers={}, on_loop=False)
+    places = {**request.path, **{name: str(value) for name, value in (path or {}).items()}}
+    inner = replace(request, path=places, found={}, answer_headers={}, on_loop=False)
     try:
         for guard in wanted.guards:
             found = guard(inner)
             kind = provides(guard)
             if kind is not None:
-                inner.found[kind] = found
+                inner.resolved_values[kind] = found
         arguments: dict[str, Any] = wanted.arguments(inner)
         if wanted.body is not None:
             arguments["body"] = checked(wanted.body, dict(body or {}), strict=True)
         if wanted.query is not None:
             arguments["query"] = decode_query(wanted.query, list((query or {}).items()))
         if wanted.paged:
-            arguments["page"] = page or Page(1, 50)
+            arguments["page"] = page or PageParams(1, 50)
         return wanted.run(inner, **arguments)
     except HostingError as error:
         known = refusal_for(error)
@@ -57,7 +57,7 @@ def act(  # what a request consists of
         raise known from error
 
 
-def problem_with(refusal: Refusal) -> str:
+def problem_with(refusal: ApiError) -> str:
     """Return why something was refused, as a sentence for people."""
     text = refusal.message.strip()
     # The API names the field in brackets: "[Title]: Required".

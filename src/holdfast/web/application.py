@@ -8,13 +8,13 @@ import msgspec
 from starlette.requests import cookie_parser
 from starlette.types import Receive, Scope, Send
 
-from holdfast.hosting.access import Caller
-from holdfast.hosting.app import Host
-from holdfast.hosting.http.application import Api, root_of
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.http.application import EndpointApp, root_of
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded, by_session, check_state
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.responses import send_raw
@@ -24,7 +24,7 @@ from holdfast.web.api_actions import problem_with
 from holdfast.web.pages import go, page
 from holdfast.web.routes import endpoints
 
-__all__ = ["Site"]
+__all__ = ["WebApp"]
 
 # Where people are sent who must change their password.
 PASSWORD_PAGE: Final = "/-/account/password"  # noqa: S105  # an address
@@ -41,56 +41,65 @@ TITLES: Final = {
 }
 
 
-class Door(Authenticator):
+class SessionAuthenticator(Authenticator):
     """Knows whoever is logged in also when a link on another site brought them here."""
 
-    def _credentials(self, call: Call) -> Caller:
-        caller = super()._credentials(call)
-        if caller.user is not None or call.method != "GET" or call.headers.get("sec-fetch-mode") != "navigate":
+    def _credentials(self, request: RequestContext) -> Actor:
+        caller = super()._credentials(request)
+        if (
+            caller.user is not None
+            or request.method != "GET"
+            or request.headers.get("sec-fetch-mode") != "navigate"
+        ):
             return caller
-        cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
-        return caller if cookie is None else by_session(call, Secret(cookie))
+        cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
+        return caller if cookie is None else by_session(request, Secret(cookie))
 
-    def _check(self, call: Call, caller: Caller) -> None:
+    def _check(self, request: RequestContext, actor: Actor) -> None:
         """Let whoever must change their password do that, and nothing before."""
-        user = caller.user
-        if user is None or not user.must_change_password or caller.token is not None or caller.behind is not None:
-            super()._check(call, caller)
+        user = actor.user
+        if (
+            user is None
+            or not user.must_change_password
+            or actor.token is not None
+            or actor.impersonated_by is not None
+        ):
+            super()._check(request, actor)
             return
-        check_state(Caller(msgspec.structs.replace(user, must_change_password=False)))
-        if call.scope["path"] != PASSWORD_PAGE:
-            raise Refusal(303, headers={"Location": PASSWORD_PAGE})
+        check_state(Actor(msgspec.structs.replace(user, must_change_password=False)))
+        if request.scope["path"] != PASSWORD_PAGE:
+            raise ApiError(303, headers={"Location": PASSWORD_PAGE})
 
 
-class Site(Api):
+class WebApp(EndpointApp):
     """All pages; what goes wrong becomes a page as well."""
 
-    def __init__(self, host: Host, pool: PasswordPool | None = None) -> None:
-        super().__init__(host, endpoints(), Door(pool), prefix="")
+    def __init__(self, app: App, pool: PasswordPool | None = None) -> None:
+        super().__init__(app, endpoints(), SessionAuthenticator(pool), prefix="")
 
-    def refusal_page(self, call: Call, refusal: Refusal) -> Raw | None:
+    def refusal_page(self, request: RequestContext, refusal: ApiError) -> RawResponse | None:
         """Tell people why not; whoever is not logged in may do so first and comes back."""
         if "Location" in refusal.headers:
-            return Raw(b"", "text/plain; charset=utf-8", refusal.status)
-        if "text/html" not in call.headers.get("accept", ""):
+            return RawResponse(b"", "text/plain; charset=utf-8", refusal.status)
+        if "text/html" not in request.headers.get("accept", ""):
             return None
-        if refusal.status == 401 and call.caller.user is None:
-            query: bytes = call.scope["query_string"]
-            here = quote(call.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
-            return go(f"/login?next={quote(here if call.method == 'GET' else '/', safe='')}")
+        if refusal.status == 401 and request.actor.user is None:
+            query: bytes = request.scope["query_string"]
+            here = quote(request.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
+            return go(f"/login?next={quote(here if request.method == 'GET' else '/', safe='')}")
         title = TITLES.get(refusal.status, "That did not work")
         if refusal.status in {404, 405}:
-            return page(call, "not_found.html", title=title, status=refusal.status)
-        return page(call, "refused.html", title=title, status=refusal.status, problem=problem_with(refusal))
+            return page(request, "not_found.html", title=title, status=refusal.status)
+        return page(request, "refused.html", title=title, status=refusal.status, problem=problem_with(refusal))
 
     async def _nothing_there(
         self, scope: Scope, receive: Receive, send: Send, status: int, more: dict[str, str]
     ) -> None:
         headers = Headers(scope)
-        call = Call(self._host, scope, headers, {}, root_of(self._host, scope, headers))
-        with suppress(Refusal, PasswordNeeded):
-            call.caller = self._authenticator.identify(call)
-        made = page(call, "not_found.html", title=TITLES[status], status=status)
+        request = RequestContext(self._host, scope, headers, {}, root_of(self._host, scope, headers))
+        with suppress(ApiError, PasswordNeeded):
+            request.actor = self._authenticator.identify(request)
+        made = page(request, "not_found.html", title=TITLES[status], status=status)
         await send_raw(scope, receive, send, made, more)
 
     def _cross_origin(self, _scope: Scope) -> dict[str, str]:

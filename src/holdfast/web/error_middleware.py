@@ -5,8 +5,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.hosting.app import Host
-from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.app import App
+from holdfast.hosting.http.errors import ApiError, refusal_for
 from holdfast.hosting.http.failures import explain, log_fault
 from holdfast.web.api_actions import problem_with
 from holdfast.web.pages import PAGES
@@ -19,14 +19,14 @@ log = structlog.get_logger(__name__)
 class ErrorMiddleware:
     """Middleware: answers requests whose handler failed, and cuts off answers that cannot be finished."""
 
-    def __init__(self, app: ASGIApp, host: Host) -> None:
+    def __init__(self, inner: ASGIApp, app: App) -> None:
+        self._inner = inner
         self._app = app
-        self._host = host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._inner(scope, receive, send)
             return
         started = False
 
@@ -36,17 +36,17 @@ class ErrorMiddleware:
             await send(message)
 
         try:
-            await self._app(scope, receive, answer)
+            await self._inner(scope, receive, answer)
         except Exception as error:
             if started:
                 # A status was sent already. The server closes the connection, so that the client sees an answer
                 # that is cut off rather than one that ends.
                 log_cut_off(error)
                 return
-            refusal = await explain(self._host, error)
+            refusal = await explain(self._app, error)
             if refusal is None:
                 log.exception("a request failed")
-                refusal = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")
+                refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
             await respond(Request(scope), refusal)(scope, receive, send)
 
 
@@ -59,7 +59,7 @@ async def answer_fault(request: Request, error: Exception) -> Response:
     return respond(request, refusal)
 
 
-def respond(request: Request, refusal: Refusal) -> Response:
+def respond(request: Request, refusal: ApiError) -> Response:
     """Say no: with a page for people, in JSON below `/api`, and in plain text otherwise."""
     if request.url.path.startswith("/api/"):
         body = {"message": refusal.message, "url": f"{request.base_url}api/swagger"}

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.pagination import Page, page_of
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.pagination import PageParams, page_of
 from holdfast.hosting.store.repositories import belongs_to
 from holdfast.web.pages import page
 from holdfast.web.repository_list import listed, named_like
@@ -26,22 +26,22 @@ class ExploreQuery(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /-/explore", scope="repository", slow=True)
-def show_explore(call: Call, query: ExploreQuery) -> Raw:
+def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
     """List repositories, latest first."""
-    asked = page_of(call)
-    wanted = Page(asked.number, PER_PAGE)
+    asked = page_of(request)
+    wanted = PageParams(asked.number, PER_PAGE)
     text = query.q.strip()[:LONGEST]
     conditions = [named_like(text)] if text else []
-    user = call.caller.user
+    user = request.actor.user
     only_mine = bool(query.mine) and user is not None
     if user is not None and only_mine:
         conditions.append(belongs_to(user))
-    found, total = listed(call, conditions, skip=wanted.skip, limit=PER_PAGE)
+    found, total = listed(request, conditions, skip=wanted.skip, limit=PER_PAGE)
     kept = {"q": text} if text else {}
     if only_mine:
         kept["mine"] = "1"
     return page(
-        call,
+        request,
         "explore.html",
         title="Your repositories" if only_mine else "Explore",
         found=found,

@@ -4,8 +4,8 @@ from typing import Final
 
 from sqlalchemy import not_
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.store import organizations, repositories
 from holdfast.web.backup_files import look
 from holdfast.web.pages import page
@@ -20,24 +20,24 @@ ORGANIZATIONS_SHOWN: Final = 30
 
 
 @endpoint("GET /", slow=True)
-def show_home(call: Call) -> Raw:
+def show_home(request: RequestContext) -> RawResponse:
     """Show the first page; the shelf of backups is for the administrator, whose data folder it is."""
-    user, database = call.caller.user, call.host.database
+    user, database = request.actor.user, request.app.database
     if user is None:
-        public, total = listed(call, [], limit=SHOWN_TO_STRANGERS)
-        return page(call, "home.html", title="Holdfast", public=public, total=total)
-    mine, my_total = listed(call, [repositories.belongs_to(user)], limit=SHOWN)
-    others, other_total = listed(call, [not_(repositories.belongs_to(user))], limit=OTHERS_SHOWN)
+        public, total = listed(request, [], limit=SHOWN_TO_STRANGERS)
+        return page(request, "home.html", title="Holdfast", public=public, total=total)
+    mine, my_total = listed(request, [repositories.belongs_to(user)], limit=SHOWN)
+    others, other_total = listed(request, [not_(repositories.belongs_to(user))], limit=OTHERS_SHOWN)
     groups, group_total = organizations.organizations_of(
         database,
         user,
-        organizations.visible_to(user, public_only=call.caller.public_only),
+        organizations.visible_to(user, public_only=request.actor.public_only),
         asking=user,
         skip=0,
         limit=ORGANIZATIONS_SHOWN,
     )
     return page(
-        call,
+        request,
         "home.html",
         title="Holdfast",
         mine=mine,
@@ -46,5 +46,5 @@ def show_home(call: Call) -> Raw:
         other_total=other_total,
         groups=groups,
         more_groups=group_total - len(groups),
-        shelf=look(call.host.settings.data / "backups") if user.is_admin else [],
+        shelf=look(request.app.settings.data / "backups") if user.is_admin else [],
     )

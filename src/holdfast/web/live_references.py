@@ -13,8 +13,8 @@ from holdfast.hosting import access
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.commits import find_commit
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import accounts, issue_lists
 from holdfast.hosting.store.issue_lists import IssueName
 
@@ -29,16 +29,16 @@ COMMIT: Final = re.compile(r"/[^/]+/[^/]+/commit/([0-9a-f]{40})")
 PERSON: Final = re.compile(r"/([^/]+)")
 
 
-def without_dead_references(call: Call, place: Place, html: str) -> str:
+def without_dead_references(request: RequestContext, target: RepositoryAccess, html: str) -> str:
     """Return a page's HTML in which each reference that leads nowhere is plain text."""
     paths = list(dict.fromkeys(link[1] for link in LINK.finditer(html)))[:MOST_LOOKED_UP]
     if not paths:
         return html
-    alive = live_issues(call, paths) | live_people(call, paths) | live_commits(call, place, paths)
+    alive = live_issues(request, paths) | live_people(request, paths) | live_commits(request, target, paths)
     return LINK.sub(lambda link: link[0] if link[1] in alive else link[2], html)
 
 
-def live_issues(call: Call, paths: Iterable[str]) -> set[str]:
+def live_issues(request: RequestContext, paths: Iterable[str]) -> set[str]:
     """Return those of the paths that lead to an issue the viewer may read."""
     named: dict[IssueName, list[str]] = {}
     for path in paths:
@@ -47,25 +47,25 @@ def live_issues(call: Call, paths: Iterable[str]) -> set[str]:
             named.setdefault((owner, name, int(found[3])), []).append(path)
     if not named:
         return set()
-    caller = call.caller
-    readable = issue_lists.readable_among(call.host.database, named, caller.user, public_only=caller.public_only)
+    caller = request.actor
+    readable = issue_lists.readable_among(request.app.database, named, caller.user, public_only=caller.public_only)
     return {path for name in readable for path in named[name]}
 
 
-def live_people(call: Call, paths: Iterable[str]) -> set[str]:
+def live_people(request: RequestContext, paths: Iterable[str]) -> set[str]:
     """Return those of the paths that lead to a user or an organization the viewer may know of."""
     named = {path: unquote(found[1]).casefold() for path in paths if (found := PERSON.fullmatch(path))}
     if not named:
         return set()
-    people = accounts.by_names(call.host.database, set(named.values()), organizations=True)
-    known = {name for name, account in people.items() if access.account_visible(call.caller, account)}
+    people = accounts.by_names(request.app.database, set(named.values()), organizations=True)
+    known = {name for name, account in people.items() if access.account_visible(request.actor, account)}
     return {path for path, name in named.items() if name in known}
 
 
-def live_commits(call: Call, place: Place, paths: Iterable[str]) -> set[str]:
+def live_commits(request: RequestContext, target: RepositoryAccess, paths: Iterable[str]) -> set[str]:
     """Return those of the paths that lead to a commit of this repository."""
     named = {path: found[1] for path in paths if (found := COMMIT.fullmatch(path))}
-    if not named or not place.access.may_read(Unit.CODE):
+    if not named or not target.permissions.may_read(Unit.CODE):
         return set()
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     return {path for path, commit in list(named.items())[:MOST_COMMITS] if find_commit(repo, commit) is not None}

@@ -12,8 +12,8 @@ from starlette.requests import Request, cookie_parser
 from starlette.responses import HTMLResponse, Response
 
 from holdfast import __version__
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import no_route
 from holdfast.hosting.http.responses import accepts_gzip
 from holdfast.hosting.store import sessions
@@ -91,7 +91,7 @@ PAGES: Final = Pages()
 
 
 def page(
-    call: Call,
+    request: RequestContext,
     template: str,
     revise: Callable[[str], str] = str,
     /,
@@ -99,37 +99,37 @@ def page(
     title: str,
     status: int = 200,
     **values: object,
-) -> Raw:
+) -> RawResponse:
     """Make a page for whoever sent the request; `revise` is applied to its HTML last."""
     headers = {**POLICY, **NEVER_KEPT}
-    left = cookie_parser(call.headers.get("cookie", "")).get(NOTICE_COOKIE, "")
+    left = cookie_parser(request.headers.get("cookie", "")).get(NOTICE_COOKIE, "")
     if left:
         headers["Set-Cookie"] = f"{NOTICE_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
-    query: bytes = call.scope["query_string"]
-    here = quote(call.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
+    query: bytes = request.scope["query_string"]
+    here = quote(request.scope["path"]) + (f"?{query.decode('ascii', 'replace')}" if query else "")
     text = PAGES.text(
         template,
-        user=call.caller.user,
+        user=request.actor.user,
         title=title,
-        here=here if call.method == "GET" else "/",
+        here=here if request.method == "GET" else "/",
         notice=NOTICES.get(left, ""),
         **values,
     )
     content = revise(text).encode()
-    if len(content) > WORTH_PACKING and accepts_gzip(call.scope):
+    if len(content) > WORTH_PACKING and accepts_gzip(request.scope):
         content = gzip.compress(content, 3, mtime=0)
         headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Raw(content, HTML, status, headers)
+    return RawResponse(content, HTML, status, headers)
 
 
-def go(path: str, notice: str = "") -> Raw:
+def go(path: str, notice: str = "") -> RawResponse:
     """Send the browser on after a form; the page there shows the notice, once."""
     headers = {"Location": path}
     if notice:
         if notice not in NOTICES:
             raise LookupError(f"no notice is called {notice}")
         headers["Set-Cookie"] = f"{NOTICE_COOKIE}={notice}; Path=/; Max-Age=60; HttpOnly; SameSite=Lax"
-    return Raw(b"", "text/plain; charset=utf-8", 303, headers)
+    return RawResponse(b"", "text/plain; charset=utf-8", 303, headers)
 
 
 def local_path(wanted: str | None) -> str:

@@ -5,9 +5,9 @@ from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.web.live_references import without_dead_references
 from holdfast.web.pages import page
 
@@ -26,38 +26,45 @@ class Tab:
     count: int | None = None
 
 
-def root_path(place: Place) -> str:
+def root_path(target: RepositoryAccess) -> str:
     """Return where a repository lies on the website, from its root."""
-    return f"/{quote(place.repository.owner.name)}/{quote(place.repository.name)}"
+    return f"/{quote(target.repository.owner.name)}/{quote(target.repository.name)}"
 
 
-def tabs_of(place: Place) -> list[Tab]:
+def tabs_of(target: RepositoryAccess) -> list[Tab]:
     """Return the tabs somebody may open."""
-    may = place.access
+    may = target.permissions
     tabs: list[Tab] = []
     if may.may_read(Unit.CODE):
-        tabs += [Tab(CODE, ""), Tab(COMMITS, f"/commits/branch/{quote(place.repository.default_branch)}")]
+        tabs += [Tab(CODE, ""), Tab(COMMITS, f"/commits/branch/{quote(target.repository.default_branch)}")]
     if may.may_read(Unit.ISSUES):
-        tabs.append(Tab(ISSUES, "/issues", place.repository.open_issues))
+        tabs.append(Tab(ISSUES, "/issues", target.repository.open_issues))
     if may.is_admin:
         tabs.append(Tab(SETTINGS, "/settings"))
     return tabs
 
 
 def show_in(
-    call: Call, place: Place, template: str, *, tab: str, title: str, status: int = 200, **values: object
-) -> Raw:
+    request: RequestContext,
+    target: RepositoryAccess,
+    template: str,
+    *,
+    tab: str,
+    title: str,
+    status: int = 200,
+    **values: object,
+) -> RawResponse:
     """Make a page of a repository; its template extends `repository.html` and fills the block `inside`."""
     return page(
-        call,
+        request,
         template,
-        lambda html: without_dead_references(call, place, html),
+        lambda html: without_dead_references(request, target, html),
         title=title,
         status=status,
-        repository=place.repository,
-        access=place.access,
-        root=root_path(place),
-        tabs=tabs_of(place),
+        repository=target.repository,
+        access=target.permissions,
+        root=root_path(target),
+        tabs=tabs_of(target),
         current=tab,
         **values,
     )

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from sqlalchemy import ColumnElement, or_
 
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
@@ -44,9 +44,9 @@ def line_of(repository: Repository) -> RepositoryLine:
     )
 
 
-def readable(call: Call, unit: str | None = None) -> ColumnElement[bool]:
+def readable(request: RequestContext, unit: str | None = None) -> ColumnElement[bool]:
     """Return the condition under which a list may show a repository to whoever asks."""
-    return repositories.readable_by(call.caller.user, public_only=call.caller.public_only, unit=unit)
+    return repositories.readable_by(request.actor.user, public_only=request.actor.public_only, unit=unit)
 
 
 def named_like(text: str) -> ColumnElement[bool]:
@@ -66,12 +66,12 @@ def named_like(text: str) -> ColumnElement[bool]:
 
 
 def listed(
-    call: Call, conditions: list[ColumnElement[bool]], *, skip: int = 0, limit: int
+    request: RequestContext, conditions: list[ColumnElement[bool]], *, skip: int = 0, limit: int
 ) -> tuple[list[RepositoryLine], int]:
     """Return one page of what meets the conditions and may be shown, latest first, and how many there are."""
     found, total = repositories.list_repositories(
-        call.host.database,
-        [readable(call), *conditions],
+        request.app.database,
+        [readable(request), *conditions],
         sort="updated",
         descending=True,
         skip=skip,

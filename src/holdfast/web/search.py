@@ -14,9 +14,9 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.file_names import file_names
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.pagination import Page, page_of
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.pagination import PageParams, page_of
 from holdfast.hosting.schemas.issues import Issue
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
@@ -70,12 +70,12 @@ class Tab:
     is_current: bool
 
 
-def search_files(call: Call, text: str) -> FilesFound:
+def search_files(request: RequestContext, text: str) -> FilesFound:
     """Look through the names of files, as far as that is quick."""
     words = text.casefold().split()
     found, total = repositories.list_repositories(
-        call.host.database,
-        [readable(call, Unit.CODE.value), table.c.has_code, ~table.c.is_empty],
+        request.app.database,
+        [readable(request, Unit.CODE.value), table.c.has_code, ~table.c.is_empty],
         sort="pushed",
         descending=True,
         skip=0,
@@ -87,16 +87,16 @@ def search_files(call: Call, text: str) -> FilesFound:
     for repository in found:
         if time.monotonic() > end or len(files) >= FILES_SHOWN:
             return FilesFound(files[:FILES_SHOWN], True)
-        more, cut = files_in(call, repository, words)
+        more, cut = files_in(request, repository, words)
         files += more
         is_partial = is_partial or cut
     return FilesFound(files[:FILES_SHOWN], is_partial or len(files) > FILES_SHOWN)
 
 
-def files_in(call: Call, repository: Repository, words: list[str]) -> tuple[list[FileFound], bool]:
+def files_in(request: RequestContext, repository: Repository, words: list[str]) -> tuple[list[FileFound], bool]:
     """Look through the default branch of a repository; one that cannot be read holds nothing up."""
     try:
-        repo = open_repository(call.host.folders.existing(repository.id))
+        repo = open_repository(request.app.folders.existing(repository.id))
         head = refs.branch(repo, repository.default_branch)
         if head is None:
             return [], False
@@ -109,26 +109,26 @@ def files_in(call: Call, repository: Repository, words: list[str]) -> tuple[list
     return made, names.is_cut or len(found) > FILES_SHOWN
 
 
-def search_issues(call: Call, text: str, wanted: Page) -> tuple[list[Issue], int]:
+def search_issues(request: RequestContext, text: str, wanted: PageParams) -> tuple[list[Issue], int]:
     """Look through the issues one may read, as the API does."""
-    found = act(call, issue_search.search_issues, query={"q": text, "state": "all"}, page=wanted)
+    found = act(request, issue_search.search_issues, query={"q": text, "state": "all"}, page=wanted)
     return found.items, found.total
 
 
 @endpoint("GET /-/search", scope=("repository", "issue"), slow=True)
-def show_search(call: Call, query: WantedQuery) -> Raw:
+def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
     """Look for something everywhere."""
     text = " ".join(query.q.split())[:LONGEST]
-    wanted = Page(page_of(call).number, PER_PAGE)
-    first = Page(1, PER_PAGE)
+    wanted = PageParams(page_of(request).number, PER_PAGE)
+    first = PageParams(1, PER_PAGE)
     current = query.tab if query.tab in TABS else ""
     if not text:
-        return page(call, "search.html", title="Search", q="", tabs=[], current="repositories", total=0)
+        return page(request, "search.html", title="Search", q="", tabs=[], current="repositories", total=0)
     found: list[RepositoryLine]
     at = wanted if current in {"", "repositories"} else first
-    found, repository_total = listed(call, [named_like(text)], skip=at.skip, limit=PER_PAGE)
-    issues, issue_total = search_issues(call, text, wanted if current == "issues" else first)
-    files = search_files(call, text)
+    found, repository_total = listed(request, [named_like(text)], skip=at.skip, limit=PER_PAGE)
+    issues, issue_total = search_issues(request, text, wanted if current == "issues" else first)
+    files = search_files(request, text)
     counts = {
         "repositories": f"{repository_total:,}",
         "issues": f"{issue_total:,}",
@@ -142,7 +142,7 @@ def show_search(call: Call, query: WantedQuery) -> Raw:
         for name in TABS
     ]
     return page(
-        call,
+        request,
         "search.html",
         title=f"{text} · Search",
         q=text,

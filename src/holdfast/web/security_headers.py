@@ -7,7 +7,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["POLICY", "Guard"]
+__all__ = ["POLICY", "SecurityHeaders"]
 
 POLICY: Final = {
     "Content-Security-Policy": (
@@ -44,7 +44,7 @@ def host_of(origin: str) -> str | None:
         return None
 
 
-class Guard:
+class SecurityHeaders:
     """Middleware: refuses cross-site writes and adds the protective headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:

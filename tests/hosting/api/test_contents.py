@@ -9,11 +9,11 @@ from sqlalchemy import update
 
 from holdfast.hosting import access
 from holdfast.hosting.api.contents import found_at, listed, view_at
-from holdfast.hosting.app import Host
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call, TakesTime
+from holdfast.hosting.app import App
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import NeedsThread, RequestContext
 from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.schemas.contents import Wanted
 from holdfast.hosting.store import repositories, tables
 from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files, shape_of
@@ -344,15 +344,15 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(world: World, tmp_pat
     """Also when everything about it is known already: everybody else would wait."""
     many_files(world, tmp_path, 1000)
     repository = repositories.find_repository(world.database, "ada", "many")
-    host = Host.open(world.service.settings)
-    call = Call(host, {"query_string": b""}, Headers({"headers": []}), {}, "http://localhost")
-    place = Place(repository, access.repository_access(call.caller, repository, ()))
-    view = view_at(call, place, "")
+    host = App.open(world.service.settings)
+    request = RequestContext(host, {"query_string": b""}, Headers({"headers": []}), {}, "http://localhost")
+    target = RepositoryAccess(repository, access.repository_access(request.actor, repository, ()))
+    view = view_at(request, target, "")
     directory = found_at(view, "all")
-    listed(view, directory, Wanted(commit_metadata=True), Page(1, 50))
-    call.on_loop = True
-    with pytest.raises(TakesTime):
-        listed(view, directory, Wanted(commit_metadata=True), Page(1, 50))
+    listed(view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
+    request.on_loop = True
+    with pytest.raises(NeedsThread):
+        listed(view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
     host.close()
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
@@ -32,7 +32,7 @@ def encoded(content: bytes | str) -> str:
 def made(world: World, files: dict[str, bytes] | None, name: str = "ship", owner: str = "ada") -> Repository:
     """Make a repository with a first commit of some files."""
     account = accounts.find_user(world.database, owner)
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     try:
         return repositories.create(host, account, account, NewRepository(name=name), files)
     finally:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.encryption import KEY_FILE, Sealer
 from holdfast.hosting.store.tables import hooks
 from tests.hosting.api.hooked import CONFIG, made
@@ -288,7 +288,7 @@ class Kept:
 
 def test_a_key_that_cannot_be_used_is_no_secret(world: World) -> None:
     """Nothing is kept unsealed; the log says what is wrong, not the answer."""
-    path = Host.open(world.service.settings).settings.data / KEY_FILE
+    path = App.open(world.service.settings).settings.data / KEY_FILE
     path.write_text("short")
     client = world.open("/api/v1")
     client.headers = world.admin.headers

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from holdfast.hosting.api.issue_queries import ListQuery, order_of, words
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.issue_lists import ORDERS
 from tests.hosting.world import World
 
@@ -43,5 +43,5 @@ def test_every_word_for_an_order_has_one() -> None:
 def test_words_between_commas_are_told_apart() -> None:
     """Each once, without the space around them, and not too many."""
     assert words(" a, b c,,a ", "Labels") == ("a", "b c")
-    with pytest.raises(Refusal, match=r"\[Labels\]: names more than 100"):
+    with pytest.raises(ApiError, match=r"\[Labels\]: names more than 100"):
         words(",".join(map(str, range(101))), "Labels")

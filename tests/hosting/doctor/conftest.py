@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
@@ -12,9 +12,9 @@ from holdfast.settings import Settings
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
+def host(settings: Settings, database: Database) -> Iterator[App]:
     """Open a host with two repositories: `admin/full` (1) and `admin/empty` (2)."""
-    opened = Host.open(settings)
+    opened = App.open(settings)
     settings.data.chmod(0o700)
     if database.is_sqlite:
         (settings.data / "holdfast.sqlite3").chmod(0o600)

@@ -8,76 +8,76 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import text
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.folders import make_private
 from holdfast.hosting.git.repository import open_repository
 
 OID = "ab" * 32
-Hurt = Callable[[Host], None]
+Hurt = Callable[[App], None]
 
 
 def sql(*statements: str) -> Hurt:
     """Make what changes the database behind everybody's back."""
 
-    def hurt(host: Host) -> None:
-        with host.database.write() as connection:
+    def hurt(app: App) -> None:
+        with app.database.write() as connection:
             for statement in statements:
                 connection.execute(text(statement))
 
     return hurt
 
 
-def orphan_folder(host: Host) -> None:
+def orphan_folder(app: App) -> None:
     """Leave a folder whose row was never kept."""
-    folder = host.folders.create(77)
+    folder = app.folders.create(77)
     os.utime(folder, (1, 1))
 
 
-def lose_folder(host: Host) -> None:
+def lose_folder(app: App) -> None:
     """Remove a repository's folder."""
-    shutil.rmtree(host.folders.path(1))
+    shutil.rmtree(app.folders.path(1))
 
 
-def unlink_objects(host: Host) -> None:
+def unlink_objects(app: App) -> None:
     """Remove every object of a repository."""
-    for path in host.folders.path(1).glob("objects/??/*"):
+    for path in app.folders.path(1).glob("objects/??/*"):
         path.unlink()
 
 
-def break_head(host: Host) -> None:
+def break_head(app: App) -> None:
     """Write nonsense into HEAD."""
-    (host.folders.path(1) / "HEAD").write_text("nonsense\n")
+    (app.folders.path(1) / "HEAD").write_text("nonsense\n")
 
 
-def move_head(host: Host) -> None:
+def move_head(app: App) -> None:
     """Let HEAD name another branch than the default."""
-    (host.folders.path(1) / "HEAD").write_text("ref: refs/heads/other\n")
+    (app.folders.path(1) / "HEAD").write_text("ref: refs/heads/other\n")
 
 
-def grow(host: Host) -> None:
+def grow(app: App) -> None:
     """Let a folder take more room than is said."""
-    (host.folders.path(2) / "objects" / "pack" / "tmp_pack_big").write_bytes(bytes(3 << 20))
+    (app.folders.path(2) / "objects" / "pack" / "tmp_pack_big").write_bytes(bytes(3 << 20))
 
 
-def old_object(host: Host) -> None:
+def old_object(app: App) -> None:
     """Leave a large file no repository has."""
-    path = host.settings.data / "lfs" / OID[:2] / OID[2:4] / OID
+    path = app.settings.data / "lfs" / OID[:2] / OID[2:4] / OID
     make_private(path.parent)
     path.write_bytes(b"large")
     os.utime(path, (1, 1))
 
 
-def wrong_size(host: Host) -> None:
+def wrong_size(app: App) -> None:
     """Let a large file be shorter than it was."""
-    old_object(host)
-    sql(f"INSERT INTO lfs_links (repository_id, oid, size) VALUES (1, '{OID}', 100)")(host)
+    old_object(app)
+    sql(f"INSERT INTO lfs_links (repository_id, oid, size) VALUES (1, '{OID}', 100)")(app)
 
 
-def open_to_all(host: Host) -> None:
+def open_to_all(app: App) -> None:
     """Let everybody read the data folder."""
-    host.settings.data.chmod(0o755)
+    app.settings.data.chmod(0o755)
 
 
 ISSUE = "INSERT INTO issues (repository_id, number, title) VALUES (1, 5, 'five')"
@@ -115,23 +115,23 @@ WOUNDS = [
 ]
 
 
-def test_nothing_is_found_where_all_is_well(host: Host) -> None:
+def test_nothing_is_found_where_all_is_well(app: App) -> None:
     """Also when every object is read."""
     seen: list[int] = []
-    assert list(examine(host, deep=True, passed=seen.append)) == []
+    assert list(examine(app, deep=True, passed=seen.append)) == []
     assert seen == [1, 2]
 
 
 @pytest.mark.parametrize(("hurt", "found", "heals"), WOUNDS)
 def test_what_is_hurt_is_found_and_healed_where_that_is_safe(
-    host: Host,
+    app: App,
     hurt: Hurt,
     found: list[str],
     heals: bool | None,  # noqa: FBT001
 ) -> None:
     """Each finding has a place, a sentence and an advice; healing it twice finds nothing the second time."""
-    hurt(host)
-    findings = list(examine(host, deep=True))
+    hurt(app)
+    findings = list(examine(app, deep=True))
     assert [finding.kind.value for finding in findings] == found
     (finding,) = findings
     assert finding.where
@@ -140,29 +140,29 @@ def test_what_is_hurt_is_found_and_healed_where_that_is_safe(
     if heals is None:
         return
     assert repair(finding) is heals
-    assert [again.kind.value for again in examine(host, deep=True)] == ([] if heals else found)
+    assert [again.kind.value for again in examine(app, deep=True)] == ([] if heals else found)
 
 
-def test_a_folder_nobody_claims_is_set_aside_and_not_deleted(host: Host) -> None:
+def test_a_folder_nobody_claims_is_set_aside_and_not_deleted(app: App) -> None:
     """A person can look at it."""
-    orphan_folder(host)
-    (finding,) = examine(host)
+    orphan_folder(app)
+    (finding,) = examine(app)
     repair(finding)
-    (kept,) = (host.settings.data / "lost-and-found").iterdir()
+    (kept,) = (app.settings.data / "lost-and-found").iterdir()
     assert (kept / "HEAD").read_text() == "ref: refs/heads/main\n"
-    assert not host.folders.exists(77)
+    assert not app.folders.exists(77)
 
 
-def test_a_repository_that_is_being_made_is_no_finding(host: Host) -> None:
+def test_a_repository_that_is_being_made_is_no_finding(app: App) -> None:
     """Its folder is there a moment before its row."""
-    host.folders.create(77)
-    assert list(examine(host)) == []
-    assert len(list(examine(host, now=time.time() + 3600))) == 1
+    app.folders.create(77)
+    assert list(examine(app)) == []
+    assert len(list(examine(app, now=time.time() + 3600))) == 1
 
 
-def test_healing_points_head_at_the_branch_people_chose(host: Host) -> None:
+def test_healing_points_head_at_the_branch_people_chose(app: App) -> None:
     """The database knows what they chose."""
-    move_head(host)
-    (finding,) = examine(host)
+    move_head(app)
+    (finding,) = examine(app)
     repair(finding)
-    assert refs.head(open_repository(host.folders.path(1))) == "main"
+    assert refs.head(open_repository(app.folders.path(1))) == "main"

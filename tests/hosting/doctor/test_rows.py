@@ -5,26 +5,26 @@ from contextlib import closing
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor import rows
 from holdfast.hosting.doctor.finding import Kind
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_row_without_its_parent_is_found(host: Host) -> None:
+def test_a_row_without_its_parent_is_found(app: App) -> None:
     """SQLite lets whoever does not ask for foreign keys write such rows."""
-    with closing(sqlite3.connect(host.settings.data / "holdfast.sqlite3")) as connection:
+    with closing(sqlite3.connect(app.settings.data / "holdfast.sqlite3")) as connection:
         connection.execute("INSERT INTO collaborators (repository_id, user_id, mode) VALUES (99, 1, 1)")
         connection.commit()
-    (finding,) = rows.integrity(host, deep=True)
+    (finding,) = rows.integrity(app, deep=True)
     assert finding.kind is Kind.ROW_WITHOUT_PARENT
     assert finding.repair is None
 
 
-def test_a_sound_database_is_sound(host: Host) -> None:
+def test_a_sound_database_is_sound(app: App) -> None:
     """In both kinds."""
-    assert list(rows.integrity(host, deep=False)) == []
-    assert list(rows.shape(host)) == []
-    assert list(rows.counters(host)) == []
-    assert list(rows.redirects(host)) == []
-    assert list(rows.pending(host)) == []
+    assert list(rows.integrity(app, deep=False)) == []
+    assert list(rows.shape(app)) == []
+    assert list(rows.counters(app)) == []
+    assert list(rows.redirects(app)) == []
+    assert list(rows.pending(app)) == []

@@ -1,6 +1,6 @@
 """Checks of the secrets at rest."""
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor import disk, secrets
 from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.doctor.finding import Kind
@@ -9,48 +9,48 @@ from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.hooks import Home
 
 
-def add_hook(host: Host, **columns: str) -> int:
+def add_hook(app: App, **columns: str) -> int:
     """Make a hook of the whole service."""
     needed = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "push"}
-    return hooks.add_hook(host.database, Home("service"), {**needed, **columns}).id
+    return hooks.add_hook(app.database, Home("service"), {**needed, **columns}).id
 
 
-def test_secrets_that_can_be_opened_are_no_finding(host: Host) -> None:
+def test_secrets_that_can_be_opened_are_no_finding(app: App) -> None:
     """Neither are hooks without any, for which no key is needed."""
-    add_hook(host)
-    assert list(secrets.sealed(host)) == []
-    add_hook(host, secret=host.sealer.seal("x"), authorization=host.sealer.seal("y"))
-    assert list(secrets.sealed(host)) == []
+    add_hook(app)
+    assert list(secrets.sealed(app)) == []
+    add_hook(app, secret=app.sealer.seal("x"), authorization=app.sealer.seal("y"))
+    assert list(secrets.sealed(app)) == []
 
 
-def test_a_secret_of_another_key_is_found(host: Host) -> None:
+def test_a_secret_of_another_key_is_found(app: App) -> None:
     """By the number of its hook; only a person can bring the key back."""
-    host.sealer.seal("makes the key")
-    number = add_hook(host, authorization="gAAAAAnonsense")
-    add_hook(host, secret=host.sealer.seal("x"))
-    (finding,) = secrets.sealed(host)
+    app.sealer.seal("makes the key")
+    number = add_hook(app, authorization="gAAAAAnonsense")
+    add_hook(app, secret=app.sealer.seal("x"))
+    (finding,) = secrets.sealed(app)
     assert (finding.kind, finding.where, finding.repair) == (Kind.SEAL, f"webhook {number}", None)
 
 
-def test_a_key_that_is_gone_is_said_once(host: Host) -> None:
+def test_a_key_that_is_gone_is_said_once(app: App) -> None:
     """However many secrets there are; and no new one is made, which would open none of them."""
     for _ in range(2):
-        add_hook(host, secret=host.sealer.seal("x"))
-    path = host.settings.data / KEY_FILE
+        add_hook(app, secret=app.sealer.seal("x"))
+    path = app.settings.data / KEY_FILE
     path.unlink()
-    fresh = Host.open(host.settings)
+    fresh = App.open(app.settings)
     found = [finding for finding in examine(fresh) if finding.kind is Kind.KEY]
     fresh.close()
     assert [finding.where for finding in found] == [str(path)]
     assert not path.exists()
 
 
-def test_a_key_others_can_read_is_closed(host: Host) -> None:
+def test_a_key_others_can_read_is_closed(app: App) -> None:
     """It is worth as much as all secrets together."""
-    host.sealer.seal("makes the key")
-    path = host.settings.data / KEY_FILE
+    app.sealer.seal("makes the key")
+    path = app.settings.data / KEY_FILE
     path.chmod(0o644)
-    (finding,) = disk.permissions(host)
+    (finding,) = disk.permissions(app)
     assert (finding.kind, finding.where) == (Kind.PERMISSIONS, str(path))
     assert repair(finding)
     assert path.stat().st_mode & 0o777 == 0o600

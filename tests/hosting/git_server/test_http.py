@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.services import repositories as making
@@ -217,7 +217,7 @@ def test_what_does_not_move_is_no_event(world: World, work: Git) -> None:
     for ref in ("refs/heads/nope", "refs/tags/nope"):
         assert f"ok {ref}".encode() in push_raw(world, f"{none} {none} {ref}")
     assert b"ok refs/heads/other" in push_raw(world, f"{head} {head} refs/heads/other", pack=EMPTY_PACK)
-    with closing(Host.open(world.service.settings)) as host:
+    with closing(App.open(world.service.settings)) as host:
         assert pending_ref_updates.pending_updates(host.database) == []
         assert ref_changes.recover(host) == 0
         assert events(world) == before
@@ -276,10 +276,10 @@ def test_what_only_looks_like_a_large_file_is_pushed(world: World, work: Git) ->
     work("push", "-q", "origin", "trunk:again")
 
 
-def test_missing_large_files_can_be_allowed(host: Host, tmp_path: Path) -> None:
+def test_missing_large_files_can_be_allowed(app: App, tmp_path: Path) -> None:
     """By a setting; then nothing is looked for."""
-    admin = accounts.find_user(host.database, "admin")
-    made = making.create(host, admin, admin, making.NewRepository(name="notes"))
-    host.settings = msgspec.structs.replace(host.settings, allow_missing_lfs_objects=True)
+    admin = accounts.find_user(app.database, "admin")
+    made = making.create(app, admin, admin, making.NewRepository(name="notes"))
+    app.settings = msgspec.structs.replace(app.settings, allow_missing_lfs_objects=True)
     push = Push(tmp_path, (), {"GIT_OBJECT_DIRECTORY": "/nowhere"})
-    assert Pushing(host, made, admin).missing_large_files(push) == []
+    assert Pushing(app, made, admin).missing_large_files(push) == []

@@ -7,7 +7,7 @@ import httpx
 import msgspec
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GoneMeanwhile
 from holdfast.hosting.services import repositories as making
 from holdfast.hosting.store import accounts, repositories
@@ -193,10 +193,10 @@ def strange(settings: Settings, bucket: Bucket) -> Settings:
     )
 
 
-def test_a_repository_that_goes_while_an_object_comes_is_said(host: Host) -> None:
+def test_a_repository_that_goes_while_an_object_comes_is_said(app: App) -> None:
     """The object stays unlinked, and is cleared away later."""
-    admin = accounts.find_user(host.database, "admin")
-    made = making.create(host, admin, admin, making.NewRepository(name="ship"), {})
-    making.remove(host, made, admin)
+    admin = accounts.find_user(app.database, "admin")
+    made = making.create(app, admin, admin, making.NewRepository(name="ship"), {})
+    making.remove(app, made, admin)
     with pytest.raises(GoneMeanwhile, match="admin/ship was deleted meanwhile"):
-        store.link(host.database, made, OID, len(CONTENT))
+        store.link(app.database, made, OID, len(CONTENT))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosting.http import base64_strict
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 
 
 @given(st.binary(max_size=100), st.lists(st.tuples(st.integers(0, 140), st.sampled_from(["\r\n", "\n", "\r"]))))
@@ -27,7 +27,7 @@ def test_anything_else_is_refused_with_a_place(text: str) -> None:
         base64_strict.decode(text)
     else:
         assert 0 <= place <= len(text.encode(errors="surrogatepass"))
-        with pytest.raises(Refusal, match=f"^illegal base64 data at input byte {place}$"):
+        with pytest.raises(ApiError, match=f"^illegal base64 data at input byte {place}$"):
             base64_strict.decode(text)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hosting.http.dates import due
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.times import moment
 
 ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
@@ -31,5 +31,5 @@ def test_the_zero_of_clients_languages_is_no_date(zone: timezone) -> None:
 def test_a_date_is_within_what_calendars_know() -> None:
     """And none stays none."""
     assert due(None, "DueDate") is None
-    with pytest.raises(Refusal, match="between 1970 and 9999"):
+    with pytest.raises(ApiError, match="between 1970 and 9999"):
         due(datetime(1900, 1, 1, tzinfo=UTC), "DueDate")

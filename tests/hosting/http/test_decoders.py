@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.http.decoders import RefName, Required, SentFile, decode_body, decode_query
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 
 
 class Inner(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class WithFiles(msgspec.Struct, frozen=True):
 
 def refused(content: bytes, content_type: str | None = "application/json", method: str = "POST") -> str:
     """Decode what cannot be decoded, and return what is said about it."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ApiError) as caught:
         decode_body(Option, content, content_type, method, {})
     assert caught.value.status == 422
     return caught.value.message
@@ -63,7 +63,7 @@ PART = b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\na\r\n'
 )
 def test_a_form_with_very_many_fields_is_refused(content: bytes, content_type: str) -> None:
     """Each costs far more to read than to send."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ApiError) as caught:
         decode_body(WithFiles, content, content_type, "POST", {})
     assert (caught.value.status, caught.value.message) == (400, "a form has at most 1000 fields")
 
@@ -151,7 +151,7 @@ def test_files_come_with_a_form_where_some_are_wanted() -> None:
 def test_an_empty_parameter_of_a_query_counts_as_not_given() -> None:
     """Forms of browsers send them."""
     assert decode_query(Option, [("name", "a"), ("count", ""), ("is_on", "1")]) == Option("a", is_on=True)
-    with pytest.raises(Refusal, match="Count"):
+    with pytest.raises(ApiError, match="Count"):
         decode_query(Option, [("name", "a"), ("count", "many")])
 
 
@@ -166,7 +166,7 @@ def test_nothing_a_client_sends_is_more_than_a_refusal(content: bytes) -> None:
     """No other exception gets out."""
     try:
         made = decode_body(Option, content, "application/json", "POST", {})
-    except Refusal as refusal:
+    except ApiError as refusal:
         assert refusal.status == 422  # noqa: PT017
     else:
         assert 0 < len(made.name) <= 5

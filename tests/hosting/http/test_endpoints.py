@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint, number
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -21,12 +21,23 @@ def test_a_signature_is_the_declaration() -> None:
     """Path, body, page, what guards find, and the status that goes with the answer."""
 
     @endpoint("POST /repos/{owner}/{repo}/x/{id}", scope="repository", guards=(in_repository, reads(Unit.CODE)))
-    def act(call: Call, place: Place, id: int, body: Body, page: Page) -> Listed[Body]:  # noqa: A002
+    def act(
+        request: RequestContext,
+        target: RepositoryAccess,
+        id: int,  # noqa: A002  # named in the path
+        body: Body,
+        page: PageParams,  # named in the path
+    ) -> PagedList[Body]:
         """Do something. And more about it."""
         raise NotImplementedError
 
     assert (act.method, act.path, act.name, act.status) == ("POST", "/repos/{owner}/{repo}/x/{id}", "act", 200)
-    assert (act.parameters, act.wants, act.body, act.paged) == ({"id": int}, {"place": Place}, Body, True)
+    assert (act.parameters, act.wants, act.body, act.paged) == (
+        {"id": int},
+        {"target": RepositoryAccess},
+        Body,
+        True,
+    )
     assert act.writes
 
 
@@ -34,7 +45,7 @@ def test_nothing_to_say_is_204() -> None:
     """Unless something else is declared."""
 
     @endpoint("DELETE /x")
-    def act(call: Call) -> None:
+    def act(request: RequestContext) -> None:
         """Do something."""
 
     assert act.status == 204
@@ -42,10 +53,10 @@ def test_nothing_to_say_is_204() -> None:
 
 def test_a_parameter_nobody_provides_is_a_mistake() -> None:
     """It is found when the module is imported."""
-    with pytest.raises(TypeError, match="nothing provides place"):
+    with pytest.raises(TypeError, match="nothing provides target"):
 
         @endpoint("GET /x")
-        def act(call: Call, place: Place) -> Body:
+        def act(request: RequestContext, target: RepositoryAccess) -> Body:
             """Do something."""
             raise NotImplementedError
 
@@ -59,6 +70,6 @@ def test_a_number_in_a_path(text: str, value: int) -> None:
 @pytest.mark.parametrize("text", ["", "x", "1.0", "--1", "9223372036854775808", "9" * 5000, "²", " 1"])
 def test_what_is_no_number_is_not_found(text: str) -> None:
     """Never an error of ours."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ApiError) as caught:
         number(text)
     assert caught.value.status == 404

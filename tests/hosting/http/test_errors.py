@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from holdfast.hosting import errors
-from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.http.errors import ApiError, refusal_for
 
 
 @pytest.mark.parametrize(
@@ -68,5 +68,5 @@ def test_the_cause_of_an_error_decides() -> None:
 
 def test_not_found_has_a_text_of_its_own() -> None:
     """Where nothing else is said."""
-    assert Refusal(404).message == "not found"
-    assert Refusal(404, "gone").message == "gone"
+    assert ApiError(404).message == "not found"
+    assert ApiError(404, "gone").message == "gone"

@@ -250,15 +250,15 @@ def test_a_repository_that_is_deleted_under_a_request(
     """Between the permission and the work: it is not there, and that is no failure."""
     from holdfast.hosting.http import application  # noqa: PLC0415
 
-    handle = application.Api._handle
+    handle = application.EndpointApp._handle
 
     def late(*arguments: object, **named: object) -> object:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(application.Api, "_handle", staticmethod(handle))
+            patch.setattr(application.EndpointApp, "_handle", staticmethod(handle))
             delete_now(world)
         return handle(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(application.Api, "_handle", staticmethod(late))
+    monkeypatch.setattr(application.EndpointApp, "_handle", staticmethod(late))
     method, path, body = request_line
     answer = boats.request(method, f"/repos/ada/boats{path}", json=body)
     assert answer.status_code == 404, answer.text

@@ -2,15 +2,15 @@
 
 import pytest
 
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.http.pagination import Page, link_header, page_of, paging_headers
+from holdfast.hosting.http.pagination import PageParams, link_header, page_of, paging_headers
 
 
-def asked(query: str) -> Call:
+def asked(query: str) -> RequestContext:
     """Make a request with a query string."""
     scope = {"type": "http", "method": "GET", "path": "/api/v1/x", "query_string": query.encode(), "headers": []}
-    return Call(None, scope, Headers(scope), {}, "https://git.example.org")  # type: ignore[arg-type]
+    return RequestContext(None, scope, Headers(scope), {}, "https://git.example.org")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def asked(query: str) -> Call:
 )
 def test_nonsense_means_the_first_page_of_the_usual_size(query: str, number: int, size: int) -> None:
     """And too much means the most there is."""
-    assert page_of(asked(query)) == Page(number, size)
+    assert page_of(asked(query)) == PageParams(number, size)
 
 
 def test_links_keep_the_query_sorted_and_point_where_there_is_something() -> None:
@@ -44,17 +44,17 @@ def test_a_client_that_splits_at_a_space_gets_one() -> None:
     """PyGithub would find no next page otherwise."""
     call = asked("")
     call.headers = Headers({"headers": [(b"user-agent", b"PyGithub/Python")]})
-    assert '>; rel="next", <https://' in link_header(call, Page(1, 30), 100)
+    assert '>; rel="next", <https://' in link_header(call, PageParams(1, 30), 100)
 
 
 def test_one_page_needs_no_links() -> None:
     """The total is told all the same."""
-    assert "Link" not in paging_headers(asked(""), Page(1, 30), 30)
-    assert paging_headers(asked(""), Page(1, 30), 30)["X-Total-Count"] == "30"
+    assert "Link" not in paging_headers(asked(""), PageParams(1, 30), 30)
+    assert paging_headers(asked(""), PageParams(1, 30), 30)["X-Total-Count"] == "30"
 
 
 def test_a_page_beyond_the_last_points_back_to_it() -> None:
     """The current page counts as the last one."""
-    header = link_header(asked("page=9&limit=10"), Page(9, 10), 35)
+    header = link_header(asked("page=9&limit=10"), PageParams(9, 10), 35)
     assert 'page=3>; rel="prev"' in header
     assert "next" not in header

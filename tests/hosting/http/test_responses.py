@@ -7,11 +7,13 @@ import anyio.lowlevel
 import pytest
 from starlette.types import Message
 
-from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.responses import send_json, send_raw
 
 
-def sent(method: str, raw: Raw | None = None, headers: list[tuple[bytes, bytes]] | None = None) -> list[Message]:
+def sent(
+    method: str, raw: RawResponse | None = None, headers: list[tuple[bytes, bytes]] | None = None
+) -> list[Message]:
     """Send an answer and return the messages it became."""
     messages: list[Message] = []
     scope = {"type": "http", "method": method, "headers": headers or []}
@@ -56,7 +58,7 @@ def test_compression_is_for_those_who_ask() -> None:
 @pytest.mark.parametrize("content", [b"abc", iter([b"a", b"bc"])])
 def test_bytes_are_sent_as_they_come(content: bytes) -> None:
     """At once or piece by piece; what the endpoint says about itself wins."""
-    start, *body = sent("GET", Raw(content, "text/plain", 200, {"Cache-Control": "public"}))
+    start, *body = sent("GET", RawResponse(content, "text/plain", 200, {"Cache-Control": "public"}))
     assert b"".join(message["body"] for message in body) == b"abc"
     assert dict(start["headers"])[b"cache-control"] == b"public"
 
@@ -92,7 +94,7 @@ def test_a_client_that_leaves_ends_what_is_being_made_for_it() -> None:
     async def run() -> None:
         scope = {"type": "http", "method": "GET", "headers": []}
         with anyio.fail_after(10):
-            await send_raw(scope, receive, keep, Raw(endless()), {})
+            await send_raw(scope, receive, keep, RawResponse(endless()), {})
 
     anyio.run(run)
     assert closed == [True]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.times import read_time
 from holdfast.hosting.schemas.git import git_time
 from holdfast.hosting.schemas.times import moment, moment_or_none
@@ -26,7 +26,7 @@ def test_times_are_read(text: str, seconds: int) -> None:
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", "1787392800x"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     """With the field's name."""
-    with pytest.raises(Refusal, match="Since"):
+    with pytest.raises(ApiError, match="Since"):
         read_time(text, "Since")
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
@@ -32,158 +32,158 @@ CLOCK = 1_700_000_000
 
 
 @pytest.fixture
-def ada(host: Host) -> Account:
+def ada(app: App) -> Account:
     """Make Ada."""
-    return make_people(host.database, "ada")[0]
+    return make_people(app.database, "ada")[0]
 
 
 @pytest.fixture
-def ship(host: Host, ada: Account) -> Repository:
+def ship(app: App, ada: Account) -> Repository:
     """Make a repository of Ada's with one commit."""
-    return repositories.create(host, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
+    return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
 
 
-def open_issues(host: Host, repository: Repository, count: int = 1) -> list[Issue]:
+def open_issues(app: App, repository: Repository, count: int = 1) -> list[Issue]:
     """Open some issues of the owner's."""
     new = NewIssue(title="It leaks")
-    return [issues.open_issue(host.database, repository, repository.owner, new) for _ in range(count)]
+    return [issues.open_issue(app.database, repository, repository.owner, new) for _ in range(count)]
 
 
-def say(host: Host, repository: Repository, actor: Account, message: str, **more: Any) -> str:
+def say(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
     """Commit something with a message as the API does, and return the commit."""
     who = Signature(actor.name, "who@example.org", CLOCK)
     change = FileChange(operation="upload", path="a.txt", content=Content(message.encode()))
     request = CommitRequest(
         repository=repository, actor=actor, changes=[change], author=who, committer=who, message=message, **more
     )
-    return commit_files(host, request).commit.id
+    return commit_files(app, request).commit.id
 
 
-def is_closed(host: Host, repository: Repository, number: int = 1) -> bool:
+def is_closed(app: App, repository: Repository, number: int = 1) -> bool:
     """Tell whether an issue is closed."""
-    return issues.find_issue(host.database, repository, number).is_closed
+    return issues.find_issue(app.database, repository, number).is_closed
 
 
-def states(host: Host) -> list[tuple[str, int, str]]:
+def states(app: App) -> list[tuple[str, int, str]]:
     """Return what others were told of issues that were closed and opened again, in order."""
     return [
         (facts["action"], facts["number"], facts.get("commit_id", ""))
-        for kind, facts in told(host.database)
+        for kind, facts in told(app.database)
         if kind == "issues" and facts["action"] in {"closed", "reopened"}
     ]
 
 
-def test_a_commit_closes_and_another_opens_again(host: Host, ship: Repository, ada: Account) -> None:
+def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada: Account) -> None:
     """Counted, told after the push with the commit, and once however often it is said."""
-    open_issues(host, ship, 3)
-    first = say(host, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
-    assert [is_closed(host, ship, number) for number in (1, 2, 3)] == [True, True, False]
-    assert store.repository_by_id(host.database, ship.id).open_issues == 1
-    assert states(host) == [("closed", 1, first), ("closed", 2, first)]
-    assert [kind for kind, _ in told(host.database)][-3:] == ["push", "issues", "issues"]
-    say(host, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
-    assert len(states(host)) == 2
-    second = say(host, ship, ada, "reopens #2, #3")
-    assert states(host)[2:] == [("reopened", 2, second)]
-    assert store.repository_by_id(host.database, ship.id).open_issues == 2
+    open_issues(app, ship, 3)
+    first = say(app, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
+    assert [is_closed(app, ship, number) for number in (1, 2, 3)] == [True, True, False]
+    assert store.repository_by_id(app.database, ship.id).open_issues == 1
+    assert states(app) == [("closed", 1, first), ("closed", 2, first)]
+    assert [kind for kind, _ in told(app.database)][-3:] == ["push", "issues", "issues"]
+    say(app, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
+    assert len(states(app)) == 2
+    second = say(app, ship, ada, "reopens #2, #3")
+    assert states(app)[2:] == [("reopened", 2, second)]
+    assert store.repository_by_id(app.database, ship.id).open_issues == 2
 
 
-def test_what_others_see(host: Host, ship: Repository, ada: Account) -> None:
+def test_what_others_see(app: App, ship: Repository, ada: Account) -> None:
     """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
-    open_issues(host, ship)
-    made = say(host, ship, ada, "fixes #1")
-    outbox = Outbox(host)
+    open_issues(app, ship)
+    made = say(app, ship, ada, "fixes #1")
+    outbox = Outbox(app)
     with receiving() as receiver:
         hook = outbox.hook(receiver.url(), events="issues")
-        again = say(host, ship, ada, "reopens #1")
-        with sending(host, payload_of=payload_of):
+        again = say(app, ship, ada, "reopens #1")
+        with sending(app, payload_of=payload_of):
             outbox.drained()
         (seen,) = receiver.seen
     payload = json.loads(seen.body)
     assert outbox.rows(hook)[0].kind == "issues"
     assert (payload["action"], payload["number"], payload["commit_id"]) == ("reopened", 1, again)
     assert (payload["sender"]["login"], payload["issue"]["state"]) == ("ada", "open")
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         rows = connection.exec_driver_sql("SELECT kind, details FROM comments ORDER BY id").all()
     expected = [("close", made), ("reopen", again)]
     assert [(kind, json.loads(details)["commit_id"]) for kind, details in rows] == expected
 
 
-def test_only_the_default_branch_counts(host: Host, ship: Repository, ada: Account) -> None:
+def test_only_the_default_branch_counts(app: App, ship: Repository, ada: Account) -> None:
     """Until what was said elsewhere comes there; a branch that is put on top of another brings all of it."""
-    open_issues(host, ship, 2)
-    say(host, ship, ada, "fixes #1", new_branch="other")
-    assert not is_closed(host, ship)
-    say(host, ship, ada, "fixes #2", branch="other", new_branch="main", force=True)
-    assert (is_closed(host, ship, 1), is_closed(host, ship, 2)) == (True, True)
+    open_issues(app, ship, 2)
+    say(app, ship, ada, "fixes #1", new_branch="other")
+    assert not is_closed(app, ship)
+    say(app, ship, ada, "fixes #2", branch="other", new_branch="main", force=True)
+    assert (is_closed(app, ship, 1), is_closed(app, ship, 2)) == (True, True)
 
 
-def test_the_first_commit_closes_nothing(host: Host, ada: Account) -> None:
+def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
     """A history that comes from elsewhere has nothing to do with the issues here."""
-    empty = repositories.create(host, ada, ada, NewRepository(name="empty"), {})
-    open_issues(host, empty)
+    empty = repositories.create(app, ada, ada, NewRepository(name="empty"), {})
+    open_issues(app, empty)
     with capture_logs() as lines:
-        say(host, empty, ada, "fixes #1")
-    assert (is_closed(host, empty), lines) == (False, [])
-    say(host, store.repository_by_id(host.database, empty.id), ada, "fixes #1")
-    assert is_closed(host, empty)
+        say(app, empty, ada, "fixes #1")
+    assert (is_closed(app, empty), lines) == (False, [])
+    say(app, store.repository_by_id(app.database, empty.id), ada, "fixes #1")
+    assert is_closed(app, empty)
 
 
-def test_an_issue_that_waits_stays_open(host: Host, ship: Repository, ada: Account) -> None:
+def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account) -> None:
     """That is in the log without a word of the message; with what it waits for it is closed, in any order."""
-    first, second, third = open_issues(host, ship, 3)
-    dependencies.add_dependency(host.database, ship, first, second, actor=ada)
-    dependencies.add_dependency(host.database, ship, second, third, actor=ada)
+    first, second, third = open_issues(app, ship, 3)
+    dependencies.add_dependency(app.database, ship, first, second, actor=ada)
+    dependencies.add_dependency(app.database, ship, second, third, actor=ada)
     with capture_logs() as lines:
-        made = say(host, ship, ada, "fixes #1, a secret")
-    assert not is_closed(host, ship)
+        made = say(app, ship, ada, "fixes #1, a secret")
+    assert not is_closed(app, ship)
     (line,) = [line for line in lines if "dependencies" in line["event"]]
     assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, made)
     assert "secret" not in str(lines)
-    assert pending_ref_updates.pending_updates(host.database) == []
-    say(host, ship, ada, "fixes #1, #2, #3")
-    assert [number for _, number, _ in states(host)] == [3, 2, 1]
-    unblocked = [facts["issue_id"] for kind, facts in told(host.database) if kind == "issue_unblocked"]
+    assert pending_ref_updates.pending_updates(app.database) == []
+    say(app, ship, ada, "fixes #1, #2, #3")
+    assert [number for _, number, _ in states(app)] == [3, 2, 1]
+    unblocked = [facts["issue_id"] for kind, facts in told(app.database) if kind == "issue_unblocked"]
     assert unblocked == [second.id, first.id]
 
 
-def test_whoever_may_not_change_issues_closes_none(host: Host, ship: Repository, ada: Account) -> None:
+def test_whoever_may_not_change_issues_closes_none(app: App, ship: Repository, ada: Account) -> None:
     """Writers do, readers do not, archived repositories and those without issues stay as they are."""
-    bob, eve = make_people(host.database, "bob", "eve")
-    let_in(host.database, ship, bob, WRITE)
-    bobs = repositories.create(host, bob, bob, NewRepository(name="boat", is_private=True), {"a.txt": b"one\n"})
-    eves = repositories.create(host, eve, eve, NewRepository(name="raft", is_private=True), {"a.txt": b"one\n"})
-    let_in(host.database, ship, eve, READ)
+    bob, eve = make_people(app.database, "bob", "eve")
+    let_in(app.database, ship, bob, WRITE)
+    bobs = repositories.create(app, bob, bob, NewRepository(name="boat", is_private=True), {"a.txt": b"one\n"})
+    eves = repositories.create(app, eve, eve, NewRepository(name="raft", is_private=True), {"a.txt": b"one\n"})
+    let_in(app.database, ship, eve, READ)
     for place in (ship, bobs, eves):
-        open_issues(host, place, 3)
-    say(host, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
-    assert [is_closed(host, place) for place in (ship, bobs, eves)] == [False, False, True]
-    made = say(host, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
-    assert (is_closed(host, bobs), is_closed(host, eves, 2)) == (True, False)
-    assert states(host)[-1] == ("closed", 1, made)
-    with host.database.write() as connection:
+        open_issues(app, place, 3)
+    say(app, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
+    assert [is_closed(app, place) for place in (ship, bobs, eves)] == [False, False, True]
+    made = say(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
+    assert (is_closed(app, bobs), is_closed(app, eves, 2)) == (True, False)
+    assert states(app)[-1] == ("closed", 1, made)
+    with app.database.write() as connection:
         store.change_repository(connection, bobs, archived_at=CLOCK)
         store.change_repository(connection, ship, has_issues=False)
-    say(host, ship, bob, "fixes bob/boat#2, #2")
-    assert not is_closed(host, bobs, 2)
-    assert not is_closed(host, ship, 2)
+    say(app, ship, bob, "fixes bob/boat#2, #2")
+    assert not is_closed(app, bobs, 2)
+    assert not is_closed(app, ship, 2)
 
 
-def test_pull_requests_are_left_alone(host: Host, ship: Repository, ada: Account) -> None:
+def test_pull_requests_are_left_alone(app: App, ship: Repository, ada: Account) -> None:
     """Only issues are closed."""
     pull = NewIssue(title="It floats", branches=Branches("other", "main"))
-    issues.open_issue(host.database, ship, ada, pull)
-    say(host, ship, ada, "fixes #1")
-    assert not is_closed(host, ship)
+    issues.open_issue(app.database, ship, ada, pull)
+    say(app, ship, ada, "fixes #1")
+    assert not is_closed(app, ship)
 
 
-def test_many_at_once_are_each_heard(host: Host, ship: Repository, ada: Account) -> None:
+def test_many_at_once_are_each_heard(app: App, ship: Repository, ada: Account) -> None:
     """What several people's commits of one batch ask for is done as each of them may."""
-    (bob,) = make_people(host.database, "bob")
-    open_issues(host, ship, 3)
+    (bob,) = make_people(app.database, "bob")
+    open_issues(app, ship, 3)
     zero = ref_changes.zero_id(ship)
-    head = say(host, ship, ada, "nothing")
-    made = [say(host, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2)]
+    head = say(app, ship, ada, "nothing")
+    made = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2)]
     ref = "refs/heads/main"
     announced = [
         ref_changes.Announced(bob.id, [], [pending_ref_updates.Move(ref, head, made[0])]),
@@ -196,31 +196,31 @@ def test_many_at_once_are_each_heard(host: Host, ship: Repository, ada: Account)
             None, [], [pending_ref_updates.Move(ref, head, made[0]), pending_ref_updates.Move(ref, made[0], zero)]
         ),
     ]
-    ref_changes.settle_all(host, ship, announced)
-    assert states(host) == [("closed", 2, made[1])]
+    ref_changes.settle_all(app, ship, announced)
+    assert states(app) == [("closed", 2, made[1])]
 
 
 def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
-    host: Host, ship: Repository, ada: Account
+    app: App, ship: Repository, ada: Account
 ) -> None:
     """While people close by hand as well; each issue is closed once, and nobody fails."""
-    boat = repositories.create(host, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
+    boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
     for place in (ship, boat):
-        open_issues(host, place, 6)
+        open_issues(app, place, 6)
     failed: list[Exception] = []
 
     def write(here: Repository, there: Repository) -> None:
         try:
             for number in range(1, 7):
-                say(host, here, ada, f"fixes #{number}, ada/{there.name}#{number}")
+                say(app, here, ada, f"fixes #{number}, ada/{there.name}#{number}")
         except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
             failed.append(error)
 
     def close_by_hand(place: Repository) -> None:
         try:
             for number in range(6, 0, -1):
-                issue = issues.find_issue(host.database, place, number)
-                issues.change_issue(host.database, place, issue, ada, Changes(is_closed=True))
+                issue = issues.find_issue(app.database, place, number)
+                issues.change_issue(app.database, place, issue, ada, Changes(is_closed=True))
         except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
             failed.append(error)
 
@@ -231,30 +231,30 @@ def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
     for thread in threads:
         thread.join()
     assert failed == []
-    assert sorted(number for _, number, _ in states(host)) == sorted([*range(1, 7)] * 2)
-    assert [store.repository_by_id(host.database, place.id).open_issues for place in (ship, boat)] == [0, 0]
-    assert pending_ref_updates.pending_updates(host.database) == []
+    assert sorted(number for _, number, _ in states(app)) == sorted([*range(1, 7)] * 2)
+    assert [store.repository_by_id(app.database, place.id).open_issues for place in (ship, boat)] == [0, 0]
+    assert pending_ref_updates.pending_updates(app.database) == []
 
 
-def test_commits_that_are_gone_keep_no_push_from_being_told(host: Host, ship: Repository, ada: Account) -> None:
+def test_commits_that_are_gone_keep_no_push_from_being_told(app: App, ship: Repository, ada: Account) -> None:
     """The branch has moved, whatever its messages say."""
-    open_issues(host, ship)
-    made = say(host, ship, ada, "fixes #1", new_branch="other")
-    issue = issues.find_issue(host.database, ship, 1)
+    open_issues(app, ship)
+    made = say(app, ship, ada, "fixes #1", new_branch="other")
+    issue = issues.find_issue(app.database, ship, 1)
     move = pending_ref_updates.Move("refs/heads/main", "1" * 40, made)
     with capture_logs() as lines:
-        ref_changes.settle(host, ship, ada.id, [], [move])
-    assert told(host.database)[-1][1]["after"] == made
-    assert issues.find_issue(host.database, ship, 1) == issue
+        ref_changes.settle(app, ship, ada.id, [], [move])
+    assert told(app.database)[-1][1]["after"] == made
+    assert issues.find_issue(app.database, ship, 1) == issue
     assert [line["event"] for line in lines] == ["new commits cannot be read"]
 
 
 @pytest.mark.parametrize("midway", [False, True])
 def test_what_a_crash_left_is_closed_once(
-    host: Host, ship: Repository, ada: Account, *, midway: bool, monkeypatch: pytest.MonkeyPatch
+    app: App, ship: Repository, ada: Account, *, midway: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process dies after the branch moved, perhaps while it closes: the next start does all of it."""
-    open_issues(host, ship, 2)
+    open_issues(app, ship, 2)
 
     class Crash(BaseException):
         """Ends a process without any of its clean-up."""
@@ -268,17 +268,17 @@ def test_what_a_crash_left_is_closed_once(
         else:
             patch.setattr(ref_changes, "settle_all", crash)
         with pytest.raises(Crash):
-            say(host, ship, ada, "fixes #1, #2")
-    (pending,) = pending_ref_updates.pending_updates(host.database)
-    assert (is_closed(host, ship, 1), states(host)) == (False, [])
-    assert ref_changes.recover(host) == 1
-    assert states(host) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]
-    assert ref_changes.recover(host) == 0
+            say(app, ship, ada, "fixes #1, #2")
+    (pending,) = pending_ref_updates.pending_updates(app.database)
+    assert (is_closed(app, ship, 1), states(app)) == (False, [])
+    assert ref_changes.recover(app) == 1
+    assert states(app) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]
+    assert ref_changes.recover(app) == 0
     issues.change_issue(
-        host.database, ship, issues.find_issue(host.database, ship, 1), ada, Changes(is_closed=False)
+        app.database, ship, issues.find_issue(app.database, ship, 1), ada, Changes(is_closed=False)
     )
-    assert ref_changes.recover(host) == 0
-    assert not is_closed(host, ship)
+    assert ref_changes.recover(app) == 0
+    assert not is_closed(app, ship)
 
 
 @pytest.fixture

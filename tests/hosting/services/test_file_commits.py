@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import FileRefused, HostingError, NoSuchRef, Outdated, RefMoved, ShaMismatch
 from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
@@ -40,10 +40,10 @@ ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
 
 
 @pytest.fixture
-def repository(host: Host) -> Repository:
+def repository(app: App) -> Repository:
     """Make a repository with one commit."""
-    admin = accounts.find_user(host.database, "admin")
-    return repositories.create(host, admin, admin, NewRepository(name="notes"), {"a.txt": b"one\n"})
+    admin = accounts.find_user(app.database, "admin")
+    return repositories.create(app, admin, admin, NewRepository(name="notes"), {"a.txt": b"one\n"})
 
 
 def git(place: Path, *arguments: str) -> str:
@@ -51,9 +51,9 @@ def git(place: Path, *arguments: str) -> str:
     return subprocess.run(["git", "-C", str(place), *arguments], check=True, capture_output=True).stdout.decode()
 
 
-def wanted(host: Host, repository: Repository, *changes: FileChange, **more: Any) -> CommitRequest:
+def wanted(app: App, repository: Repository, *changes: FileChange, **more: Any) -> CommitRequest:
     """Put together a request of the administrator's."""
-    admin = accounts.find_user(host.database, "admin")
+    admin = accounts.find_user(app.database, "admin")
     return CommitRequest(repository=repository, actor=admin, changes=changes, author=ADA, committer=ADA, **more)
 
 
@@ -62,93 +62,93 @@ def put(path: str, content: bytes = b"", operation: Any = "upload", **more: Any)
     return FileChange(operation=operation, path=path, content=Content(content), **more)
 
 
-def pushes(host: Host) -> list[tuple[str, str]]:
+def pushes(app: App) -> list[tuple[str, str]]:
     """Return the pushes that were told of, in order."""
-    return [(details["before"], details["after"]) for kind, details in told(host.database) if kind == "push"]
+    return [(details["before"], details["after"]) for kind, details in told(app.database) if kind == "push"]
 
 
-def log(host: Host, repository: Repository, branch: str = "main") -> list[str]:
+def log(app: App, repository: Repository, branch: str = "main") -> list[str]:
     """Return the commits of a branch after the first, oldest first."""
-    return git(host.folders.existing(repository.id), "rev-list", "--reverse", branch).split()[1:]
+    return git(app.folders.existing(repository.id), "rev-list", "--reverse", branch).split()[1:]
 
 
-def check_told(host: Host, repository: Repository) -> None:
+def check_told(app: App, repository: Repository) -> None:
     """Ask that each commit was told of once, in order, and that the repository is sound."""
-    made = log(host, repository)
-    assert [after for _, after in pushes(host)] == made
-    assert pending_ref_updates.pending_updates(host.database) == []
-    git(host.folders.existing(repository.id), "fsck", "--strict")
+    made = log(app, repository)
+    assert [after for _, after in pushes(app)] == made
+    assert pending_ref_updates.pending_updates(app.database) == []
+    git(app.folders.existing(repository.id), "fsck", "--strict")
 
 
-def test_writers_of_different_files_all_succeed(host: Host, repository: Repository) -> None:
+def test_writers_of_different_files_all_succeed(app: App, repository: Repository) -> None:
     """Sixteen threads write to one branch; every commit is there, with its file and its event."""
 
     def write(name: str) -> None:
         for number in range(6):
-            commit_files(host, wanted(host, repository, put(f"{name}/{number}", name.encode(), "create")))
+            commit_files(app, wanted(app, repository, put(f"{name}/{number}", name.encode(), "create")))
 
     threads = [threading.Thread(target=write, args=(f"writer-{number}",)) for number in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(log(host, repository)) == 96
-    assert len(git(host.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()) == 97
-    check_told(host, repository)
+    assert len(log(app, repository)) == 96
+    assert len(git(app.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()) == 97
+    check_told(app, repository)
 
 
-def test_more_writers_than_one_turn_takes_all_succeed(host: Host, repository: Repository) -> None:
+def test_more_writers_than_one_turn_takes_all_succeed(app: App, repository: Repository) -> None:
     """While the repository is held by somebody else, more than one turn's worth of commits pile up."""
     count = MOST_AT_ONCE + 8
 
     def write(number: int) -> None:
-        commit_files(host, wanted(host, repository, put(f"f{number}", b"x", "create")))
+        commit_files(app, wanted(app, repository, put(f"f{number}", b"x", "create")))
 
     threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
-    with locked(host.folders.existing(repository.id)):
+    with locked(app.folders.existing(repository.id)):
         threads[0].start()
-        wait_for(lambda: repository.id in host.turns._lines and not host.turns._lines[repository.id].waiting)
+        wait_for(lambda: repository.id in app.turns._lines and not app.turns._lines[repository.id].waiting)
         for thread in threads[1:]:
             thread.start()
-        wait_for(lambda: len(host.turns._lines[repository.id].waiting) == count - 1)
+        wait_for(lambda: len(app.turns._lines[repository.id].waiting) == count - 1)
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive(), "a commit waits for a turn that never comes"
-    assert len(log(host, repository)) == count
-    check_told(host, repository)
+    assert len(log(app, repository)) == count
+    check_told(app, repository)
 
 
-def test_a_head_is_expected_where_there_is_no_branch(host: Host, repository: Repository) -> None:
+def test_a_head_is_expected_where_there_is_no_branch(app: App, repository: Repository) -> None:
     """Whoever has seen a commit on a branch that is not there has seen something else: nothing is committed."""
-    admin = accounts.find_user(host.database, "admin")
-    empty = repositories.create(host, admin, admin, NewRepository(name="empty"))
-    seen = refs.target(open_repository(host.folders.existing(repository.id)), "refs/heads/main") or ""
+    admin = accounts.find_user(app.database, "admin")
+    empty = repositories.create(app, admin, admin, NewRepository(name="empty"))
+    seen = refs.target(open_repository(app.folders.existing(repository.id)), "refs/heads/main") or ""
     for dry_run in (True, False):
         with pytest.raises(Outdated, match="the branch main is at nothing"):
-            commit_files(host, wanted(host, empty, put("a"), expected_head=seen, dry_run=dry_run))
+            commit_files(app, wanted(app, empty, put("a"), expected_head=seen, dry_run=dry_run))
         with pytest.raises(NoSuchRef):
-            request = wanted(host, repository, put("a"), branch="gone", expected_head=seen, dry_run=dry_run)
-            commit_files(host, request)
+            request = wanted(app, repository, put("a"), branch="gone", expected_head=seen, dry_run=dry_run)
+            commit_files(app, request)
         with pytest.raises(Outdated, match="the branch main is at"):
-            request = wanted(host, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
-            commit_files(host, request)
-    assert refs.is_empty(open_repository(host.folders.existing(empty.id)))
-    assert pushes(host) == []
-    commit_files(host, wanted(host, repository, put("a"), new_branch="x", expected_head=seen))
-    commit_files(host, wanted(host, empty, put("a")))
-    assert len(pushes(host)) == 2
+            request = wanted(app, repository, put("a"), new_branch="x", expected_head="1" * 40, dry_run=dry_run)
+            commit_files(app, request)
+    assert refs.is_empty(open_repository(app.folders.existing(empty.id)))
+    assert pushes(app) == []
+    commit_files(app, wanted(app, repository, put("a"), new_branch="x", expected_head=seen))
+    commit_files(app, wanted(app, empty, put("a")))
+    assert len(pushes(app)) == 2
 
 
-def test_writers_of_one_file_overwrite_nobody(host: Host, repository: Repository) -> None:
+def test_writers_of_one_file_overwrite_nobody(app: App, repository: Repository) -> None:
     """Of many who update the same version of a file, one succeeds; the others are told what is there now."""
-    place = host.folders.existing(repository.id)
+    place = app.folders.existing(repository.id)
     before = git(place, "rev-parse", "main:a.txt").strip()
     results: list[Committed | HostingError] = []
 
     def write(number: int) -> None:
         try:
-            request = wanted(host, repository, put("a.txt", b"%d" % number, "update", sha=before))
-            results.append(commit_files(host, request))
+            request = wanted(app, repository, put("a.txt", b"%d" % number, "update", sha=before))
+            results.append(commit_files(app, request))
         except HostingError as error:
             results.append(error)
 
@@ -161,13 +161,13 @@ def test_writers_of_one_file_overwrite_nobody(host: Host, repository: Repository
     refused = [result for result in results if isinstance(result, ShaMismatch)]
     assert len(refused) == 7
     assert {str(error) for error in refused} == {f"sha does not match [given: {before}, expected: {now}]"}
-    check_told(host, repository)
+    check_told(app, repository)
 
 
 def write_in_process(place: tuple[Path, str | None], number: int, name: str, count: int, ready: Any) -> None:
     """Write files from a process of its own until it is done, or ended; each is told once it is there."""
     url = None if place[1] is None else Secret(place[1])
-    host = Host.open(Settings(data=place[0], database_url=url))
+    host = App.open(Settings(data=place[0], database_url=url))
     repository = repository_by_id(host.database, number)
     for index in range(count):
         made = commit_files(host, wanted(host, repository, put(f"{name}/{index}", os.urandom(20), "create")))
@@ -181,7 +181,7 @@ def place_of(settings: Settings) -> tuple[Path, str | None]:
 
 
 @pytest.mark.long
-def test_processes_take_turns(settings: Settings, host: Host, repository: Repository) -> None:
+def test_processes_take_turns(settings: Settings, app: App, repository: Repository) -> None:
     """Four processes write to one branch, and nothing is lost."""
     context = multiprocessing.get_context("spawn")
     told_by = context.Queue()
@@ -193,13 +193,13 @@ def test_processes_take_turns(settings: Settings, host: Host, repository: Reposi
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
-    assert sorted(written.values()) == sorted(log(host, repository))
-    check_told(host, repository)
+    assert sorted(written.values()) == sorted(log(app, repository))
+    check_told(app, repository)
 
 
 @pytest.mark.long
 def test_a_process_that_is_killed_loses_nothing_it_told_of(
-    settings: Settings, host: Host, repository: Repository
+    settings: Settings, app: App, repository: Repository
 ) -> None:
     """Whatever a process was doing when it was killed, what it had told is there, and the next one goes on."""
     context = multiprocessing.get_context("spawn")
@@ -216,21 +216,21 @@ def test_a_process_that_is_killed_loses_nothing_it_told_of(
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join(60)
-        ref_changes.recover(host)
-        commit_files(host, wanted(host, repository, put(f"after-{attempt}", b"", "create")))
-    made = log(host, repository)
+        ref_changes.recover(app)
+        commit_files(app, wanted(app, repository, put(f"after-{attempt}", b"", "create")))
+    made = log(app, repository)
     assert set(known.values()) <= set(made)
-    tree = git(host.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()
+    tree = git(app.folders.existing(repository.id), "ls-tree", "-r", "--name-only", "main").split()
     assert set(known) <= set(tree)
-    check_told(host, repository)
+    check_told(app, repository)
 
 
 @pytest.mark.parametrize("moved", [True, False])
 def test_what_a_crash_left_half_done_is_told_at_once(
-    host: Host, repository: Repository, *, moved: bool, monkeypatch: pytest.MonkeyPatch
+    app: App, repository: Repository, *, moved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the ref moved the event is recorded; before it moved the announcement and the lock are dropped."""
-    place = host.folders.existing(repository.id)
+    place = app.folders.existing(repository.id)
 
     class Crash(BaseException):
         """Ends a process without any of its clean-up."""
@@ -244,22 +244,22 @@ def test_what_a_crash_left_half_done_is_told_at_once(
             patch.setattr(ref_store, "replace", crash)
             patch.setattr(file_commits, "forget", lambda *_arguments: None)
         with pytest.raises(Crash):
-            commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
-    (pending,) = pending_ref_updates.pending_updates(host.database)
-    assert pushes(host) == []
+            commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
+    (pending,) = pending_ref_updates.pending_updates(app.database)
+    assert pushes(app) == []
     if not moved:
         (place / "refs/heads/main.lock").write_text(pending.move.new + "\n")
-    assert ref_changes.recover(host) == int(moved)
-    assert pushes(host) == ([(pending.move.old, pending.move.new)] if moved else [])
-    commit_files(host, wanted(host, repository, put("c.txt", b"c", "create")))
-    check_told(host, repository)
+    assert ref_changes.recover(app) == int(moved)
+    assert pushes(app) == ([(pending.move.old, pending.move.new)] if moved else [])
+    commit_files(app, wanted(app, repository, put("c.txt", b"c", "create")))
+    check_told(app, repository)
 
 
 def test_a_push_in_between_makes_the_checks_run_again(
-    host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody else moves the branch after the checks: the commit lands on top of theirs."""
-    place = host.folders.existing(repository.id)
+    place = app.folders.existing(repository.id)
     real = ref_store.replace
     tries: list[str] = []
 
@@ -273,38 +273,38 @@ def test_a_push_in_between_makes_the_checks_run_again(
         return real(repo, ref, old, new)
 
     monkeypatch.setattr(ref_store, "replace", push_first)
-    made = commit_files(host, wanted(host, repository, put("b.txt", b"b", "create")))
+    made = commit_files(app, wanted(app, repository, put("b.txt", b"b", "create")))
     assert made.commit.parents == (tries[0],)
-    assert [after for _, after in pushes(host)] == [made.commit.id]
-    assert pending_ref_updates.pending_updates(host.database) == []
+    assert [after for _, after in pushes(app)] == [made.commit.id]
+    assert pending_ref_updates.pending_updates(app.database) == []
 
 
-def test_a_key_is_remembered_after_a_restart(settings: Settings, host: Host, repository: Repository) -> None:
+def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repository: Repository) -> None:
     """The same request of another process gets the same commit, also when the first one never got its answer."""
-    admin = accounts.find_user(host.database, "admin")
+    admin = accounts.find_user(app.database, "admin")
     key = Key(admin.id, "once", "print")
-    first = commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key))
-    again = Host.open(settings)
+    first = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    again = App.open(settings)
     try:
         second = commit_files(again, wanted(again, repository, put("k", b"k", "create"), key=key))
     finally:
         again.close()
     assert second == first
     with pytest.raises(FileRefused, match="another request"):
-        commit_files(host, wanted(host, repository, put("l"), key=Key(admin.id, "once", "other")))
-    assert len(log(host, repository)) == 1
+        commit_files(app, wanted(app, repository, put("l"), key=Key(admin.id, "once", "other")))
+    assert len(log(app, repository)) == 1
 
 
-def test_the_same_key_at_once_makes_one_commit(host: Host, repository: Repository) -> None:
+def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository) -> None:
     """Two requests under one key that arrive together make one commit."""
-    admin = accounts.find_user(host.database, "admin")
+    admin = accounts.find_user(app.database, "admin")
     results: list[Committed] = []
 
     def write() -> None:
         key = Key(admin.id, "once", "print")
-        results.append(commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key)))
+        results.append(commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key)))
 
-    with locked(host.folders.path(repository.id)):
+    with locked(app.folders.path(repository.id)):
         threads = [threading.Thread(target=write) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -312,16 +312,16 @@ def test_the_same_key_at_once_makes_one_commit(host: Host, repository: Repositor
         thread.join()
     assert len({result.commit.id for result in results}) == 1
     assert len(results) == 3
-    assert len(log(host, repository)) == 1
+    assert len(log(app, repository)) == 1
 
 
-def test_an_announcement_stays_only_as_long_as_a_key(host: Host, repository: Repository) -> None:
+def test_an_announcement_stays_only_as_long_as_a_key(app: App, repository: Repository) -> None:
     """What is recorded needs none any more; what was done under a key is told to whoever asks under it again."""
-    admin = accounts.find_user(host.database, "admin")
-    commit_files(host, wanted(host, repository, put("a", b"a", "create")))
+    admin = accounts.find_user(app.database, "admin")
+    commit_files(app, wanted(app, repository, put("a", b"a", "create")))
     key = Key(admin.id, "once", "print")
-    made = commit_files(host, wanted(host, repository, put("k", b"k", "create"), key=key))
-    with host.database.write() as connection:
+    made = commit_files(app, wanted(app, repository, put("k", b"k", "create"), key=key))
+    with app.database.write() as connection:
         [left] = connection.execute(select(ref_updates)).all()
         assert (left.new, left.is_done) == (made.commit.id, True)
         commit_keys.forget_old(connection, now=int(time.time()) + commit_keys.KEPT_SECONDS - 10)
@@ -331,7 +331,7 @@ def test_an_announcement_stays_only_as_long_as_a_key(host: Host, repository: Rep
 
 
 def test_a_branch_that_never_holds_still_is_given_up(
-    host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After many tries the caller is told to try again, and nothing is left announced."""
 
@@ -340,78 +340,78 @@ def test_a_branch_that_never_holds_still_is_given_up(
 
     monkeypatch.setattr(ref_store, "replace", moved)
     with pytest.raises(HostingError, match="moved by others all the time"):
-        commit_files(host, wanted(host, repository, put("b")))
-    assert pending_ref_updates.pending_updates(host.database) == []
+        commit_files(app, wanted(app, repository, put("b")))
+    assert pending_ref_updates.pending_updates(app.database) == []
 
 
 ATTRIBUTES = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
 
 
-def stored(host: Host, repository: Repository, path: str) -> bytes:
+def stored(app: App, repository: Repository, path: str) -> bytes:
     """Return what git keeps at a path."""
-    place = host.folders.existing(repository.id)
+    place = app.folders.existing(repository.id)
     return subprocess.run(
         ["git", "-C", str(place), "show", f"main:{path}"], check=True, capture_output=True
     ).stdout
 
 
-def test_large_files_go_where_the_attributes_send_them(host: Host, repository: Repository) -> None:
+def test_large_files_go_where_the_attributes_send_them(app: App, repository: Repository) -> None:
     """The pointer is committed, the object kept and linked; a rename across the boundary converts both ways."""
-    commit_files(host, wanted(host, repository, put(".gitattributes", ATTRIBUTES)))
-    commit_files(host, wanted(host, repository, put("d/x.bin", b"\0" * 5000), put("d/x.txt", b"text")))
-    pointer = Pointer.parse(stored(host, repository, "d/x.bin"))
+    commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
+    commit_files(app, wanted(app, repository, put("d/x.bin", b"\0" * 5000), put("d/x.txt", b"text")))
+    pointer = Pointer.parse(stored(app, repository, "d/x.bin"))
     assert pointer is not None
     assert pointer.size == 5000
-    assert lfs.linked_sizes(host.database, repository, [pointer.oid]) == {pointer.oid: 5000}
-    assert stored(host, repository, "d/x.txt") == b"text"
-    place = host.folders.existing(repository.id)
+    assert lfs.linked_sizes(app.database, repository, [pointer.oid]) == {pointer.oid: 5000}
+    assert stored(app, repository, "d/x.txt") == b"text"
+    place = app.folders.existing(repository.id)
     for old, new, content in (("d/x.bin", "d/y.dat", b"\0" * 5000), ("d/y.dat", "z.bin", pointer.format())):
         sha = git(place, "rev-parse", f"main:{old}").strip()
         change = FileChange(operation="rename", path=new, from_path=old, sha=sha)
-        commit_files(host, wanted(host, repository, change))
-        assert stored(host, repository, new) == content
-    commit_files(host, wanted(host, repository, put("p.bin", pointer.format())))
-    assert stored(host, repository, "p.bin") == pointer.format()
-    check_told(host, repository)
+        commit_files(app, wanted(app, repository, change))
+        assert stored(app, repository, new) == content
+    commit_files(app, wanted(app, repository, put("p.bin", pointer.format())))
+    assert stored(app, repository, "p.bin") == pointer.format()
+    check_told(app, repository)
 
 
 def test_large_files_of_a_failed_commit_are_not_kept(
-    host: Host, repository: Repository, monkeypatch: pytest.MonkeyPatch
+    app: App, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the branch cannot be moved, the repository does not have the object, and cleaning up removes it."""
-    commit_files(host, wanted(host, repository, put(".gitattributes", ATTRIBUTES)))
+    commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
 
     def moved(*_arguments: object) -> str:
         raise RefMoved("moved")
 
     monkeypatch.setattr(ref_store, "replace", moved)
     with pytest.raises(HostingError):
-        commit_files(host, wanted(host, repository, put("x.bin", b"large")))
-    with host.database.read() as connection:
+        commit_files(app, wanted(app, repository, put("x.bin", b"large")))
+    with app.database.read() as connection:
         assert connection.execute(select(func.count()).select_from(lfs_links)).scalar_one() == 0
-    assert len(lfs_objects.stored(host)) == 1
-    assert maintenance.clean(host, now=time.time() + lfs_objects.GRACE + 60).lfs_objects == 1
-    assert not lfs_objects.stored(host)
+    assert len(lfs_objects.stored(app)) == 1
+    assert maintenance.clean(app, now=time.time() + lfs_objects.GRACE + 60).lfs_objects == 1
+    assert not lfs_objects.stored(app)
 
 
-def test_without_durable_writes_the_same_happens(settings: Settings, host: Host, repository: Repository) -> None:
+def test_without_durable_writes_the_same_happens(settings: Settings, app: App, repository: Repository) -> None:
     """The setting trades waiting for the disk, and nothing else."""
-    quick = Host.open(msgspec.structs.replace(settings, durable_writes=False))
+    quick = App.open(msgspec.structs.replace(settings, durable_writes=False))
     try:
         commit_files(quick, wanted(quick, repository, put("q", b"q", "create")))
     finally:
         quick.close()
-    assert refs.branch(open_repository(host.folders.existing(repository.id)), "main") is not None
-    check_told(host, repository)
+    assert refs.branch(open_repository(app.folders.existing(repository.id)), "main") is not None
+    check_told(app, repository)
 
 
 @pytest.mark.parametrize("requests", [300, pytest.param(5000, marks=[pytest.mark.long, pytest.mark.timeout(600)])])
 def test_random_changes_agree_with_a_model(
-    host: Host, repository: Repository, tmp_path: Path, requests: int
+    app: App, repository: Repository, tmp_path: Path, requests: int
 ) -> None:
     """What git and a fresh clone see after many random requests is what a dictionary of files says."""
     dice = random.Random(requests)
-    place = host.folders.existing(repository.id)
+    place = app.folders.existing(repository.id)
     model: dict[str, tuple[int, bytes]] = {"a.txt": (0o100644, b"one\n")}
     names = [f"{a}{b}" for a in ("", "d/", "d/e/", "f/") for b in ("x", "y", "z", "w.txt")]
     accepted = 0
@@ -421,7 +421,7 @@ def test_random_changes_agree_with_a_model(
         expected = all(model_apply(model, after, change) for change in changes)
         expected = expected and len({change.path for change in changes}) == len(changes)
         try:
-            commit_files(host, wanted(host, repository, *changes))
+            commit_files(app, wanted(app, repository, *changes))
             happened = True
         except HostingError:
             happened = False
@@ -436,7 +436,7 @@ def test_random_changes_agree_with_a_model(
         meta, _, path = line.partition("\t")
         tree[path] = (int(meta.split()[0], 8), (tmp_path / "clone" / path).read_bytes())
     assert tree == model
-    check_told(host, repository)
+    check_told(app, repository)
 
 
 def random_change(

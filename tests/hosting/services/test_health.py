@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import insert, text
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import health
 from holdfast.hosting.services.health import folder_problem, problems
 from holdfast.hosting.store import deliveries
@@ -17,7 +17,7 @@ from holdfast.settings import Settings
 def test_nothing_is_wrong_with_a_new_service(settings: Settings, database: Database) -> None:
     """And looking leaves nothing behind."""
     settings.data.mkdir(exist_ok=True)
-    host = Host.open(settings)
+    host = App.open(settings)
     before = sorted(path.name for path in settings.data.iterdir() if not path.name.startswith("holdfast.sqlite3-"))
     assert problems(host) == {}
     after = sorted(path.name for path in settings.data.iterdir() if not path.name.startswith("holdfast.sqlite3-"))
@@ -28,7 +28,7 @@ def test_nothing_is_wrong_with_a_new_service(settings: Settings, database: Datab
 def test_a_database_without_tables_is_not_ready(settings: Settings, empty_database: Database) -> None:
     """It says at which revision it is."""
     settings.data.mkdir(exist_ok=True)
-    host = Host.open(settings)
+    host = App.open(settings)
     assert problems(host)["migrations"].startswith("at nothing, but this version expects")
     host.close()
 
@@ -36,7 +36,7 @@ def test_a_database_without_tables_is_not_ready(settings: Settings, empty_databa
 def test_a_database_that_cannot_be_read_does_not_answer(settings: Settings, database: Database) -> None:
     """Whatever the driver says, which may name a server and a user, stays here."""
     settings.data.mkdir(exist_ok=True)
-    host = Host.open(settings)
+    host = App.open(settings)
     with database.write() as connection:
         connection.execute(text("DROP TABLE alembic_version"))
         connection.execute(text("CREATE VIEW alembic_version AS SELECT no_such.x FROM (SELECT 1 AS x) AS no_such"))
@@ -54,7 +54,7 @@ def test_a_folder_that_cannot_be_written_to_says_why(tmp_path: Path) -> None:
 
 def test_what_waits_for_receivers_is_told(settings: Settings, database: Database) -> None:
     """How much, and for how long already."""
-    host = Host.open(settings)
+    host = App.open(settings)
     assert [gauge.value for gauge in health.gauges(host)] == [0, 0]
     with database.write() as connection:
         row = {"scope": "system", "type": "gitea", "url": "http://x", "content_type": "json", "events": "push"}

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor.disk import large_files
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
 from holdfast.hosting.git import ref_store
@@ -39,10 +39,10 @@ def bucket() -> Iterator[Bucket]:
 
 
 @pytest.fixture
-def far(settings: Settings, host: Host, bucket: Bucket) -> Iterator[Host]:
+def far(settings: Settings, app: App, bucket: Bucket) -> Iterator[App]:
     """Open a host that keeps large files in a bucket of its own, which it marked long ago."""
-    del host
-    opened = Host.open(in_bucket(settings, bucket))
+    del app
+    opened = App.open(in_bucket(settings, bucket))
     clear(opened, now=time.time())
     bucket.written["lfs/owner"] = time.time() - 2 * LATER
     yield opened
@@ -50,11 +50,11 @@ def far(settings: Settings, host: Host, bucket: Bucket) -> Iterator[Host]:
 
 
 @pytest.fixture
-def repository(host: Host) -> Repository:
+def repository(app: App) -> Repository:
     """Make a repository that sends some files to the store."""
-    admin = accounts.find_user(host.database, "admin")
+    admin = accounts.find_user(app.database, "admin")
     files = {".gitattributes": b"*.bin filter=lfs\n"}
-    return repositories.create(host, admin, admin, repositories.NewRepository(name="ship"), files)
+    return repositories.create(app, admin, admin, repositories.NewRepository(name="ship"), files)
 
 
 def in_bucket(settings: Settings, bucket: Bucket) -> Settings:
@@ -74,13 +74,13 @@ def key(content: bytes) -> str:
     return f"lfs/{place(name(content))}"
 
 
-def bring(host: Host, content: bytes) -> None:
+def bring(app: App, content: bytes) -> None:
     """Bring an object."""
-    asyncio.run(bring_in(host, name(content), len(content), pieces(content)))
+    asyncio.run(bring_in(app, name(content), len(content), pieces(content)))
 
 
 def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
-    far: Host, bucket: Bucket, repository: Repository
+    far: App, bucket: Bucket, repository: Repository
 ) -> None:
     """Not what a repository has, not what came just now, not what is no object of ours; none during a backup."""
     old = time.time() - LATER
@@ -105,7 +105,7 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
 
 
 def test_what_a_failed_commit_left_in_the_bucket_goes(
-    far: Host, bucket: Bucket, repository: Repository, monkeypatch: pytest.MonkeyPatch
+    far: App, bucket: Bucket, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A week later, however often the same bytes failed; what succeeded stays."""
 
@@ -126,7 +126,7 @@ def test_what_a_failed_commit_left_in_the_bucket_goes(
     assert (key(b"large") in bucket.objects, key(b"kept") in bucket.objects) == (False, True)
 
 
-def test_uploads_that_never_ended_go(far: Host, bucket: Bucket) -> None:
+def test_uploads_that_never_ended_go(far: App, bucket: Bucket) -> None:
     """Those begun a week ago, and only of objects; one that is under way is left alone."""
     now = time.time()
     for number, (where, age) in enumerate([(key(b"a"), LATER), (key(b"b"), 60), ("lfs/notes.txt", LATER)]):
@@ -136,25 +136,25 @@ def test_uploads_that_never_ended_go(far: Host, bucket: Bucket) -> None:
     assert sorted(bucket.uploads) == ["u1", "u2"]
 
 
-def test_what_never_arrived_in_the_data_folder_goes(host: Host) -> None:
+def test_what_never_arrived_in_the_data_folder_goes(app: App) -> None:
     """A process that dies leaves a piece of a file behind."""
-    incoming = host.settings.data / "lfs" / ".incoming"
+    incoming = app.settings.data / "lfs" / ".incoming"
     incoming.mkdir(parents=True)
     for each, when in (("old", 1.0), ("new", time.time())):
         (incoming / each).write_bytes(b"piece")
         os.utime(incoming / each, (when, when))
-    assert clear(host, now=time.time()) == Cleared(0, 1)
+    assert clear(app, now=time.time()) == Cleared(0, 1)
     assert [path.name for path in incoming.iterdir()] == ["new"]
 
 
 def test_a_bucket_is_cleared_only_by_the_service_whose_mark_it_has_had_for_long(
-    far: Host, bucket: Bucket, tmp_path: Path
+    far: App, bucket: Bucket, tmp_path: Path
 ) -> None:
     """A service that shares it by mistake, such as a copy of this one, would remove what it does not know."""
     bucket.objects[key(b"left")] = b"left"
     bucket.written[key(b"left")] = time.time() - LATER
     mark = bucket.objects["lfs/owner"]
-    copy = Host.open(far.settings)
+    copy = App.open(far.settings)
     copy.lfs.owner = tmp_path / "bucket-owner"  # type: ignore[attr-defined]  # a bucket
     with capture_logs() as lines:
         assert clear(copy, now=time.time()) == Cleared(0, 0)
@@ -168,10 +168,10 @@ def test_a_bucket_is_cleared_only_by_the_service_whose_mark_it_has_had_for_long(
     copy.close()
 
 
-def test_a_bucket_that_cannot_be_used_fails_nothing(far: Host, bucket: Bucket) -> None:
+def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) -> None:
     """The log says why, and so does the doctor; nothing of a secret is in it."""
     stranger = msgspec.structs.replace(far.settings, s3_access_key=Secret("STRANGER"))
-    refused = Host.open(stranger)
+    refused = App.open(stranger)
     with capture_logs() as lines:
         assert clear(refused, now=time.time()) == Cleared(0, 0)
     assert [line["event"] for line in lines] == ["the store of large files cannot be cleared"]
@@ -181,36 +181,36 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: Host, bucket: Bucket) -
     assert "lfs/owner" in bucket.objects
 
 
-def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(host: Host) -> None:
+def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: App) -> None:
     """The store knows of it only when all bytes are there; the lease is held from before the first."""
-    bring(host, b"again")
-    path = host.settings.data / "lfs" / place(name(b"again"))
+    bring(app, b"again")
+    path = app.settings.data / "lfs" / place(name(b"again"))
     os.utime(path, (1, 1))
-    assert clear(host, now=time.time()) == Cleared(0, 0)
-    assert clear(host, now=time.time() + LATER) == Cleared(1, 0)
+    assert clear(app, now=time.time()) == Cleared(0, 0)
+    assert clear(app, now=time.time() + LATER) == Cleared(1, 0)
     assert not path.exists()
 
 
-def test_whoever_brings_waits_for_a_removal(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until it is over; when it does not end, they are told to come again."""
     oid = name(b"again")
-    assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == [oid]
-    assert lfs.take_unlinked(host.database, [oid], seconds=60, now=time.time()) == []
+    assert lfs.take_unlinked(app.database, [oid], seconds=60, now=time.time()) == [oid]
+    assert lfs.take_unlinked(app.database, [oid], seconds=60, now=time.time()) == []
     with monkeypatch.context() as patch:
         patch.setattr(lfs_objects, "PATIENCE", 0.0)
         with pytest.raises(LfsUnavailable, match="is being removed right now; try again"):
-            bring(host, b"again")
-    bringing = threading.Thread(target=bring, args=(host, b"again"))
+            bring(app, b"again")
+    bringing = threading.Thread(target=bring, args=(app, b"again"))
     bringing.start()
-    lfs.give_back(host.database, [oid])
+    lfs.give_back(app.database, [oid])
     bringing.join()
-    assert list(lfs_objects.stored(host)) == [oid]
+    assert list(lfs_objects.stored(app)) == [oid]
 
 
-def test_clearing_and_bringing_at_once_loses_nothing(host: Host, repository: Repository) -> None:
+def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repository) -> None:
     """Whoever was told that an object is kept, and has linked it, has it."""
     content = b"the same bytes again and again"
-    oid, path = name(content), host.settings.data / "lfs" / place(name(content))
+    oid, path = name(content), app.settings.data / "lfs" / place(name(content))
     path.parent.mkdir(parents=True)
     ended = threading.Event()
     failed: list[BaseException] = []
@@ -218,7 +218,7 @@ def test_clearing_and_bringing_at_once_loses_nothing(host: Host, repository: Rep
     def clear_always() -> None:
         try:
             while not ended.is_set():
-                clear(host, now=time.time())
+                clear(app, now=time.time())
         except BaseException as error:  # noqa: BLE001  # whatever it is, the test fails with it
             failed.append(error)
 
@@ -228,10 +228,10 @@ def test_clearing_and_bringing_at_once_loses_nothing(host: Host, repository: Rep
         for _ in range(40):
             path.write_bytes(content)
             os.utime(path, (1, 1))
-            bring(host, content)
-            lfs.link(host.database, repository, oid, len(content))
+            bring(app, content)
+            lfs.link(app.database, repository, oid, len(content))
             assert path.exists()
-            with host.database.write() as connection:
+            with app.database.write() as connection:
                 lfs.remove_links(connection, repository, [oid])
                 lfs.end_claims(connection, now=time.time() + LATER)
     finally:

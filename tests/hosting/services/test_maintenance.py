@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.git.repository import locked
 from holdfast.hosting.services import maintenance, repositories
@@ -18,40 +18,40 @@ from holdfast.hosting.store.tables import events
 
 
 @pytest.fixture
-def repository(host: Host) -> Repository:
+def repository(app: App) -> Repository:
     """Make a repository with a commit."""
-    admin = accounts.find_user(host.database, "admin")
-    return repositories.create(host, admin, admin, repositories.NewRepository(name="one"), {"a": b"a"})
+    admin = accounts.find_user(app.database, "admin")
+    return repositories.create(app, admin, admin, repositories.NewRepository(name="one"), {"a": b"a"})
 
 
-def test_what_has_run_out_is_cleared_away(host: Host) -> None:
+def test_what_has_run_out_is_cleared_away(app: App) -> None:
     """And what has not stays."""
-    admin = accounts.find_user(host.database, "admin")
-    old = sessions.start_session(host.database, admin, days=1, now=1_000_000_000)
-    login_rate_limit.reserve_attempt(host.database, "ada", "192.0.2.1", limit=10, window=900, now=1_000_000_000)
-    new = sessions.start_session(host.database, admin, days=1)
-    cleaned = maintenance.clean(host)
+    admin = accounts.find_user(app.database, "admin")
+    old = sessions.start_session(app.database, admin, days=1, now=1_000_000_000)
+    login_rate_limit.reserve_attempt(app.database, "ada", "192.0.2.1", limit=10, window=900, now=1_000_000_000)
+    new = sessions.start_session(app.database, admin, days=1)
+    cleaned = maintenance.clean(app)
     assert (cleaned.sessions, cleaned.login_failures) in {(0, 3), (1, 3)}  # logging in clears old ones away too
-    assert sessions.user_of(host.database, new) is not None
-    assert sessions.user_of(host.database, old) is None
-    assert maintenance.clean(host) == maintenance.Cleaned(0, 0, 0, 0)
+    assert sessions.user_of(app.database, new) is not None
+    assert sessions.user_of(app.database, old) is None
+    assert maintenance.clean(app) == maintenance.Cleaned(0, 0, 0, 0)
 
 
-def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(host: Host) -> None:
+def test_what_webhooks_were_told_is_forgotten_after_the_days_of_the_setting(app: App) -> None:
     """And what happened that nobody still has to hear of."""
     now = 2_000_000_000
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         connection.execute(delete(events))
         for days in (8, 6):
             connection.execute(insert(events), {"kind": "push", "created_at": now - days * 86_400})
-    maintenance.forget_deliveries(host, now=now)
-    with host.database.read() as connection:
+    maintenance.forget_deliveries(app, now=now)
+    with app.database.read() as connection:
         assert connection.execute(select(events.c.created_at)).scalars().all() == [now - 6 * 86_400]
 
 
-def large_file(host: Host, oid: str, *, old: bool) -> Path:
+def large_file(app: App, oid: str, *, old: bool) -> Path:
     """Put a large file where the store keeps it."""
-    path = host.settings.data / "lfs" / oid[:2] / oid[2:4] / oid
+    path = app.settings.data / "lfs" / oid[:2] / oid[2:4] / oid
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"large")
     if old:
@@ -59,26 +59,26 @@ def large_file(host: Host, oid: str, *, old: bool) -> Path:
     return path
 
 
-def test_only_large_files_nobody_has_had_for_a_while_are_removed(host: Host, repository: Repository) -> None:
+def test_only_large_files_nobody_has_had_for_a_while_are_removed(app: App, repository: Repository) -> None:
     """Not those of a repository, not those just sent, and none while a backup is made."""
-    linked = large_file(host, "aa" * 32, old=True)
-    lfs.link(host.database, repository, "aa" * 32, 5)
-    new = large_file(host, "bb" * 32, old=False)
-    unlinked = large_file(host, "cc" * 32, old=True)
-    with keeping(host.settings.data):
-        assert maintenance.clean(host).lfs_objects == 0
+    linked = large_file(app, "aa" * 32, old=True)
+    lfs.link(app.database, repository, "aa" * 32, 5)
+    new = large_file(app, "bb" * 32, old=False)
+    unlinked = large_file(app, "cc" * 32, old=True)
+    with keeping(app.settings.data):
+        assert maintenance.clean(app).lfs_objects == 0
     assert unlinked.exists()
-    assert maintenance.clean(host).lfs_objects == 1
+    assert maintenance.clean(app).lfs_objects == 1
     assert (linked.exists(), new.exists(), unlinked.exists()) == (True, True, False)
 
 
-def test_repositories_are_packed(host: Host, repository: Repository) -> None:
+def test_repositories_are_packed(app: App, repository: Repository) -> None:
     """One that a backup is being made of is left for later; one that vanished is no error."""
-    folder = host.folders.path(repository.id)
+    folder = app.folders.path(repository.id)
     with keeping_objects(folder):
-        assert maintenance.collect(host, [repository.id]).busy == (repository.id,)
+        assert maintenance.collect(app, [repository.id]).busy == (repository.id,)
     seen: list[int] = []
-    assert maintenance.collect(host, [99, repository.id], passed=seen.append).packed == (repository.id,)
+    assert maintenance.collect(app, [99, repository.id], passed=seen.append).packed == (repository.id,)
     assert seen == [repository.id]
     assert len(list(folder.glob("objects/pack/*.pack"))) == 1
     assert list(folder.glob("objects/??/*")) == []
@@ -88,22 +88,22 @@ def test_repositories_are_packed(host: Host, repository: Repository) -> None:
 
 
 def test_a_repository_that_cannot_be_packed_does_not_keep_the_others_from_it(
-    host: Host, repository: Repository
+    app: App, repository: Repository
 ) -> None:
     """It is named."""
-    damaged = host.folders.create(50)
+    damaged = app.folders.create(50)
     (damaged / "packed-refs").write_text(f"{'1' * 40} refs/heads/main\n")
     (damaged / "objects" / "pack" / f"pack-{'0' * 40}.idx").write_bytes(b"nonsense")
-    collected = maintenance.collect(host, [50, repository.id])
+    collected = maintenance.collect(app, [50, repository.id])
     assert collected.failed == (50,)
     assert collected.packed == (repository.id,)
 
 
-def test_only_repositories_with_much_to_pack_need_it(host: Host, repository: Repository) -> None:
+def test_only_repositories_with_much_to_pack_need_it(app: App, repository: Repository) -> None:
     """Many loose objects, or many packs."""
-    folder = host.folders.path(repository.id)
+    folder = app.folders.path(repository.id)
     assert not maintenance.needs_collecting(folder)
-    assert maintenance.collect_needed(host).packed == ()
+    assert maintenance.collect_needed(app).packed == ()
     for number in range(maintenance.MANY_PACKS + 1):
         (folder / "objects" / "pack" / f"pack-{number:040}.pack").touch()
     assert maintenance.needs_collecting(folder)

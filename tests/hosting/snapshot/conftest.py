@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
 from holdfast.hosting.snapshot.create import make
 from holdfast.hosting.store import accounts, hooks, organizations, tokens
@@ -17,9 +17,9 @@ from holdfast.settings import Settings
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
+def host(settings: Settings, database: Database) -> Iterator[App]:
     """Open a host with people, an organization, a webhook, three repositories, one a fork, and a large file."""
-    opened = Host.open(settings)
+    opened = App.open(settings)
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
     acme = organizations.create_organization(database, ada, "acme")
     tokens.create_token(database, ada, "ci \u2603", ("read:user",))
@@ -48,8 +48,8 @@ def host(settings: Settings, database: Database) -> Iterator[Host]:
 
 
 @pytest.fixture
-def backup(host: Host, tmp_path: Path) -> Path:
+def backup(app: App, tmp_path: Path) -> Path:
     """Make a backup of it."""
     target = tmp_path / "backup.tar"
-    make(host.settings, target)
+    make(app.settings, target)
     return target

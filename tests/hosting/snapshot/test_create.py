@@ -14,7 +14,7 @@ import httpx
 import pytest
 from sqlalchemy import insert, text
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
@@ -101,7 +101,7 @@ class Load:
 
     def collect(self) -> None:
         """Pack everything again and again, which moves every object."""
-        host = Host.open(self.service.settings)
+        host = App.open(self.service.settings)
         while not self.stop.is_set():
             self.collected.update(maintenance.collect(host, list(host.folders.all_ids())).packed)
         host.close()
@@ -157,7 +157,7 @@ def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> 
 
 def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> None:
     """Hold what was restored against what people were told."""
-    host = Host.open(other)
+    host = App.open(other)
     assert list(examine(host, deep=True)) == []
     for name, commit in pushed.items():
         kept = find_repository(host.database, "admin", name)
@@ -182,12 +182,12 @@ def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> 
     ],
 )
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_backup_is_not_written_just_anywhere(host: Host, tmp_path: Path, target: str, problem: str) -> None:
+def test_a_backup_is_not_written_just_anywhere(app: App, tmp_path: Path, target: str, problem: str) -> None:
     """It says why, and writes nothing."""
     (tmp_path / "there.tar").write_bytes(b"precious")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(SnapshotRefused, match=problem):
-        make(host.settings, tmp_path / target)
+        make(app.settings, tmp_path / target)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -203,56 +203,56 @@ def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_databases_among_the_files_are_copied_at_one_moment(host: Host, tmp_path: Path) -> None:
+def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: Path) -> None:
     """What stands only in their journal is in the copy too; links are left out."""
-    with closing(sqlite3.connect(host.settings.data / "archive.sqlite3")) as archive:
+    with closing(sqlite3.connect(app.settings.data / "archive.sqlite3")) as archive:
         archive.execute("PRAGMA journal_mode = WAL")
         archive.execute("CREATE TABLE messages (body TEXT)")
         archive.execute("INSERT INTO messages VALUES ('hello')")
         archive.commit()
-        (host.settings.data / "link").symlink_to("/etc/passwd")
-        make(host.settings, tmp_path / "backup.tar")
+        (app.settings.data / "link").symlink_to("/etc/passwd")
+        make(app.settings, tmp_path / "backup.tar")
     other = Settings(data=tmp_path / "other")
     restore(other, tmp_path / "backup.tar")
     with closing(sqlite3.connect(other.data / "archive.sqlite3")) as archive:
         assert archive.execute("SELECT body FROM messages").fetchall() == [("hello",)]
     assert not (other.data / "link").exists()
-    assert estimate(host.settings) > 0
+    assert estimate(app.settings) > 0
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_what_can_be_made_again_is_left_out(host: Host, tmp_path: Path) -> None:
+def test_what_can_be_made_again_is_left_out(app: App, tmp_path: Path) -> None:
     """Conversations read from backups, sealed ones among them, and by what a bucket knows its service."""
-    kept = host.settings.data / "cache" / "chats" / "sealed"
+    kept = app.settings.data / "cache" / "chats" / "sealed"
     kept.parent.mkdir(parents=True)
     kept.write_bytes(b"x")
-    (host.settings.data / "bucket-owner").write_bytes(b"x")
-    make(host.settings, tmp_path / "whole.tar")
+    (app.settings.data / "bucket-owner").write_bytes(b"x")
+    make(app.settings, tmp_path / "whole.tar")
     with tarfile.open(tmp_path / "whole.tar") as written:
         assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]
 
 
-def test_a_backup_without_a_repository_that_was_not_deleted_is_refused(host: Host, tmp_path: Path) -> None:
+def test_a_backup_without_a_repository_that_was_not_deleted_is_refused(app: App, tmp_path: Path) -> None:
     """Its folder is missing; restoring such a backup would delete it for good."""
-    shutil.rmtree(host.folders.path(1))
+    shutil.rmtree(app.folders.path(1))
     with pytest.raises(SnapshotError, match="id 1"):
-        make(host.settings, tmp_path / "backup.tar")
+        make(app.settings, tmp_path / "backup.tar")
     assert not (tmp_path / "backup.tar").exists()
 
 
-def test_the_folder_of_another_database_is_not_backed_up(host: Host, tmp_path: Path) -> None:
+def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Path) -> None:
     """It would be a backup of neither."""
-    (host.settings.data / INSTANCE_FILE).unlink()
+    (app.settings.data / INSTANCE_FILE).unlink()
     with pytest.raises(WrongDataFolder):
-        make(host.settings, tmp_path / "backup.tar")
+        make(app.settings, tmp_path / "backup.tar")
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_nobody_else_can_read_a_backup(host: Host, tmp_path: Path) -> None:
+def test_nobody_else_can_read_a_backup(app: App, tmp_path: Path) -> None:
     """Whatever the umask: it holds every secret there is."""
     before = os.umask(0)
     try:
-        make(host.settings, tmp_path / "backup.tar")
+        make(app.settings, tmp_path / "backup.tar")
     finally:
         os.umask(before)
     assert (tmp_path / "backup.tar").stat().st_mode & 0o777 == 0o600

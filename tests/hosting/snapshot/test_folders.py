@@ -6,7 +6,7 @@ from typing import IO
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import SnapshotError
 from holdfast.hosting.git import gc, ref_store
 from holdfast.hosting.git.repository import open_repository
@@ -28,9 +28,9 @@ class Bin:
         self.add(name, io.BytesIO(content), len(content))
 
 
-def test_only_refs_and_objects_are_copied(host: Host) -> None:
+def test_only_refs_and_objects_are_copied(app: App) -> None:
     """No settings, no hooks, nothing half-written."""
-    folder = host.folders.path(1)
+    folder = app.folders.path(1)
     (folder / "hooks").mkdir()
     (folder / "hooks" / "update").write_text("#!/bin/sh\n")
     (folder / "objects" / "pack" / "tmp_pack_x").write_bytes(b"half")
@@ -44,14 +44,14 @@ def test_only_refs_and_objects_are_copied(host: Host) -> None:
     assert taken.files["repositories/1/packed-refs"].count(b"refs/heads/main") == 1
 
 
-def test_a_repository_that_is_gone_is_left_out(host: Host) -> None:
+def test_a_repository_that_is_gone_is_left_out(app: App) -> None:
     """It was deleted while the backup was made."""
-    assert not copy_repository(Bin(), host.folders.path(99), 99)
+    assert not copy_repository(Bin(), app.folders.path(99), 99)
 
 
-def test_objects_that_vanish_by_hand_are_an_error(host: Host) -> None:
+def test_objects_that_vanish_by_hand_are_an_error(app: App) -> None:
     """Nothing of ours removes them meanwhile, so the backup would not be whole."""
-    folder = host.folders.path(1)
+    folder = app.folders.path(1)
 
     class Vandal(Bin):
         """Removes everything as soon as it sees an object."""
@@ -66,17 +66,17 @@ def test_objects_that_vanish_by_hand_are_an_error(host: Host) -> None:
         copy_repository(Vandal(), folder, 1)
 
 
-def test_collecting_waits_for_another_time_while_a_repository_is_copied(host: Host) -> None:
+def test_collecting_waits_for_another_time_while_a_repository_is_copied(app: App) -> None:
     """It says that somebody is at it; several may copy at once."""
-    folder = host.folders.path(1)
+    folder = app.folders.path(1)
     with keeping_objects(folder), keeping_objects(folder):
         assert gc.collect(folder) is False
     assert gc.collect(folder) is True
 
 
-def test_refs_that_move_all_the_time_are_read_as_they_were_at_one_moment(host: Host) -> None:
+def test_refs_that_move_all_the_time_are_read_as_they_were_at_one_moment(app: App) -> None:
     """A branch that is renamed again and again is there under one of its names."""
-    folder = host.folders.path(1)
+    folder = app.folders.path(1)
     stop = threading.Event()
 
     def rename() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from sqlalchemy import MetaData, select, text
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
@@ -55,40 +55,40 @@ def normal(settings: Settings) -> dict[str, set[tuple[object, ...]]]:
         return contents(database)
 
 
-def test_everything_is_there_again(host: Host, backup: Path, other: Settings) -> None:
+def test_everything_is_there_again(app: App, backup: Path, other: Settings) -> None:
     """Every row, every repository, every file; the doctor finds nothing, and everybody can log in."""
     restore(other, backup)
-    restored = Host.open(other)
-    before, after = normal(host.settings), contents(restored.database)
+    restored = App.open(other)
+    before, after = normal(app.settings), contents(restored.database)
     # The size is measured anew, and the rest is the same to the last column.
     assert {name: len(rows) for name, rows in before.items()} == {name: len(rows) for name, rows in after.items()}
     for name in before.keys() - {"repositories", "instance"}:
         assert before[name] == after[name], name
     assert list(examine(restored, deep=True)) == []
-    for number in host.folders.all_ids():
-        old, new = host.folders.path(number), restored.folders.existing(number)
+    for number in app.folders.all_ids():
+        old, new = app.folders.path(number), restored.folders.existing(number)
         assert check(new).whole
         assert (old / "HEAD").read_bytes() == (new / "HEAD").read_bytes()
         assert (old / "config").read_bytes() == (new / "config").read_bytes()
     large = Path("lfs", "ab", "cd", "abcd" + "0" * 60)
     for path in (large, Path("backups", "chat.binproto")):
-        assert (host.settings.data / path).read_bytes() == (other.data / path).read_bytes()
+        assert (app.settings.data / path).read_bytes() == (other.data / path).read_bytes()
     assert accounts.check_password(restored.database, "ada", Secret("a-password-for-tests")) is not None
     assert not (other.data / ".restoring").exists()
     restored.close()
 
 
-def test_no_number_is_given_twice(host: Host, backup: Path, other: Settings) -> None:
+def test_no_number_is_given_twice(app: App, backup: Path, other: Settings) -> None:
     """The repository that was deleted before the backup had the highest number; a new one gets a higher one."""
     restore(other, backup)
-    restored = Host.open(other)
+    restored = App.open(other)
     ada = accounts.find_user(restored.database, "ada")
     made = repositories.create(restored, ada, ada, repositories.NewRepository(name="new"))
     assert made.id == 4
     restored.close()
 
 
-def test_nothing_is_restored_over_something(host: Host, backup: Path, other: Settings) -> None:
+def test_nothing_is_restored_over_something(app: App, backup: Path, other: Settings) -> None:
     """Neither over a folder that has something in it, nor over a database that has."""
     other.data.mkdir()
     (other.data / "precious").write_text("mine")
@@ -103,23 +103,23 @@ def test_nothing_is_restored_over_something(host: Host, backup: Path, other: Set
             restore(other, backup)
 
 
-def test_a_restore_that_was_killed_can_be_done_again(host: Host, backup: Path, other: Settings) -> None:
+def test_a_restore_that_was_killed_can_be_done_again(app: App, backup: Path, other: Settings) -> None:
     """What it left is in a folder of its own."""
     other.data.mkdir(mode=0o700)
     (other.data / ".restoring" / "repositories").mkdir(parents=True)
     restore(other, backup)
-    restored = Host.open(other)
+    restored = App.open(other)
     assert list(examine(restored)) == []
     restored.close()
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
-def test_a_backup_that_is_cut_off_touches_nothing(host: Host, tmp_path: Path, suffix: str) -> None:
+def test_a_backup_that_is_cut_off_touches_nothing(app: App, tmp_path: Path, suffix: str) -> None:
     """It is found out before anything is written."""
     other = Settings(data=tmp_path / "other")
     whole = tmp_path / f"whole{suffix}"
-    make(host.settings, whole)
+    make(app.settings, whole)
     # A tar file ends with blocks of zeros that say nothing.
     content = whole.read_bytes().rstrip(b"\0")
     cut = tmp_path / f"cut{suffix}"
@@ -169,7 +169,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> Callable
     ],
 )
 def test_an_archive_with_something_foreign_is_refused(
-    host: Host, backup: Path, tmp_path: Path, add: Callable[[tarfile.TarFile], None]
+    app: App, backup: Path, tmp_path: Path, add: Callable[[tarfile.TarFile], None]
 ) -> None:
     """Before anything is written, and nothing is written anywhere else."""
     other = Settings(data=tmp_path / "other")
@@ -239,48 +239,48 @@ def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_repositories_that_were_deleted_meanwhile_are_not_restored(
-    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither their rows nor what had been copied of them."""
 
     def deleted_first(sink: Sink, folder: Path, number: int) -> bool:
         if number == 1:
-            kept = repository_by_id(host.database, 1)
-            repositories.remove(host, kept, kept.owner)
+            kept = repository_by_id(app.database, 1)
+            repositories.remove(app, kept, kept.owner)
         return copy_repository(sink, folder, number)
 
     monkeypatch.setattr("holdfast.hosting.snapshot.create.copy_repository", deleted_first)
     target = tmp_path / "backup.tar"
-    assert make(host.settings, target).deleted == (1,)
+    assert make(app.settings, target).deleted == (1,)
     other = Settings(data=tmp_path / "other")
     restore(other, target)
-    restored = Host.open(other)
+    restored = App.open(other)
     assert sorted(restored.folders.all_ids()) == [2]
     assert list(examine(restored)) == []
     restored.close()
 
 
-def test_a_repository_pushed_to_after_the_snapshot_is_consistent(host: Host, backup: Path, tmp_path: Path) -> None:
+def test_a_repository_pushed_to_after_the_snapshot_is_consistent(app: App, backup: Path, tmp_path: Path) -> None:
     """The row is brought into line with git, which is a little newer than the tables."""
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         connection.execute(text("UPDATE repositories SET is_empty = true, branch_count = 0 WHERE id = 1"))
     target = tmp_path / "later.tar"
-    make(host.settings, target)
-    other = msgspec.structs.replace(host.settings, data=tmp_path / "other", database_url=None)
+    make(app.settings, target)
+    other = msgspec.structs.replace(app.settings, data=tmp_path / "other", database_url=None)
     restore(other, target)
-    restored = Host.open(other)
+    restored = App.open(other)
     assert list(examine(restored)) == []
     restored.close()
 
 
-def test_a_restored_copy_has_an_identity_of_its_own(host: Host, backup: Path, other: Settings) -> None:
+def test_a_restored_copy_has_an_identity_of_its_own(app: App, backup: Path, other: Settings) -> None:
     """Its database and folder belong together and it can be started; neither fits what it is a copy of."""
     restore(other, backup)
     with open_database(other) as database:
         assert instance.mismatch(database, other) == ""
         prepare(database, other)
         made = instance.read_row(database)
-    was = instance.read_row(host.database)
+    was = instance.read_row(app.database)
     assert made is not None
     assert was is not None
     assert made.instance_id != was.instance_id
@@ -288,10 +288,10 @@ def test_a_restored_copy_has_an_identity_of_its_own(host: Host, backup: Path, ot
     assert made == instance.read_file(other.data)
 
 
-def test_the_key_is_restored_with_what_it_sealed(host: Host, backup: Path, other: Settings) -> None:
+def test_the_key_is_restored_with_what_it_sealed(app: App, backup: Path, other: Settings) -> None:
     """Webhooks go on signing with their secrets, and nobody else can read the key."""
     restore(other, backup)
-    restored = Host.open(other)
+    restored = App.open(other)
     with restored.database.read() as connection:
         (sealed,) = connection.execute(text("SELECT secret FROM hooks")).scalars()
         answers = set(connection.execute(select(deliveries.c.answer)).scalars())

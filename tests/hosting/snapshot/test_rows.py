@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.snapshot import rows
 from holdfast.hosting.store import migrate
 from holdfast.settings import Settings
 
 
-def test_what_is_dumped_can_be_loaded_and_dumped_alike(host: Host, tmp_path: Path) -> None:
+def test_what_is_dumped_can_be_loaded_and_dumped_alike(app: App, tmp_path: Path) -> None:
     """The second dump is the same to the last byte, and so are the highest numbers."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    with host.database.snapshot() as connection:
+    with app.database.snapshot() as connection:
         counts = rows.dump(connection, first)
         numbers = rows.read_sequences(connection)
     with open_database(Settings(data=tmp_path / "copy")) as copy:
@@ -37,12 +37,12 @@ def test_what_is_dumped_can_be_loaded_and_dumped_alike(host: Host, tmp_path: Pat
         assert sorted(path.read_bytes()) == sorted((second / path.name).read_bytes()), path.name
 
 
-def test_a_snapshot_sees_one_moment(host: Host, tmp_path: Path) -> None:
+def test_a_snapshot_sees_one_moment(app: App, tmp_path: Path) -> None:
     """What is written while it is read is not in it."""
-    with host.database.snapshot() as connection:
+    with app.database.snapshot() as connection:
         rows.read_sequences(connection)
         before = connection.exec_driver_sql("SELECT count(*) FROM users").scalar_one()
-        with host.database.write() as writing:
+        with app.database.write() as writing:
             writing.exec_driver_sql("UPDATE users SET full_name = 'changed'")
         names = connection.exec_driver_sql("SELECT count(*) FROM users WHERE full_name = 'changed'").scalar_one()
     assert (before, names) == (3, 0)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from sqlalchemy import delete, update
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.errors import WrongDataFolder
 from holdfast.hosting.services import ref_changes
@@ -33,7 +33,7 @@ def start(settings: Settings) -> None:
 
 def add_repository(settings: Settings) -> Repository:
     """Make a repository."""
-    host = Host.open(settings)
+    host = App.open(settings)
     try:
         admin = accounts.find_user(host.database, "admin")
         return making.create(host, admin, admin, NewRepository(name="boats"), {"a": b"a"})
@@ -106,7 +106,7 @@ def test_a_folder_in_use_is_refused_with_an_empty_database(started: Settings) ->
     (started.data / "holdfast.sqlite3").unlink(missing_ok=True)
     with pytest.raises(WrongDataFolder, match="is empty, but the data folder"):
         start(wrong)
-    assert Host.open(started).folders.exists(kept.id)
+    assert App.open(started).folders.exists(kept.id)
 
 
 def forget_identity(settings: Settings) -> None:
@@ -152,7 +152,7 @@ def test_the_key_must_be_the_one_that_sealed(started: Settings) -> None:
 
 def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -> None:
     """Or taken away; it is ready once the right one is back."""
-    host = Host.open(started)
+    host = App.open(started)
     assert problems(host) == {}
     aside = started.data.with_name("aside")
     started.data.rename(aside)
@@ -167,26 +167,26 @@ def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -
 
 
 @pytest.fixture
-def host(started: Settings) -> Iterator[Host]:
+def host(started: Settings) -> Iterator[App]:
     """Open a service that was started."""
-    opened = Host.open(started)
+    opened = App.open(started)
     yield opened
     opened.close()
 
 
-def test_recovery_forgets_nothing_while_a_folder_is_missing(host: Host) -> None:
+def test_recovery_forgets_nothing_while_a_folder_is_missing(app: App) -> None:
     """What was announced may have happened; it is settled once the folder is back."""
-    kept = add_repository(host.settings)
-    admin = accounts.find_user(host.database, "admin")
+    kept = add_repository(app.settings)
+    admin = accounts.find_user(app.database, "admin")
     zero, moved = "0" * 40, "1" * 40
-    pending_ref_updates.announce(host.database, kept, admin.id, [Move("refs/heads/new", zero, moved)])
-    place = host.folders.path(kept.id)
+    pending_ref_updates.announce(app.database, kept, admin.id, [Move("refs/heads/new", zero, moved)])
+    place = app.folders.path(kept.id)
     place.rename(place.with_name("aside"))
-    assert ref_changes.recover(host) == 0
-    assert len(pending_ref_updates.pending_updates(host.database)) == 1
+    assert ref_changes.recover(app) == 0
+    assert len(pending_ref_updates.pending_updates(app.database)) == 1
     place.with_name("aside").rename(place)
-    assert ref_changes.recover(host) == 0
-    assert pending_ref_updates.pending_updates(host.database) == []
+    assert ref_changes.recover(app) == 0
+    assert pending_ref_updates.pending_updates(app.database) == []
 
 
 def test_a_damaged_file_is_said_to_be_one(started: Settings) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
@@ -43,51 +43,51 @@ from tests.hosting.webhooks.telling import add_hook, recorded
 
 
 @pytest.fixture
-def ada(host: Host) -> Account:
+def ada(app: App) -> Account:
     """Make Ada."""
-    return make_people(host.database, "Ada", email="ada@example.org")[0]
+    return make_people(app.database, "Ada", email="ada@example.org")[0]
 
 
 @pytest.fixture
-def everywhere(host: Host, ada: Account) -> Hook:
+def everywhere(app: App, ada: Account) -> Hook:
     """Make a hook of the whole service that is told of everything."""
-    return add_hook(host.database, ada, scope="system", owner_id=None, events=",".join(EVENTS))
+    return add_hook(app.database, ada, scope="system", owner_id=None, events=",".join(EVENTS))
 
 
 @pytest.fixture
-def home(host: Host, ada: Account, everywhere: Hook) -> Repository:
+def home(app: App, ada: Account, everywhere: Hook) -> Repository:
     """Give Ada a repository with one commit, after there is somebody to be told."""
     del everywhere
-    return repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    return repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
 
 
-def commit(host: Host, home: Repository, ada: Account, path: str, message: str = "", **more: Any) -> str:
+def commit(app: App, home: Repository, ada: Account, path: str, message: str = "", **more: Any) -> str:
     """Commit a file through what the API calls, and return the commit's id."""
     who = Signature("Ada", "ada@example.org", 1_700_000_000)
     change = FileChange(operation="create", path=path, content=Content(b"x"))
     request = CommitRequest(
         repository=home, actor=ada, changes=[change], author=who, committer=who, message=message, **more
     )
-    return file_commits.commit_files(host, request).commit.id
+    return file_commits.commit_files(app, request).commit.id
 
 
-def payloads(host: Host) -> dict[str, Any]:
+def payloads(app: App) -> dict[str, Any]:
     """Return what was kept of each event, by its kind and action; of several the newest."""
     return {
         f"{event.kind} {told.get('action', '')}".strip(): told
-        for event in recorded(host.database)
+        for event in recorded(app.database)
         for told in [json.loads(event.payload)]
     }
 
 
-def late(host: Host, event: Event) -> Any:
+def late(app: App, event: Event) -> Any:
     """Render the payload of an event again, from what is known now."""
-    return json.loads(payload_of(host, replace(event, payload="")))
+    return json.loads(payload_of(app, replace(event, payload="")))
 
 
-def test_each_event_of_an_issue_shows_its_own_moment(host: Host, ada: Account, home: Repository) -> None:
+def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, home: Repository) -> None:
     """Whatever happens to it later, to what was said on it, to its repository and to who did it."""
-    database = host.database
+    database = app.database
     bug = labels.add_label(database, home, "bug", "f00")
     goal = milestones.add_milestone(database, home, ada, "1.0")
     new = NewIssue(title="It leaks", labels=[bug], assignees=[ada], milestone_id=goal.id)
@@ -103,10 +103,10 @@ def test_each_event_of_an_issue_shows_its_own_moment(host: Host, ada: Account, h
     accounts.rename_account(database, ada, "Countess")
     before = [event.payload for event in recorded(database)]
     issues.delete_issue(database, home, issue, ada)
-    repositories.remove(host, stored.repository_by_id(database, home.id), ada)
+    repositories.remove(app, stored.repository_by_id(database, home.id), ada)
     assert [event.payload for event in recorded(database)][: len(before)] == before
 
-    told = payloads(host)
+    told = payloads(app)
     opened = told["issues opened"]
     assert (opened["issue"]["title"], opened["issue"]["state"], opened["issue"]["comments"]) == (
         "It leaks",
@@ -141,10 +141,10 @@ def test_each_event_of_an_issue_shows_its_own_moment(host: Host, ada: Account, h
     assert told["repository deleted"]["repository"]["full_name"] == "Countess/wreck"
 
 
-def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], object]]:
+def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]]:
     """Return things to be done one after the other, each with an event of another kind or action at its end."""
-    database = host.database
-    repo = open_repository(host.folders.existing(home.id))
+    database = app.database
+    repo = open_repository(app.folders.existing(home.id))
     bug = labels.add_label(database, home, "bug", "f00")
     goal = milestones.add_milestone(database, home, ada, "1.0")
     one, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
@@ -165,7 +165,7 @@ def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], objec
             else:
                 ref_store.delete(opened, ref, old)
 
-        ref_changes.move_refs(host, now(), ada, [made], do)
+        ref_changes.move_refs(app, now(), ada, [made], do)
 
     def settings(**columns: str | bool | int) -> None:
         kept = now()
@@ -198,8 +198,8 @@ def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], objec
         lambda: dependencies.remove_dependency(database, home, one, other, actor=ada),
         lambda: move("refs/heads/fix", "", head),
         lambda: move("refs/tags/v1", "", head),
-        lambda: commit(host, now(), ada, "first"),
-        lambda: commit(host, now(), ada, "second", message=f"Fixes #{one.number}"),
+        lambda: commit(app, now(), ada, "first"),
+        lambda: commit(app, now(), ada, "second", message=f"Fixes #{one.number}"),
         lambda: move("refs/heads/fix", head, refs.target(repo, "refs/heads/main") or ""),
         lambda: move("refs/heads/fix", refs.target(repo, "refs/heads/fix") or "", ""),
         lambda: move("refs/tags/v1", head, ""),
@@ -209,32 +209,32 @@ def steps(host: Host, home: Repository, ada: Account) -> list[Callable[[], objec
     ]
 
 
-def test_what_is_kept_is_what_a_reader_sees_right_after(host: Host, ada: Account, home: Repository) -> None:
+def test_what_is_kept_is_what_a_reader_sees_right_after(app: App, ada: Account, home: Repository) -> None:
     """For every kind of event: all counts, people and times in it are those the transaction leaves behind."""
     kinds = set()
-    for do in steps(host, home, ada):
-        count = len(recorded(host.database))
-        with host.database.write() as connection:
+    for do in steps(app, home, ada):
+        count = len(recorded(app.database))
+        with app.database.write() as connection:
             # A time that is written too late would otherwise be the same second.
             for table in ("repositories", "issues"):
                 connection.exec_driver_sql(f"UPDATE {table} SET updated_at = 1")
         do()
-        new = recorded(host.database)[count:]
+        new = recorded(app.database)[count:]
         assert new
         assert all(event.payload for event in new)
-        assert json.loads(new[-1].payload) == late(host, new[-1])
+        assert json.loads(new[-1].payload) == late(app, new[-1])
         kinds |= {event.kind for event in new}
     never = {"fork", "wiki", "release", "package", "status", "workflow_run", "workflow_job"}
     reviews = {"pull_request_review", "pull_request_sync", "pull_request_review_request"}
     assert kinds | {"issue_comment"} == set(EVENTS) - never - reviews | {"issue_comment"}
 
 
-def test_a_commit_tells_its_push_and_what_it_closes_in_order(host: Host, ada: Account, home: Repository) -> None:
+def test_a_commit_tells_its_push_and_what_it_closes_in_order(app: App, ada: Account, home: Repository) -> None:
     """The push still shows the issue's repository with it open; what follows shows it closed."""
-    database = host.database
+    database = app.database
     first, second = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
     dependencies.add_dependency(database, home, second, first, actor=ada)
-    made = commit(host, home, ada, "fix", message="Fixes #1")
+    made = commit(app, home, ada, "fix", message="Fixes #1")
     events = [(event.kind, json.loads(event.payload)) for event in recorded(database)][-3:]
     assert [kind for kind, _ in events] == ["push", "issues", "issue_unblocked"]
     push, closed, unblocked = (told for _, told in events)
@@ -247,7 +247,7 @@ def test_a_commit_tells_its_push_and_what_it_closes_in_order(host: Host, ada: Ac
     assert (unblocked["blocker"]["state"], unblocked["issue"]["blocked_by_count"]) == ("closed", 0)
 
 
-def test_a_commit_of_any_form_tells_the_files_that_git_sees(host: Host, ada: Account, home: Repository) -> None:
+def test_a_commit_of_any_form_tells_the_files_that_git_sees(app: App, ada: Account, home: Repository) -> None:
     """Made, changed, left as they are, made programs, moved, removed, alone and together."""
     who = Signature("Ada", "ada@example.org", 1_700_000_000)
 
@@ -270,28 +270,28 @@ def test_a_commit_of_any_form_tells_the_files_that_git_sees(host: Host, ada: Acc
         ([put("delete", "f", None, sha=blob(b"y"))], [[], ["f"], []]),
     ):
         request = CommitRequest(repository=home, actor=ada, changes=changes, author=who, committer=who)
-        file_commits.commit_files(host, request)
-        event = recorded(host.database)[-1]
+        file_commits.commit_files(app, request)
+        event = recorded(app.database)[-1]
         told = json.loads(event.payload)
-        assert told == late(host, event)
+        assert told == late(app, event)
         assert [told["head_commit"][name] for name in ("added", "removed", "modified")] == expected
 
 
-def test_a_deleted_blocker_blocks_no_more(host: Host, ada: Account, home: Repository) -> None:
+def test_a_deleted_blocker_blocks_no_more(app: App, ada: Account, home: Repository) -> None:
     """What it unblocks shows it and does not wait for it; alone, or with its whole repository."""
-    database = host.database
-    place = repositories.create(host, ada, ada, repositories.NewRepository(name="dock"), {"a": b"a"})
+    database = app.database
+    place = repositories.create(app, ada, ada, repositories.NewRepository(name="dock"), {"a": b"a"})
     waiting, again = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in "ab")
     blocker, other = (issues.open_issue(database, place, ada, NewIssue(title=title)) for title in "cd")
     dependencies.add_dependency(database, home, waiting, blocker, actor=ada)
     dependencies.add_dependency(database, home, again, other, actor=ada)
     issues.delete_issue(database, place, blocker, ada)
-    told = payloads(host)
+    told = payloads(app)
     assert (told["issue_unblocked unblocked"]["blocker"]["title"]) == "c"
     assert told["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
     assert told["issues deleted"]["repository"]["open_issues_count"] == 1
-    repositories.remove(host, place, ada)
-    told = payloads(host)
+    repositories.remove(app, place, ada)
+    told = payloads(app)
     assert told["issue_unblocked unblocked"]["blocker"]["title"] == "d"
     assert told["issue_unblocked unblocked"]["issue"]["blocked_by_count"] == 0
     deleted = told["repository deleted"]["repository"]
@@ -300,66 +300,66 @@ def test_a_deleted_blocker_blocks_no_more(host: Host, ada: Account, home: Reposi
     )
 
 
-def test_a_repository_is_deleted_once(host: Host, ada: Account, home: Repository) -> None:
+def test_a_repository_is_deleted_once(app: App, ada: Account, home: Repository) -> None:
     """Whoever comes second is told that it is gone, and others are not told twice."""
-    repositories.remove(host, home, ada)
+    repositories.remove(app, home, ada)
     with pytest.raises(NoSuchRepository):
-        repositories.remove(host, home, ada)
-    assert [event.kind for event in recorded(host.database)] == ["repository"] * 2
+        repositories.remove(app, home, ada)
+    assert [event.kind for event in recorded(app.database)] == ["repository"] * 2
 
 
-def test_nothing_is_rendered_that_nobody_is_told(host: Host, ada: Account) -> None:
+def test_nothing_is_rendered_that_nobody_is_told(app: App, ada: Account) -> None:
     """Neither without hooks, nor for those that want something else, other branches or nothing at all."""
-    add_hook(host.database, ada, events="issue_label,push", branch_filter="other")
-    add_hook(host.database, ada, events="issues", is_active=False)
-    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
-    issues.open_issue(host.database, home, ada, NewIssue(title="It leaks"))
-    commit(host, home, ada, "b")
-    assert [(event.kind, event.payload) for event in recorded(host.database)] == [
+    add_hook(app.database, ada, events="issue_label,push", branch_filter="other")
+    add_hook(app.database, ada, events="issues", is_active=False)
+    home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    issues.open_issue(app.database, home, ada, NewIssue(title="It leaks"))
+    commit(app, home, ada, "b")
+    assert [(event.kind, event.payload) for event in recorded(app.database)] == [
         ("repository", ""),
         ("issues", ""),
         ("push", ""),
     ]
 
 
-def test_a_payload_that_cannot_be_rendered_fails_no_commit(host: Host, ada: Account, home: Repository) -> None:
+def test_a_payload_that_cannot_be_rendered_fails_no_commit(app: App, ada: Account, home: Repository) -> None:
     """It is rendered when it is sent, as those of older versions are; a database that fails is an error."""
     broken: list[Exception] = [RuntimeError("a defect")]
 
     def fail(_link: object, _event: Event, _known: object) -> str:
         raise broken[0]
 
-    host.database.render_with(fail)
-    commit(host, home, ada, "b")
-    event = recorded(host.database)[-1]
+    app.database.render_with(fail)
+    commit(app, home, ada, "b")
+    event = recorded(app.database)[-1]
     assert (event.kind, event.payload) == ("push", "")
-    assert json.loads(payload_of(host, event))["total_commits"] == 1
+    assert json.loads(payload_of(app, event))["total_commits"] == 1
     broken[0] = OperationalError("SELECT", {}, Exception("gone"))
     with pytest.raises(OperationalError):
-        issues.open_issue(host.database, home, ada, NewIssue(title="It leaks"))
-    assert recorded(host.database)[-1] == event
+        issues.open_issue(app.database, home, ada, NewIssue(title="It leaks"))
+    assert recorded(app.database)[-1] == event
 
 
 def test_a_hook_that_comes_in_between_is_told_all_of_a_push(
-    host: Host, ada: Account, monkeypatch: pytest.MonkeyPatch
+    app: App, ada: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was not there when what the push brought would have been read, but it is when the push is recorded."""
-    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
     finished = ref_changes.read_pushes
 
     def then_comes_a_hook(*given: Any) -> Any:
         found = finished(*given)
-        add_hook(host.database, ada, events="push")
+        add_hook(app.database, ada, events="push")
         return found
 
     monkeypatch.setattr(ref_changes, "read_pushes", then_comes_a_hook)
-    made = commit(host, home, ada, "b")
-    told = json.loads(recorded(host.database)[-1].payload)
+    made = commit(app, home, ada, "b")
+    told = json.loads(recorded(app.database)[-1].payload)
     assert [one["id"] for one in told["commits"]] == [made]
 
 
-def test_details_are_kept_beside_the_payload(host: Host, ada: Account, home: Repository) -> None:
+def test_details_are_kept_beside_the_payload(app: App, ada: Account, home: Repository) -> None:
     """The row of an event still says what happened, for whoever looks at the database."""
-    commit(host, home, ada, "b")
-    event = recorded(host.database)[-1]
+    commit(app, home, ada, "b")
+    event = recorded(app.database)[-1]
     assert msgspec.json.decode(event.details)["ref"] == json.loads(event.payload)["ref"] == "refs/heads/main"

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -47,23 +47,23 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[Host]:
+def host(settings: Settings, database: Database) -> Iterator[App]:
     """Open a host that may send to this machine."""
-    opened = Host.open(msgspec.structs.replace(settings, webhook_allowed_hosts="loopback", webhook_tries=3))
+    opened = App.open(msgspec.structs.replace(settings, webhook_allowed_hosts="loopback", webhook_tries=3))
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def ada(host: Host) -> Account:
+def ada(app: App) -> Account:
     """Make Ada, whose address nobody is to be told."""
-    return make_people(host.database, "Ada", email="ada@example.org")[0]
+    return make_people(app.database, "Ada", email="ada@example.org")[0]
 
 
 @pytest.fixture
-def outbox(host: Host) -> Outbox:
+def outbox(app: App) -> Outbox:
     """Give an empty outbox."""
-    return Outbox(host)
+    return Outbox(app)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import msgspec
 import uvloop
 from sqlalchemy import func, insert, select, update
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store import deliveries as queued
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
@@ -27,7 +27,7 @@ __all__ = ["QUICK", "Outbox", "plain_message", "plain_payload", "sending"]
 QUICK = Pace(idle=0.02, gather=0.005, trouble=0.05)
 
 
-def plain_payload(_host: Host, event: Event) -> str:
+def plain_payload(_host: App, event: Event) -> str:
     """Tell an event by its details."""
     return event.details
 
@@ -43,9 +43,9 @@ def plain_message(
 class Outbox:
     """The outbox of a host."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.database = host.database
+    def __init__(self, app: App) -> None:
+        self.host = app
+        self.database = app.database
         self._made = 0
 
     def hook(self, url: str, **columns: object) -> int:
@@ -114,7 +114,7 @@ class Outbox:
 
 @contextmanager
 def sending(
-    host: Host,
+    app: App,
     *,
     pace: Pace = QUICK,
     payload_of: PayloadOf = plain_payload,
@@ -128,7 +128,7 @@ def sending(
 
     async def run() -> None:
         deliverer = Deliverer(
-            host,
+            app,
             Client(Allowed.parse(allowed), timeout=timeout),
             payload_of=payload_of,
             message_of=plain_message,

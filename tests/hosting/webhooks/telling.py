@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.events import EVENT, Event
@@ -27,9 +27,9 @@ def last(database: Database, kind: str) -> Event:
     return [event for event in recorded(database) if event.kind == kind][-1]
 
 
-def payload(host: Host, kind: str) -> dict[str, Any]:
+def payload(app: App, kind: str) -> dict[str, Any]:
     """Return what is told of the newest event of a kind."""
-    made: dict[str, Any] = json.loads(payload_of(host, last(host.database, kind)))
+    made: dict[str, Any] = json.loads(payload_of(app, last(app.database, kind)))
     return made
 
 

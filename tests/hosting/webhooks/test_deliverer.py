@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 from sqlalchemy import delete, update
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Home, find_hook, resume_hook
@@ -242,7 +242,7 @@ def test_an_event_is_described_once_for_all_who_are_told(outbox: Outbox, receive
     """Everybody gets the same text, and what was described before is not described again."""
     described: list[int] = []
 
-    def payload_of(_host: Host, event: Event) -> str:
+    def payload_of(_host: App, event: Event) -> str:
         described.append(event.id)
         return json.dumps({"n": event.id, "when": time.time()})
 
@@ -257,7 +257,7 @@ def test_an_event_is_described_once_for_all_who_are_told(outbox: Outbox, receive
 def test_what_cannot_be_described_does_not_stop_the_rest(outbox: Outbox, receiver: Receiver) -> None:
     """What is gone has failed; anything else is tried again, and the log says why."""
 
-    def payload_of(_host: Host, event: Event) -> str:
+    def payload_of(_host: App, event: Event) -> str:
         number = json.loads(event.details)["n"]
         if number == 1:
             raise NoSuchRepository("no repository")
@@ -321,7 +321,7 @@ def test_two_deliverers_send_nothing_twice(outbox: Outbox, receiver: Receiver) -
     """Each hook is told by one of them at a time."""
     made = [outbox.hook(receiver.url(f"/{number}")) for number in range(10)]
     outbox.happen(made, 40)
-    other = Host.open(outbox.host.settings)
+    other = App.open(outbox.host.settings)
     try:
         with sending(outbox.host), sending(other):
             outbox.drained()

@@ -12,7 +12,7 @@ import httpx
 import msgspec
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.webhooks.delivery_thread import delivering, new_client
 from holdfast.secret import Secret
@@ -101,7 +101,7 @@ def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Data
         path = f"/admin/hooks/{hook['id']}"
         tell_a_story(client, ask, path)
         waiting = [one["id"] for one in client.get(f"{path}/deliveries?limit=50").json()][::-1]
-        with closing(Host.open(inwards)) as host, delivering(host):
+        with closing(App.open(inwards)) as host, delivering(host):
             wait_for(lambda: client.get(f"{path}/deliveries?status=waiting").json() == [])
             ask("POST", f"{path}/deliveries/{waiting[-1]}/redeliver", 202)
             wait_for(lambda: client.get(f"{path}/deliveries?status=waiting").json() == [])
@@ -133,10 +133,10 @@ def test_a_backlog_shows_each_event_as_it_was(settings: Settings, database: Data
     assert trial["commits"][0]["message"] == "The log\n"
 
 
-def test_a_kind_nobody_can_describe_is_said_and_waits(host: Host, outbox: Outbox, receiver: Receiver) -> None:
+def test_a_kind_nobody_can_describe_is_said_and_waits(app: App, outbox: Outbox, receiver: Receiver) -> None:
     """A later version may know it."""
     hook = outbox.hook(receiver.url())
-    with delivering(host):
+    with delivering(app):
         outbox.happen([hook], kind="unheard-of")
         wait_for(lambda: outbox.rows()[0].tries == 1)
     assert "cannot be described" in outbox.rows()[0].error
@@ -155,10 +155,10 @@ def test_the_client_is_what_the_settings_say() -> None:
 
 
 def test_a_deliverer_that_cannot_start_says_so_and_the_service_goes_on(
-    host: Host, capsys: pytest.CaptureFixture[str]
+    app: App, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Settings are checked before, so this takes somebody who goes round that."""
-    ill = replace(host, settings=msgspec.structs.replace(host.settings, webhook_allowed_hosts="[a"))
+    ill = replace(app, settings=msgspec.structs.replace(app.settings, webhook_allowed_hosts="[a"))
     with delivering(ill):
         pass
     assert "nothing is delivered any more" in capsys.readouterr().out

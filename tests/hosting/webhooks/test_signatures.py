@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.webhooks.delivery_thread import delivering
 from holdfast.hosting.webhooks.outgoing import Outgoing
@@ -161,7 +161,7 @@ def program(language: str, folder: Path) -> list[str]:
 def delivered(tmp_path: Path, receiver: Receiver) -> list[Seen]:
     """Deliver an event to a hook with a secret, and to one without."""
     settings = Settings(data=tmp_path / "data", webhook_allowed_hosts="loopback")
-    with closing(Host.open(settings)) as host:
+    with closing(App.open(settings)) as host:
         prepare(host.database, settings)
         outbox = Outbox(host)
         for sealed in (host.sealer.seal(SECRET), ""):

@@ -11,14 +11,14 @@ from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.hosting import access
-from holdfast.hosting.access import Caller
-from holdfast.hosting.app import Host
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.hosting.store import repositories
@@ -89,12 +89,12 @@ def test_a_file_is_shown_as_a_conversation(ada: httpx.Client) -> None:
 def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client) -> None:
     """Backups and archives, also large ones; not texts, and not what might be anything."""
     repository = repositories.find_repository(world.database, "ada", "Snapshots")
-    host = Host.open(world.service.settings)
-    place = Place(repository, access.repository_access(Caller(repository.owner), repository, ()))
+    host = App.open(world.service.settings)
+    target = RepositoryAccess(repository, access.repository_access(Actor(repository.owner), repository, ()))
     repo = open_repository(host.folders.existing(repository.id))
     commit = refs.rev_parse(repo, "main")
     assert commit is not None
-    call = Call(host, {"type": "http"}, Headers({"headers": []}), {}, "")
+    request = RequestContext(host, {"type": "http"}, Headers({"headers": []}), {}, "")
     offered = {}
     for path in (
         "phone/my <b> backup.binproto",
@@ -108,7 +108,7 @@ def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client)
         assert isinstance(entry, Entry)
         spot = find_spot(repo, "/ada/Snapshots", "branch", f"main/{path}")
         assert spot is not None
-        offered[path] = offered_conversation(call, place, spot, entry)
+        offered[path] = offered_conversation(request, target, spot, entry)
     host.close()
     assert [path for path, holds in offered.items() if not holds] == ["phone/notes.txt", "phone"]
     assert [path for path, holds in offered.items() if holds and holds.is_archive] == ["a.db"]

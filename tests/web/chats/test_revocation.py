@@ -11,7 +11,7 @@ import pytest
 from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
@@ -104,7 +104,7 @@ def test_a_change_takes_the_conversation_with_it_at_once(
 
 def test_what_did_not_change_stays(world: World, ada: httpx.Client) -> None:
     """Commits to other files, and what was opened by its commit although its branch went on."""
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     record = conversation(world)
     ada.post("/repos/ada/Snapshots/contents/other", json={"content": ""}).raise_for_status()
     assert is_current(host, record)
@@ -114,7 +114,7 @@ def test_what_did_not_change_stays(world: World, ada: httpx.Client) -> None:
 
 def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: World, ada: httpx.Client) -> None:
     """A collaborator who was removed, an account that was closed or deleted, a log-in that ended."""
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     bob = world.open("/api/v1", "bob").get("/user").json()["id"]
     mine = conversation(world, browser="b", account=bob)
     assert is_current(host, mine)
@@ -160,7 +160,7 @@ def test_logging_out_closes_what_a_key_opened(world: World, ada: httpx.Client) -
 def test_the_service_ends_right_after_a_change(database: Database, settings: Settings) -> None:
     """Also when the change and the end come at once, which must not make the end go unheard."""
     del database
-    host = Host.open(settings)
+    host = App.open(settings)
     watcher = Revocation(host)
 
     async def live() -> None:

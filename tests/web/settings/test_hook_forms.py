@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.hosting.api.hook_options import TYPES
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.event_types import EVENTS, expanded
 from holdfast.web.settings.hook_forms import KINDS, OFFERED, HookForm, body_of, new_form
 
@@ -31,5 +31,5 @@ def test_a_new_form_is_active_and_asks_for_pushes() -> None:
 
 def test_a_type_nobody_knows_is_refused() -> None:
     """The form is then asked for again."""
-    with pytest.raises(Refusal):
+    with pytest.raises(ApiError):
         body_of(HookForm(type="pigeon", events=["push"]))

@@ -13,7 +13,7 @@ from holdfast.cli.output import console, printable
 from holdfast.cli.settings import gather
 
 if TYPE_CHECKING:
-    from holdfast.hosting.app import Host
+    from holdfast.hosting.app import App
     from holdfast.hosting.store.accounts import Account
     from holdfast.hosting.store.database import Database
     from holdfast.hosting.store.repositories import Repository
@@ -49,16 +49,16 @@ def host(
     *,
     migrated: bool = True,
     checked: bool = True,
-) -> "Iterator[Host]":
+) -> "Iterator[App]":
     """Open the database and the repositories the settings name, which must be there and belong together."""
-    from holdfast.hosting.app import Host
+    from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import require_data
     from holdfast.hosting.storage import instance
     from holdfast.hosting.store import migrate
 
     settings = gather(context, config, data).settings
     require_data(settings)
-    opened = Host.open(settings)
+    opened = App.open(settings)
     try:
         if migrated:
             migrate.upgrade(opened.database)
@@ -69,7 +69,7 @@ def host(
         opened.close()
 
 
-def repository_at(opened: "Host", address: str) -> "Repository":
+def repository_at(opened: "App", address: str) -> "Repository":
     """Find a repository by owner and name."""
     from holdfast.hosting.errors import NoSuchRepository
     from holdfast.hosting.store.repositories import find_repository

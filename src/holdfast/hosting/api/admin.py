@@ -7,12 +7,12 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.api.organizations import name_taken
 from holdfast.hosting.errors import EmailTaken, NameTaken, PasswordRefused
-from holdfast.hosting.guards import Subject, of_user, person, site_admin
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal, answering
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.organizations import Link, Visibility
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import account_administration as store
@@ -100,27 +100,27 @@ ABOUT_SOMEBODY: Final = (site_admin, of_user, person)
 
 
 @endpoint("GET /admin/users", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
-def list_users(call: Call, query: UserQuery, page: Page) -> Listed[User]:
+def list_users(request: RequestContext, query: UserQuery, page: PageParams) -> PagedList[User]:
     """List everybody."""
     found, total = accounts.search_accounts(
-        call.host.database,
+        request.app.database,
         query.q,
         organizations=False,
-        visibilities=("public",) if call.caller.public_only else EVERYBODY,
+        visibilities=("public",) if request.actor.public_only else EVERYBODY,
         skip=page.skip,
         limit=page.size,
     )
-    return Listed([user(call, account) for account in found], total)
+    return PagedList([user(request, account) for account in found], total)
 
 
 @endpoint("POST /admin/users", scope="admin", guards=(site_admin,), status=201, refuses=(400, 401, 403, 422))
-def create_user(call: Call, body: CreateUserOption) -> User:
+def create_user(request: RequestContext, body: CreateUserOption) -> User:
     """Make an account for somebody."""
     accounts.check_name(body.username)
     try:
         with answering(400, PasswordRefused), answering(422, EmailTaken):
             made = store.register(
-                call.host.database,
+                request.app.database,
                 body.username,
                 Secret(body.password),
                 email=body.email,
@@ -131,11 +131,11 @@ def create_user(call: Call, body: CreateUserOption) -> User:
             )
     except NameTaken:
         raise name_taken(body.username) from None
-    return user(call, made)
+    return user(request, made)
 
 
 @endpoint("PATCH /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(400, 401, 403, 404, 422))
-def edit_user(call: Call, subject: Subject, body: EditUserOption) -> User:
+def edit_user(request: RequestContext, subject: UserFromPath, body: EditUserOption) -> User:
     """Change somebody's account; the last administrator stays one."""
     columns: dict[str, str | bool] = {
         column: value for field, column in COLUMNS.items() if (value := getattr(body, field)) is not UNSET
@@ -143,10 +143,12 @@ def edit_user(call: Call, subject: Subject, body: EditUserOption) -> User:
     if not columns.get("visibility"):
         columns.pop("visibility", None)
     if columns.get("email") == "":
-        raise Refusal(422, "[Email]: Required")
+        raise ApiError(422, "[Email]: Required")
     password = None if body.password is UNSET or not body.password else Secret(body.password)
     with answering(400, PasswordRefused), answering(422, EmailTaken):
-        return user(call, store.change_user(call.host.database, subject.account, password=password, **columns))
+        return user(
+            request, store.change_user(request.app.database, subject.account, password=password, **columns)
+        )
 
 
 @endpoint(
@@ -156,20 +158,22 @@ def edit_user(call: Call, subject: Subject, body: EditUserOption) -> User:
     status=204,
     refuses=(401, 403, 404, 422),
 )
-def rename_user(call: Call, subject: Subject, body: RenameUserOption) -> None:
+def rename_user(request: RequestContext, subject: UserFromPath, body: RenameUserOption) -> None:
     """Give somebody another name; the old one leads to them until somebody takes it."""
     try:
-        accounts.rename_account(call.host.database, subject.account, body.new_username)
+        accounts.rename_account(request.app.database, subject.account, body.new_username)
     except NameTaken:
         raise name_taken(body.new_username) from None
 
 
 @endpoint("DELETE /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(401, 403, 404, 422))
-def delete_user(call: Call, subject: Subject, query: DeleteUserQuery) -> None:
+def delete_user(request: RequestContext, subject: UserFromPath, query: DeleteUserQuery) -> None:
     """Remove somebody's account; what they wrote stays, without its author."""
-    if subject.account.id == call.user.id:
-        raise Refusal(422, "administrators cannot delete themselves")
-    first = before_deleting(call.host, Doomed(owner_id=subject.account.id))
-    gone = store.delete_user(call.host.database, subject.account, actor=call.user, purge=query.purge, first=first)
+    if subject.account.id == request.user.id:
+        raise ApiError(422, "administrators cannot delete themselves")
+    first = before_deleting(request.app, Doomed(owner_id=subject.account.id))
+    gone = store.delete_user(
+        request.app.database, subject.account, actor=request.user, purge=query.purge, first=first
+    )
     for number in gone:
-        call.host.folders.delete(number)
+        request.app.folders.delete(number)

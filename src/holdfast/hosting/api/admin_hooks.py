@@ -6,8 +6,8 @@ import msgspec
 
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
 from holdfast.hosting.guards import site_admin
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def of_service(call: Call) -> Home:  # noqa: ARG001  # asked like every guard
+def of_service(request: RequestContext) -> Home:  # noqa: ARG001  # asked like every guard
     """Say that the hooks are the service's."""
     return Home("service")
 
@@ -39,11 +39,13 @@ class ServiceHookQuery(msgspec.Struct, frozen=True):
     type: Literal["all", "system", "default"] = "all"
 
 
-def list_hooks(call: Call, home: Home, query: ServiceHookQuery, page: Page) -> Listed[shapes.Hook]:
+def list_hooks(
+    request: RequestContext, home: Home, query: ServiceHookQuery, page: PageParams
+) -> PagedList[shapes.Hook]:
     """List the webhooks that are told of everything, and those that new repositories get, oldest first."""
     scope = None if query.type == "all" else query.type
-    found, total = store.hooks_of(call.host.database, home, skip=page.skip, limit=page.size, scope=scope)
-    return Listed([shapes.hook(kept) for kept in found], total)
+    found, total = store.hooks_of(request.app.database, home, skip=page.skip, limit=page.size, scope=scope)
+    return PagedList([shapes.hook(kept) for kept in found], total)
 
 
 (

@@ -19,10 +19,10 @@ from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.git import repository_api
 
 __all__ = ["get_archive", "get_bundle", "get_tarball", "get_zipball"]
@@ -69,39 +69,39 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
     if len(paths) > MOST_PATHS or not all(
         path and isinstance(trees.find(repo, tree, path), Entry) for path in wanted
     ):
-        raise Refusal(400, "path doesn't exist or is invalid")
+        raise ApiError(400, "path doesn't exist or is invalid")
     return tuple(wanted)
 
 
-def take(call: Call, place: Place, wanted: Wanted) -> Raw:
+def take(request: RequestContext, target: RepositoryAccess, wanted: Wanted) -> RawResponse:
     """Answer with an archive, as git makes it."""
-    repo, name = git_of(call, place), place.repository.name
+    repo, name = git_of(request, target), target.repository.name
     found = named(repo, wanted.ref)
     if found is None:
-        raise Refusal(404, f"unrecognized repository reference: {wanted.ref}")
+        raise ApiError(404, f"unrecognized repository reference: {wanted.ref}")
     if wanted.suffix == "bundle" and wanted.paths:
-        raise Refusal(400, "cannot specify paths when requesting a bundle")
+        raise ApiError(400, "cannot specify paths when requesting a bundle")
     paths = checked(repo, found.commit, wanted.paths)
     sha, suffix = found.commit, wanted.suffix
     query = urlencode([("rev", sha), *(("path", raw(path)) for path in paths)])
-    address = f"{repository_api(call, place.repository)}/archive/{sha}.{suffix}?{query}"
+    address = f"{repository_api(request, target.repository)}/archive/{sha}.{suffix}?{query}"
     headers = {
         "Content-Disposition": disposition(f"{name}-{wanted.ref.replace('/', '-')}.{suffix}", "attachment"),
         "Access-Control-Expose-Headers": "Content-Disposition",
         "Link": f'<{address}>; rel="immutable"',
     }
-    if call.scope["method"] == "HEAD":
-        return Raw((), headers=headers)
+    if request.scope["method"] == "HEAD":
+        return RawResponse((), headers=headers)
     folder = repo.folder
     if suffix == "bundle":
         pieces = archives.bundle(folder, found)
     else:
         pieces = archives.archive(folder, sha, suffix, prefix=name.lower(), paths=paths)
 
-    async def begin() -> Raw:
-        return Raw(await begun(pieces), headers=headers)
+    async def begin() -> RawResponse:
+        return RawResponse(await begun(pieces), headers=headers)
 
-    return Raw(b"", then=begin)
+    return RawResponse(b"", then=begin)
 
 
 async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
@@ -109,7 +109,7 @@ async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, No
     try:
         first = await anext(pieces, b"")
     except GitFailed:
-        raise Refusal(503, "git cannot make this archive now") from None
+        raise ApiError(503, "git cannot make this archive now") from None
 
     async def rest() -> AsyncGenerator[bytes, None]:
         async with aclosing(pieces):
@@ -127,34 +127,36 @@ async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, No
     refuses=(400, 503),
     slow=True,
 )
-def get_archive(call: Call, place: Place, archive: str, query: ArchiveQuery) -> Raw:
+def get_archive(
+    request: RequestContext, target: RepositoryAccess, archive: str, query: ArchiveQuery
+) -> RawResponse:
     """Take away a branch, a tag or a commit as `.zip`, `.tar.gz` or `.bundle`; `path` restricts it."""
     for suffix in SUFFIXES:
         ref = archive.removesuffix(f".{suffix}")
         if ref and ref != archive:
-            return take(call, place, Wanted(ref, suffix, tuple(query.path)))
-    raise Refusal(400, f"unknown format: {archive}")
+            return take(request, target, Wanted(ref, suffix, tuple(query.path)))
+    raise ApiError(400, f"unknown format: {archive}")
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/tarball/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
 )
-def get_tarball(call: Call, place: Place, ref: str, query: ArchiveQuery) -> Raw:
+def get_tarball(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
     """Take away a branch, a tag or a commit as a compressed tar."""
-    return take(call, place, Wanted(ref, "tar.gz", tuple(query.path)))
+    return take(request, target, Wanted(ref, "tar.gz", tuple(query.path)))
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/zipball/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
 )
-def get_zipball(call: Call, place: Place, ref: str, query: ArchiveQuery) -> Raw:
+def get_zipball(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
     """Take away a branch, a tag or a commit as a zip."""
-    return take(call, place, Wanted(ref, "zip", tuple(query.path)))
+    return take(request, target, Wanted(ref, "zip", tuple(query.path)))
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/bundle/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
 )
-def get_bundle(call: Call, place: Place, ref: str, query: ArchiveQuery) -> Raw:
+def get_bundle(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
     """Take away a branch, a tag or a commit with its history as a bundle git can clone from."""
-    return take(call, place, Wanted(ref, "bundle", tuple(query.path)))
+    return take(request, target, Wanted(ref, "bundle", tuple(query.path)))

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.api.issue_access import WRITING, ask_to_write, the_issue
-from holdfast.hosting.guards import Place, in_repository
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.pagination import Page, page_or_all, paging_headers
+from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.schemas.issues import Issue, one_issue
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import assignees
@@ -24,12 +24,12 @@ class AssigneesOption(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /repos/{owner}/{repo}/assignees", scope="repository", guards=(in_repository,), slow=True)
-def list_assignees(call: Call, place: Place, page: Page) -> list[User]:
+def list_assignees(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[User]:
     """List who can be assigned: everybody who may write; all of them unless a page is asked for."""
-    page = page_or_all(call, page)
-    found, total = assignees.assignable(call.host.database, place.repository, skip=page.skip, limit=page.size)
-    call.answer_headers |= paging_headers(call, page, total)
-    return [user(call, account) for account in found]
+    page = page_or_all(request, page)
+    found, total = assignees.assignable(request.app.database, target.repository, skip=page.skip, limit=page.size)
+    request.response_headers |= paging_headers(request, page, total)
+    return [user(request, account) for account in found]
 
 
 @endpoint(
@@ -39,19 +39,23 @@ def list_assignees(call: Call, place: Place, page: Page) -> list[User]:
     status=201,
     refuses=(423,),
 )
-def add_issue_assignees(call: Call, place: Place, index: int, body: AssigneesOption) -> Issue:
+def add_issue_assignees(
+    request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
+) -> Issue:
     """Assign an issue to more people."""
-    issue = the_issue(call, place, index)
-    ask_to_write(place, issue)
-    people = assignees.people_named(call.host.database, place.repository, body.assignees)
-    assignees.add_assignees(call.host.database, place.repository, issue, call.user, people)
-    return one_issue(call, place.repository, the_issue(call, place, index))
+    issue = the_issue(request, target, index)
+    ask_to_write(target, issue)
+    people = assignees.people_named(request.app.database, target.repository, body.assignees)
+    assignees.add_assignees(request.app.database, target.repository, issue, request.user, people)
+    return one_issue(request, target.repository, the_issue(request, target, index))
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=WRITING, refuses=(423,))
-def remove_issue_assignees(call: Call, place: Place, index: int, body: AssigneesOption) -> Issue:
+def remove_issue_assignees(
+    request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
+) -> Issue:
     """Free people of an issue; who it was not assigned to is not missed."""
-    issue = the_issue(call, place, index)
-    ask_to_write(place, issue)
-    assignees.remove_assignees(call.host.database, place.repository, issue, call.user, body.assignees)
-    return one_issue(call, place.repository, the_issue(call, place, index))
+    issue = the_issue(request, target, index)
+    ask_to_write(target, issue)
+    assignees.remove_assignees(request.app.database, target.repository, issue, request.user, body.assignees)
+    return one_issue(request, target.repository, the_issue(request, target, index))

@@ -10,12 +10,12 @@ from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.errors import RefExists
 from holdfast.hosting.git import history, ref_store, refs
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.guards import Place, in_repository, not_archived, reads, signed_in, writes
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
 from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import protections, repositories
@@ -69,62 +69,69 @@ class UpdateBranchRepoOption(msgspec.Struct, frozen=True):
 
 
 def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
-    call: Call, place: Place, name: str, commit: Commit, people: dict[str, Account], rules: list[Protection]
+    request: RequestContext,
+    target: RepositoryAccess,
+    name: str,
+    commit: Commit,
+    people: dict[str, Account],
+    rules: list[Protection],
 ) -> Branch:
     """Make the shape."""
     rule = branch_protection.matching(rules, name)
-    may = place.access.may_write(Unit.CODE) and not place.repository.is_archived
-    if rule is not None and may and call.caller.user is not None:
-        teams = ref_changes.teams_in(call.host, call.caller.user, place.repository)
-        may = branch_protection.may_push(rule.rule, call.caller.user, teams)
+    may = target.permissions.may_write(Unit.CODE) and not target.repository.is_archived
+    if rule is not None and may and request.actor.user is not None:
+        teams = ref_changes.teams_in(request.app, request.actor.user, target.repository)
+        may = branch_protection.may_push(rule.rule, request.actor.user, teams)
     return Branch(
         name=name,
-        commit=payload_commit(call, place.repository, commit, people),
+        commit=payload_commit(request, target.repository, commit, people),
         protected=rule is not None,
         required_approvals=0 if rule is None else rule.rule.required_approvals,
         enable_status_check=rule is not None and rule.rule.enable_status_check,
         status_check_contexts=[] if rule is None else list(rule.rule.status_check_contexts),
         user_can_push=may,
         user_can_merge=may,
-        effective_branch_protection_name=rule.rule_name if rule is not None and place.access.is_admin else "",
+        effective_branch_protection_name=rule.rule_name
+        if rule is not None and target.permissions.is_admin
+        else "",
     )
 
 
 @endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
-def list_branches(call: Call, place: Place, page: Page) -> Listed[Branch]:
+def list_branches(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Branch]:
     """List the branches by name."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     found, total = refs.branches(repo, skip=page.skip, limit=page.size)
     commits = [read_commit(repo, ref.id) for ref in found]
-    people = people_of(call, commits)
-    rules = protections.protections_of(call.host.database, place.repository)
+    people = people_of(request, commits)
+    rules = protections.protections_of(request.app.database, target.repository)
     shapes = [
-        branch_shape(call, place, ref.name, commit, people, rules)
+        branch_shape(request, target, ref.name, commit, people, rules)
         for ref, commit in zip(found, commits, strict=True)
     ]
-    return Listed(shapes, total)
+    return PagedList(shapes, total)
 
 
 @endpoint("GET /repos/{owner}/{repo}/branches/{branch...}", scope="repository", guards=READING)
-def show_branch(call: Call, place: Place, branch: str) -> Branch:
+def show_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> Branch:
     """Show a branch."""
-    return one_branch(call, place, branch)
+    return one_branch(request, target, branch)
 
 
-def one_branch(call: Call, place: Place, branch: str) -> Branch:
+def one_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> Branch:
     """Find a branch and make its shape."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
-        raise missing(place, branch)
+        raise missing(target, branch)
     commit = read_commit(repo, found.id)
-    rules = protections.protections_of(call.host.database, place.repository)
-    return branch_shape(call, place, found.name, commit, people_of(call, [commit]), rules)
+    rules = protections.protections_of(request.app.database, target.repository)
+    return branch_shape(request, target, found.name, commit, people_of(request, [commit]), rules)
 
 
-def missing(place: Place, branch: str) -> Refusal:
+def missing(target: RepositoryAccess, branch: str) -> ApiError:
     """Say that there is no such branch."""
-    return Refusal(404, f"branch does not exist [repo_id: {place.repository.id} name: {branch}]")
+    return ApiError(404, f"branch does not exist [repo_id: {target.repository.id} name: {branch}]")
 
 
 @endpoint(
@@ -134,29 +141,33 @@ def missing(place: Place, branch: str) -> Refusal:
     status=201,
     refuses=(401, 403, 404, 409, 423),
 )
-def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Branch:
+def create_branch(request: RequestContext, target: RepositoryAccess, body: CreateBranchRepoOption) -> Branch:
     """Make a branch at another branch, a tag or a commit."""
-    repo = git_of(call, place)
-    if place.repository.is_empty:
-        raise Refusal(404, "Git Repository is empty.")
+    repo = git_of(request, target)
+    if target.repository.is_empty:
+        raise ApiError(404, "Git Repository is empty.")
     old = body.old_ref_name or body.old_branch_name
     if old and refs.resolve(repo, old, "") is None and refs.rev_parse(repo, old) is None:
-        raise Refusal(404, "The old branch does not exist")
-    at = commit_named(repo, place, old)
+        raise ApiError(404, "The old branch does not exist")
+    at = commit_named(repo, target, old)
     name = body.new_branch_name
     refs.check_new_branch(name)
     if refs.branch(repo, name) is not None:
-        raise Refusal(409, f"branch already exists [name: {name}]")
+        raise ApiError(409, f"branch already exists [name: {name}]")
     if refs.tag(repo, name) is not None:
-        raise Refusal(409, "The branch name is already used by a tag.")
-    move = Move(f"refs/heads/{name}", ref_changes.zero_id(place.repository), at)
+        raise ApiError(409, "The branch name is already used by a tag.")
+    move = Move(f"refs/heads/{name}", ref_changes.zero_id(target.repository), at)
     try:
         ref_changes.move_refs(
-            call.host, place.repository, call.user, [move], lambda opened: ref_store.create(opened, move.ref, at)
+            request.app,
+            target.repository,
+            request.user,
+            [move],
+            lambda opened: ref_store.create(opened, move.ref, at),
         )
     except RefExists as error:
-        raise Refusal(409, str(error)) from None
-    return one_branch(call, place, name)
+        raise ApiError(409, str(error)) from None
+    return one_branch(request, target, name)
 
 
 @endpoint(
@@ -165,17 +176,21 @@ def create_branch(call: Call, place: Place, body: CreateBranchRepoOption) -> Bra
     guards=WRITING,
     refuses=(401, 403, 404, 409, 423),
 )
-def delete_branch(call: Call, place: Place, branch: str) -> None:
+def delete_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> None:
     """Delete a branch that is neither the default one nor protected."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
-        raise missing(place, branch)
-    if branch == place.repository.default_branch:
-        raise Refusal(403, "can not delete default branch")
-    move = Move(f"refs/heads/{branch}", found.id, ref_changes.zero_id(place.repository))
+        raise missing(target, branch)
+    if branch == target.repository.default_branch:
+        raise ApiError(403, "can not delete default branch")
+    move = Move(f"refs/heads/{branch}", found.id, ref_changes.zero_id(target.repository))
     ref_changes.move_refs(
-        call.host, place.repository, call.user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
+        request.app,
+        target.repository,
+        request.user,
+        [move],
+        lambda opened: ref_store.delete(opened, move.ref, move.old),
     )
 
 
@@ -185,28 +200,36 @@ def delete_branch(call: Call, place: Place, branch: str) -> None:
     guards=WRITING,
     refuses=(401, 403, 404, 409, 423),
 )
-def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoOption) -> None:
+def rename_branch(
+    request: RequestContext, target: RepositoryAccess, branch: str, body: RenameBranchRepoOption
+) -> None:
     """Give a branch another name; the old one is remembered."""
-    repository = place.repository
-    repo = git_of(call, place)
+    repository = target.repository
+    repo = git_of(request, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
-        raise missing(place, branch)
+        raise missing(target, branch)
     if refs.branch(repo, body.name) is not None:
-        raise Refusal(422, "Cannot rename a branch using the same name or rename to a branch that already exists.")
-    if branch == repository.default_branch and not place.access.is_admin:
-        raise Refusal(403, "only an administrator of the repository may rename its default branch")
+        raise ApiError(
+            422, "Cannot rename a branch using the same name or rename to a branch that already exists."
+        )
+    if branch == repository.default_branch and not target.permissions.is_admin:
+        raise ApiError(403, "only an administrator of the repository may rename its default branch")
     none = ref_changes.zero_id(repository)
     made = [Move(f"refs/heads/{body.name}", none, found.id), Move(f"refs/heads/{branch}", found.id, none)]
     ref_changes.move_refs(
-        call.host, repository, call.user, made, lambda opened: ref_store.rename_branch(opened, branch, body.name)
+        request.app,
+        repository,
+        request.user,
+        made,
+        lambda opened: ref_store.rename_branch(opened, branch, body.name),
     )
-    with call.host.database.write() as connection:
+    with request.app.database.write() as connection:
         note_rename(connection, repository, branch, body.name)
         if branch == repository.default_branch:
             columns = {"default_branch": body.name}
             repositories.change_repository(connection, repository, **columns)
-            note_changes(connection, repository, call.user, columns)
+            note_changes(connection, repository, request.user, columns)
 
 
 @endpoint(
@@ -215,23 +238,25 @@ def rename_branch(call: Call, place: Place, branch: str, body: RenameBranchRepoO
     guards=WRITING,
     refuses=(401, 403, 404, 409, 422, 423),
 )
-def update_branch(call: Call, place: Place, branch: str, body: UpdateBranchRepoOption) -> None:
+def update_branch(
+    request: RequestContext, target: RepositoryAccess, branch: str, body: UpdateBranchRepoOption
+) -> None:
     """Move a branch to another commit; backwards or sideways only by force."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
-        raise missing(place, branch)
+        raise missing(target, branch)
     if body.old_commit_id is not UNSET and body.old_commit_id != found.id:
-        raise Refusal(409, "the branch is not at the old commit any more")
+        raise ApiError(409, "the branch is not at the old commit any more")
     if not refs.is_commit(repo, body.new_commit_id):
-        raise Refusal(404, f"object does not exist [id: {body.new_commit_id}, rel_path: ]")
+        raise ApiError(404, f"object does not exist [id: {body.new_commit_id}, rel_path: ]")
     if not body.force and history.merge_base(repo, found.id, body.new_commit_id) != found.id:
-        raise Refusal(409, "the new commit does not follow the branch; force is needed")
+        raise ApiError(409, "the new commit does not follow the branch; force is needed")
     move = Move(f"refs/heads/{branch}", found.id, body.new_commit_id)
     ref_changes.move_refs(
-        call.host,
-        place.repository,
-        call.user,
+        request.app,
+        target.repository,
+        request.user,
         [move],
         lambda opened: ref_store.update(opened, move.ref, move.old, move.new),
     )

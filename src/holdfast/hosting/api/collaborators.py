@@ -5,13 +5,13 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Caller, Mode
+from holdfast.hosting.access import Actor, Mode
 from holdfast.hosting.errors import NoSuchUser
-from holdfast.hosting.guards import Place, administers, in_repository, signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository, signed_in
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import collaborators as store
@@ -42,12 +42,12 @@ class RepoCollaboratorPermission(msgspec.Struct, frozen=True):
     user: User
 
 
-def person(call: Call, name: str, status: int) -> Account:
+def person(request: RequestContext, name: str, status: int) -> Account:
     """Find the user a path names."""
     try:
-        return accounts.find_user(call.host.database, name)
+        return accounts.find_user(request.app.database, name)
     except NoSuchUser:
-        raise Refusal(status, f"user does not exist [uid: 0, name: {name}]") from None
+        raise ApiError(status, f"user does not exist [uid: 0, name: {name}]") from None
 
 
 @endpoint(
@@ -56,10 +56,10 @@ def person(call: Call, name: str, status: int) -> Account:
     guards=(in_repository, administers),
     refuses=(401, 403),
 )
-def list_collaborators(call: Call, place: Place, page: Page) -> Listed[User]:
+def list_collaborators(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[User]:
     """List the collaborators of a repository."""
-    found, total = store.collaborators_of(call.host.database, place.repository, skip=page.skip, limit=page.size)
-    return Listed([user(call, account) for account in found], total)
+    found, total = store.collaborators_of(request.app.database, target.repository, skip=page.skip, limit=page.size)
+    return PagedList([user(request, account) for account in found], total)
 
 
 @endpoint(
@@ -68,10 +68,10 @@ def list_collaborators(call: Call, place: Place, page: Page) -> Listed[User]:
     guards=(in_repository, administers),
     refuses=(401, 403, 404, 422),
 )
-def check_collaborator(call: Call, place: Place, collaborator: str) -> None:
+def check_collaborator(request: RequestContext, target: RepositoryAccess, collaborator: str) -> None:
     """Tell whether somebody is a collaborator."""
-    if not store.is_collaborator(call.host.database, place.repository, person(call, collaborator, 422)):
-        raise Refusal(404)
+    if not store.is_collaborator(request.app.database, target.repository, person(request, collaborator, 422)):
+        raise ApiError(404)
 
 
 @endpoint(
@@ -80,15 +80,17 @@ def check_collaborator(call: Call, place: Place, collaborator: str) -> None:
     guards=(in_repository, administers),
     refuses=(401, 403, 404, 422),
 )
-def add_collaborator(call: Call, place: Place, collaborator: str, body: AddCollaboratorOption) -> None:
+def add_collaborator(
+    request: RequestContext, target: RepositoryAccess, collaborator: str, body: AddCollaboratorOption
+) -> None:
     """Let somebody into a repository, or change how much they may do."""
-    account = person(call, collaborator, 422)
+    account = person(request, collaborator, 422)
     mode = MODES.get(body.permission)
     if mode is None:
-        raise Refusal(422, "[Permission]: must be read, write or admin")
-    if account.id == place.repository.owner.id:
-        raise Refusal(422, "the owner of a repository cannot be its collaborator")
-    store.set_collaborator(call.host.database, place.repository, account, mode)
+        raise ApiError(422, "[Permission]: must be read, write or admin")
+    if account.id == target.repository.owner.id:
+        raise ApiError(422, "the owner of a repository cannot be its collaborator")
+    store.set_collaborator(request.app.database, target.repository, account, mode)
 
 
 @endpoint(
@@ -97,9 +99,9 @@ def add_collaborator(call: Call, place: Place, collaborator: str, body: AddColla
     guards=(in_repository, administers),
     refuses=(401, 403, 404, 422),
 )
-def remove_collaborator(call: Call, place: Place, collaborator: str) -> None:
+def remove_collaborator(request: RequestContext, target: RepositoryAccess, collaborator: str) -> None:
     """Send a collaborator out of a repository."""
-    store.remove_collaborator(call.host.database, place.repository, person(call, collaborator, 422))
+    store.remove_collaborator(request.app.database, target.repository, person(request, collaborator, 422))
 
 
 @endpoint(
@@ -108,14 +110,16 @@ def remove_collaborator(call: Call, place: Place, collaborator: str) -> None:
     guards=(in_repository, signed_in),
     refuses=(401, 403, 404),
 )
-def show_permission(call: Call, place: Place, collaborator: str) -> RepoCollaboratorPermission:
+def show_permission(
+    request: RequestContext, target: RepositoryAccess, collaborator: str
+) -> RepoCollaboratorPermission:
     """Tell what somebody may do: one's own rights, or anybody's for an administrator of the repository."""
-    if collaborator.casefold() != call.user.name.casefold() and not place.access.is_admin:
-        raise Refusal(
+    if collaborator.casefold() != request.user.name.casefold() and not target.permissions.is_admin:
+        raise ApiError(
             403,
             "you may ask for your own permission; an administrator of the repository for everybody's",
         )
-    account = person(call, collaborator, 404)
-    grants = repositories.grants_of(call.host.database, account, place.repository)
-    mode = access.repository_access(Caller(account), place.repository, grants).mode
-    return RepoCollaboratorPermission(mode.word, mode.word, user(call, account))
+    account = person(request, collaborator, 404)
+    grants = repositories.grants_of(request.app.database, account, target.repository)
+    mode = access.repository_access(Actor(account), target.repository, grants).mode
+    return RepoCollaboratorPermission(mode.word, mode.word, user(request, account))

@@ -12,11 +12,11 @@ from msgspec import Meta
 from holdfast.hosting.access import Unit
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.identities import commit_email, commit_name, plain
-from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, editable, in_repository, reads, signed_in
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import RefName
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest
 from holdfast.hosting.store.accounts import Account
@@ -83,16 +83,16 @@ def largest_body(settings: Settings) -> int:
     return settings.max_file_mb * 2**20 * 3 // 2 + 2**20
 
 
-def writes_branch(call: Call) -> None:
+def writes_branch(request: RequestContext) -> None:
     """Ask that the caller may write to the branch; clients expect this after the body was found to be sound."""
-    if not call.give(Place).access.may_write(Unit.CODE):
-        raise Refusal(403, "user should have a permission to write to the target branch")
+    if not request.resolved(RepositoryAccess).permissions.may_write(Unit.CODE):
+        raise ApiError(403, "user should have a permission to write to the target branch")
 
 
 def mode_given(text: str) -> int | None:
     """Read a mode; none is none."""
     if text and text not in MODES:
-        raise Refusal(422, f"[Mode]: must be one of {', '.join(MODES)}")
+        raise ApiError(422, f"[Mode]: must be one of {', '.join(MODES)}")
     return MODES.get(text)
 
 
@@ -123,13 +123,17 @@ def signatures(user: Account, options: FileOptions) -> tuple[Signature, Signatur
 
 
 def request_for(
-    call: Call, place: Place, options: FileOptions, changes: list[FileChange], fingerprint: bytes
+    request: RequestContext,
+    target: RepositoryAccess,
+    options: FileOptions,
+    changes: list[FileChange],
+    fingerprint: bytes,
 ) -> CommitRequest:
     """Put together what is to be committed; `fingerprint` is everything the caller asked for."""
-    author, committer = signatures(call.user, options)
+    author, committer = signatures(request.user, options)
     return CommitRequest(
-        repository=place.repository,
-        actor=call.user,
+        repository=target.repository,
+        actor=request.user,
         changes=changes,
         author=author,
         committer=committer,
@@ -140,18 +144,18 @@ def request_for(
         signoff=options.signoff,
         expected_head=options.expected_head,
         dry_run=options.dry_run,
-        key=key_given(call, fingerprint),
+        key=key_given(request, fingerprint),
     )
 
 
-def key_given(call: Call, fingerprint: bytes) -> Key | None:
+def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
     """Return the key of a request that must not be done twice."""
-    name = call.headers.get("idempotency-key", "").strip()
+    name = request.headers.get("idempotency-key", "").strip()
     if not name:
         return None
     if len(name) > LONGEST_KEY or not name.isprintable():
-        raise Refusal(422, f"[Idempotency-Key]: must be at most {LONGEST_KEY} printable characters")
-    sent: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
-    digest = hashlib.sha256(b"%s %s\n" % (call.method.encode(), unquote_to_bytes(sent)))
+        raise ApiError(422, f"[Idempotency-Key]: must be at most {LONGEST_KEY} printable characters")
+    sent: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    digest = hashlib.sha256(b"%s %s\n" % (request.method.encode(), unquote_to_bytes(sent)))
     digest.update(fingerprint)
-    return Key(call.user.id, name, digest.hexdigest())
+    return Key(request.user.id, name, digest.hexdigest())

@@ -15,11 +15,11 @@ from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.trees import Entry, Missing
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal, answering
-from holdfast.hosting.http.pagination import Page, page_or_all, paging_headers
+from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
 
@@ -70,15 +70,15 @@ class ContentsExtResponse(msgspec.Struct, frozen=True):
     dir_contents: list[ContentsResponse] | UnsetType = UNSET
 
 
-def view_at(call: Call, place: Place, ref: str) -> View:
+def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> View:
     """Look at a repository at the commit a branch, a tag or an id stands for."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     given = ref.strip()
-    named = refs.resolve(repo, given, place.repository.default_branch)
+    named = refs.resolve(repo, given, target.repository.default_branch)
     if named is None:
-        name = given or place.repository.default_branch
-        raise Refusal(404, f"object does not exist [id: {name}, rel_path: ]")
-    return View(call, place, repo, named.commit, ref_shown(named, given))
+        name = given or target.repository.default_branch
+        raise ApiError(404, f"object does not exist [id: {name}, rel_path: ]")
+    return View(request, target, repo, named.commit, ref_shown(named, given))
 
 
 def found_at(view: View, path: str) -> Entry:
@@ -93,17 +93,17 @@ def found_exactly(view: View, wanted: str) -> Entry:
     entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, wanted)
     if isinstance(entry, Missing):
         missing = wanted if entry.is_last else entry.component
-        raise Refusal(404, f"object does not exist [id: , rel_path: {missing}]")
+        raise ApiError(404, f"object does not exist [id: , rel_path: {missing}]")
     return entry
 
 
-def listed(view: View, directory: Entry, wanted: Wanted, page: Page) -> tuple[list[ContentsResponse], int]:
+def listed(view: View, directory: Entry, wanted: Wanted, page: PageParams) -> tuple[list[ContentsResponse], int]:
     """Make the shapes of a page of a directory's entries, in git's order, and count them all."""
     repo = view.repo
     if repo.require(directory.id, "tree") > QUICK_TREE:
-        view.call.take_time()
+        view.call.require_thread()
     if wanted.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
-        view.call.take_time()
+        view.call.require_thread()
     found = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
     last = last_commits.of_directory(repo, view.commit, directory.raw_path) if wanted.history else {}
     shapes = [contents_of(view, entry, wanted, last=last.get(entry.raw_path)) for entry in found.entries]
@@ -114,11 +114,11 @@ def single(view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
     """Make the shape of one entry."""
     slow = wanted.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
     if slow or entry.type == "submodule" or (wanted.content and entry.size > QUICK_BYTES):
-        view.call.take_time()
+        view.call.require_thread()
     return contents_of(view, entry, wanted)
 
 
-def kept(view: View, path: str, how: str, page: Page, make: Callable[[Entry], tuple[T, int | None]]) -> T:
+def kept(view: View, path: str, how: str, page: PageParams, make: Callable[[Entry], tuple[T, int | None]]) -> T:
     """Make an answer, or return the JSON it was the last time: at one commit nothing ever changes.
 
     With a directory comes how many entries it has, which is kept in front of the JSON.
@@ -144,16 +144,16 @@ def kept(view: View, path: str, how: str, page: Page, make: Callable[[Entry], tu
         answers.put(key, known)
     counted, _, content = known.partition(b"\n")
     if counted:
-        view.call.answer_headers |= paging_headers(view.call, page, int(counted))
+        view.call.response_headers |= paging_headers(view.call, page, int(counted))
     return cast("T", msgspec.Raw(content))
 
 
 def contents_at(
-    call: Call, place: Place, ref: str, path: str, page: Page
+    request: RequestContext, target: RepositoryAccess, ref: str, path: str, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
     """Show a file with its content, or list a directory; all of it unless a page is asked for."""
-    view = view_at(call, place, ref)
-    page = page_or_all(call, page)
+    view = view_at(request, target, ref)
+    page = page_or_all(request, page)
 
     def make(entry: Entry) -> tuple[ContentsResponse | list[ContentsResponse], int | None]:
         if entry.type == "dir":
@@ -165,18 +165,18 @@ def contents_at(
 
 @endpoint("GET /repos/{owner}/{repo}/contents", scope="repository", guards=READING, refuses=(400,))
 def show_root(
-    call: Call, place: Place, query: ContentsQuery, page: Page
+    request: RequestContext, target: RepositoryAccess, query: ContentsQuery, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
     """List the directory everything else lies in."""
-    return contents_at(call, place, query.ref, "", page)
+    return contents_at(request, target, query.ref, "", page)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents/{filepath...}", scope="repository", guards=READING, refuses=(400,))
 def show_contents(
-    call: Call, place: Place, filepath: str, query: ContentsQuery, page: Page
+    request: RequestContext, target: RepositoryAccess, filepath: str, query: ContentsQuery, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
     """Show a file with its content, or list a directory; both with the newest commit that touched them."""
-    return contents_at(call, place, query.ref, filepath, page)
+    return contents_at(request, target, query.ref, filepath, page)
 
 
 def included(includes: str) -> Wanted:
@@ -184,7 +184,7 @@ def included(includes: str) -> Wanted:
     options = [option for option in includes.split(",") if option]
     for option in options:
         if option not in INCLUDES:
-            raise Refusal(400, f"unknown include option {json.dumps(option, ensure_ascii=False)}")
+            raise ApiError(400, f"unknown include option {json.dumps(option, ensure_ascii=False)}")
     chosen = [INCLUDES[option] for option in options]
     return Wanted(
         content=any(one.content for one in chosen),
@@ -194,12 +194,14 @@ def included(includes: str) -> Wanted:
     )
 
 
-def extended(call: Call, place: Place, query: ContentsExtQuery, path: str, page: Page) -> ContentsExtResponse:
+def extended(
+    request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, path: str, page: PageParams
+) -> ContentsExtResponse:
     """Show what lies at a path with as much as was asked for; contents only of a single file."""
     wanted = included(query.includes)
-    view = view_at(call, place, query.ref)
+    view = view_at(request, target, query.ref)
     in_list = replace(wanted, content=False, lfs="lfs_metadata" in query.includes.split(","))
-    page = page_or_all(call, page)
+    page = page_or_all(request, page)
 
     def make(entry: Entry) -> tuple[ContentsExtResponse, int | None]:
         if entry.type == "dir":
@@ -211,16 +213,18 @@ def extended(call: Call, place: Place, query: ContentsExtQuery, path: str, page:
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents-ext", scope="repository", guards=READING, refuses=(400,))
-def show_root_extended(call: Call, place: Place, query: ContentsExtQuery, page: Page) -> ContentsExtResponse:
+def show_root_extended(
+    request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, page: PageParams
+) -> ContentsExtResponse:
     """List the directory everything else lies in, with as much about each entry as is asked for."""
-    return extended(call, place, query, "", page)
+    return extended(request, target, query, "", page)
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/contents-ext/{filepath...}", scope="repository", guards=READING, refuses=(400,)
 )
 def show_contents_extended(
-    call: Call, place: Place, filepath: str, query: ContentsExtQuery, page: Page
+    request: RequestContext, target: RepositoryAccess, filepath: str, query: ContentsExtQuery, page: PageParams
 ) -> ContentsExtResponse:
     """Show a file or list a directory, with as much about each entry as is asked for."""
-    return extended(call, place, query, "" if filepath in {".", "/"} else filepath, page)
+    return extended(request, target, query, "" if filepath in {".", "/"} else filepath, page)

@@ -15,12 +15,12 @@ from holdfast.hosting.api.commit_options import (
     request_for,
     writes_branch,
 )
-from holdfast.hosting.guards import Place
+from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http import base64_strict
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.file_commits import (
     FileDeleteResponse,
     FileResponse,
@@ -87,7 +87,7 @@ def change_of(entry: ChangeFileOperation) -> FileChange:
     """Read one change; what is renamed or deleted keeps what is in it."""
     operation = NAMED.get(entry.operation)
     if operation is None:
-        raise Refusal(422, f"invalid file operation: {entry.operation}, must be one of {', '.join(OPERATIONS)}")
+        raise ApiError(422, f"invalid file operation: {entry.operation}, must be one of {', '.join(OPERATIONS)}")
     content = base64_strict.decode(entry.content)
     return FileChange(
         operation=operation,
@@ -100,16 +100,18 @@ def change_of(entry: ChangeFileOperation) -> FileChange:
     )
 
 
-def committed(call: Call, place: Place, body: FileOptions, entries: list[ChangeFileOperation]) -> Committed:
+def committed(
+    request: RequestContext, target: RepositoryAccess, body: FileOptions, entries: list[ChangeFileOperation]
+) -> Committed:
     """Decode the changes and commit them."""
-    writes_branch(call)
+    writes_branch(request)
     changes = [change_of(entry) for entry in entries]
-    return commit_files(call.host, request_for(call, place, body, changes, msgspec.json.encode(body)))
+    return commit_files(request.app, request_for(request, target, body, changes, msgspec.json.encode(body)))
 
 
-def one_file(call: Call, place: Place, made: Committed) -> FileResponse:
+def one_file(request: RequestContext, target: RepositoryAccess, made: Committed) -> FileResponse:
     """Answer for a single file."""
-    return FileResponse(file_shapes(call, place, made)[0], *file_commit(call, place, made.commit))
+    return FileResponse(file_shapes(request, target, made)[0], *file_commit(request, target, made.commit))
 
 
 @endpoint(
@@ -120,10 +122,10 @@ def one_file(call: Call, place: Place, made: Committed) -> FileResponse:
     refuses=REFUSES,
     largest_body=largest_body,
 )
-def change_files(call: Call, place: Place, body: ChangeFilesOptions) -> FilesResponse:
+def change_files(request: RequestContext, target: RepositoryAccess, body: ChangeFilesOptions) -> FilesResponse:
     """Create, update, rename and delete files in one commit."""
-    made = committed(call, place, body, body.files)
-    return FilesResponse(file_shapes(call, place, made), *file_commit(call, place, made.commit))
+    made = committed(request, target, body, body.files)
+    return FilesResponse(file_shapes(request, target, made), *file_commit(request, target, made.commit))
 
 
 @endpoint(
@@ -134,10 +136,12 @@ def change_files(call: Call, place: Place, body: ChangeFilesOptions) -> FilesRes
     refuses=REFUSES,
     largest_body=largest_body,
 )
-def create_file(call: Call, place: Place, filepath: str, body: CreateFileOptions) -> FileResponse:
+def create_file(
+    request: RequestContext, target: RepositoryAccess, filepath: str, body: CreateFileOptions
+) -> FileResponse:
     """Create a file."""
     entry = ChangeFileOperation("create", filepath, body.content, mode=body.mode)
-    return one_file(call, place, committed(call, place, body, [entry]))
+    return one_file(request, target, committed(request, target, body, [entry]))
 
 
 @endpoint(
@@ -148,7 +152,9 @@ def create_file(call: Call, place: Place, filepath: str, body: CreateFileOptions
     also={201: FileResponse},
     largest_body=largest_body,
 )
-def update_file(call: Call, place: Place, filepath: str, body: UpdateFileOptions) -> tuple[int, FileResponse]:
+def update_file(
+    request: RequestContext, target: RepositoryAccess, filepath: str, body: UpdateFileOptions
+) -> tuple[int, FileResponse]:
     """Update a file, or create it when no sha is given."""
     is_update = bool(body.sha or body.last_commit_id)
     entry = ChangeFileOperation(
@@ -160,7 +166,7 @@ def update_file(call: Call, place: Place, filepath: str, body: UpdateFileOptions
         body.last_commit_id,
         body.mode,
     )
-    return 200 if is_update else 201, one_file(call, place, committed(call, place, body, [entry]))
+    return 200 if is_update else 201, one_file(request, target, committed(request, target, body, [entry]))
 
 
 @endpoint(
@@ -169,7 +175,9 @@ def update_file(call: Call, place: Place, filepath: str, body: UpdateFileOptions
     guards=WRITING,
     refuses=(400, *REFUSES),
 )
-def delete_file(call: Call, place: Place, filepath: str, body: DeleteFileOptions) -> FileDeleteResponse:
+def delete_file(
+    request: RequestContext, target: RepositoryAccess, filepath: str, body: DeleteFileOptions
+) -> FileDeleteResponse:
     """Delete a file."""
-    made = committed(call, place, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
-    return FileDeleteResponse(None, *file_commit(call, place, made.commit))
+    made = committed(request, target, body, [ChangeFileOperation("delete", filepath, sha=body.sha)])
+    return FileDeleteResponse(None, *file_commit(request, target, made.commit))

@@ -1,8 +1,7 @@
 """Issues that depend on others: what blocks an issue, and what it blocks.
 
-Of a relation, the target is the issue that waits and the blocker is what it waits for. Whoever changes one must be
-able to write the target and to read the blocker; whatever stands in the way, the answer is that something is not
-there.
+Of a dependency, the dependent is the issue that waits and the blocker is what it waits for. Whoever changes one
+must be able to write the dependent and to read the blocker; otherwise the answer is 404.
 """
 
 from collections.abc import Iterator
@@ -16,11 +15,11 @@ from sqlalchemy import and_
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
 from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_all
 from holdfast.hosting.errors import DependencyCycle
-from holdfast.hosting.guards import Place, in_repository, reads_issues, signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads_issues, signed_in
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import APIError, Refusal
-from holdfast.hosting.http.pagination import Listed, Page, unbounded_page
+from holdfast.hosting.http.errors import ApiError, ErrorBody
+from holdfast.hosting.http.pagination import PagedList, PageParams, unbounded_page
 from holdfast.hosting.schemas.dependencies import full_name, reader, shown
 from holdfast.hosting.schemas.issues import Issue, one_issue
 from holdfast.hosting.store import dependencies, issue_lists, issues, visible_issues
@@ -40,7 +39,7 @@ LINKING: Final = (in_repository, reads_issues, signed_in)
 # Where dependencies on other repositories are switched off, that is told as a text and nothing around it.
 # Of a longer circle the beginning and the end are shown.
 MOST_SHOWN: Final = 20
-ALSO: Final = {400: str | APIError}
+ALSO: Final = {400: str | ErrorBody}
 
 
 class DependenciesOption(msgspec.Struct, frozen=True):
@@ -50,17 +49,17 @@ class DependenciesOption(msgspec.Struct, frozen=True):
     bare_list: ClassVar[str] = "dependencies"
 
 
-def ask_to_link(target: Located) -> None:
+def ask_to_link(dependent: Located) -> None:
     """Refuse to change what an issue waits for where nobody may, or the caller may not."""
-    repository = target.place.repository
+    repository = dependent.place.repository
     if repository.is_archived or not repository.allows_dependencies:
-        raise Refusal(404)
-    if not may_write(target.place, target.issue):
-        raise Refusal(404)
+        raise ApiError(404)
+    if not may_write(dependent.place, dependent.issue):
+        raise ApiError(404)
 
 
 @contextmanager
-def showing_circle(call: Call) -> Iterator[None]:
+def showing_circle(request: RequestContext) -> Iterator[None]:
     """Answer a circle with the way around it; what the caller may not read on the way is not named."""
     try:
         yield
@@ -69,8 +68,8 @@ def showing_circle(call: Call) -> Iterator[None]:
         if len(path) > MOST_SHOWN:
             # How many are left out is not told: some may be hidden.
             path[MOST_SHOWN - 1 : -1] = [None]
-        with call.host.database.read() as connection:
-            seen = visible_issues.seen_by_id(connection, {one for one in path if one is not None}, reader(call))
+        with request.app.database.read() as connection:
+            seen = visible_issues.seen_by_id(connection, {one for one in path if one is not None}, reader(request))
         names: list[str] = []
         for number in path:
             if number is None:
@@ -80,41 +79,43 @@ def showing_circle(call: Call) -> Iterator[None]:
             # How many of them follow each other is nobody's business either.
             if not names or names[-1] != name or seen[number].is_readable:
                 names.append(name)
-        raise Refusal(409, f"circular dependency: {' -> '.join(names)}") from error
+        raise ApiError(409, f"circular dependency: {' -> '.join(names)}") from error
 
 
-def link(call: Call, target: Located, blocker: Located) -> None:
+def link(request: RequestContext, dependent: Located, blocker: Located) -> None:
     """Let one issue wait for another."""
-    ask_to_link(target)
-    with showing_circle(call):
+    ask_to_link(dependent)
+    with showing_circle(request):
         dependencies.add_dependency(
-            call.host.database, target.place.repository, target.issue, blocker.issue, actor=call.user
+            request.app.database, dependent.place.repository, dependent.issue, blocker.issue, actor=request.user
         )
 
 
-def unlink(call: Call, target: Located, blocker: Located) -> None:
+def unlink(request: RequestContext, dependent: Located, blocker: Located) -> None:
     """Let one issue wait for another no more."""
-    ask_to_link(target)
+    ask_to_link(dependent)
     dependencies.remove_dependency(
-        call.host.database, target.place.repository, target.issue, blocker.issue, actor=call.user
+        request.app.database, dependent.place.repository, dependent.issue, blocker.issue, actor=request.user
     )
 
 
-def shown_again(call: Call, place: Place, index: int) -> Issue:
+def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -> Issue:
     """Show the issue of the path as it is now."""
-    return one_issue(call, place.repository, issues.find_issue(call.host.database, place.repository, index))
+    return one_issue(request, target.repository, issues.find_issue(request.app.database, target.repository, index))
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
-def list_dependencies(call: Call, place: Place, index: int, page: Page) -> Listed[Issue]:
+def list_dependencies(
+    request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
+) -> PagedList[Issue]:
     """List what blocks an issue; of those the caller may not read, only that they are there."""
-    if not place.repository.allows_dependencies:
-        raise Refusal(404)
-    issue = the_issue(call, place, index)
+    if not target.repository.allows_dependencies:
+        raise ApiError(404)
+    issue = the_issue(request, target, index)
     found, total = visible_issues.blockers_of(
-        call.host.database, issue, reader(call), skip=page.skip, limit=page.size
+        request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
-    return Listed(shown(call, found, writes=may_write(place, issue)), total)
+    return PagedList(shown(request, found, writes=may_write(target, issue)), total)
 
 
 @endpoint(
@@ -125,11 +126,11 @@ def list_dependencies(call: Call, place: Place, index: int, page: Page) -> Liste
     refuses=(409, 423),
     also=ALSO,
 )
-def add_dependency(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+def add_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
     """Let the issue be blocked by another."""
-    target = Located(the_issue(call, place, index), place)
-    link(call, target, locate(call, place, body))
-    return shown_again(call, place, index)
+    dependent = Located(the_issue(request, target, index), target)
+    link(request, dependent, locate(request, target, body))
+    return shown_again(request, target, index)
 
 
 @endpoint(
@@ -139,29 +140,31 @@ def add_dependency(call: Call, place: Place, index: int, body: IssueMeta) -> Iss
     refuses=(409, 423),
     also=ALSO,
 )
-def set_dependencies(call: Call, place: Place, index: int, body: DependenciesOption) -> Issue:
+def set_dependencies(
+    request: RequestContext, target: RepositoryAccess, index: int, body: DependenciesOption
+) -> Issue:
     """Let the issue be blocked by exactly these, all at once or not at all.
 
     What the caller could not remove one by one stays: issues they may not read and, where dependencies on other
     repositories are switched off, issues of others.
     """
-    target = Located(the_issue(call, place, index), place)
-    wanted = locate_all(call, place, body.dependencies)
-    ask_to_link(target)
-    caller = call.caller
+    dependent = Located(the_issue(request, target, index), target)
+    wanted = locate_all(request, target, body.dependencies)
+    ask_to_link(dependent)
+    caller = request.actor
     removable = issue_lists.visible_to(caller.user, public_only=caller.public_only)
-    if not call.host.settings.allow_cross_repository_dependencies:
-        removable = and_(removable, is_in_repository(place.repository, (False, True)))
-    with showing_circle(call):
+    if not request.app.settings.allow_cross_repository_dependencies:
+        removable = and_(removable, is_in_repository(target.repository, (False, True)))
+    with showing_circle(request):
         dependencies.set_dependencies(
-            call.host.database,
-            place.repository,
-            target.issue,
+            request.app.database,
+            target.repository,
+            dependent.issue,
             [one.issue for one in wanted],
-            actor=call.user,
+            actor=request.user,
             removable=removable,
         )
-    return shown_again(call, place, index)
+    return shown_again(request, target, index)
 
 
 @endpoint(
@@ -172,22 +175,24 @@ def set_dependencies(call: Call, place: Place, index: int, body: DependenciesOpt
     refuses=(409, 423),
     also=ALSO,
 )
-def remove_dependency(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+def remove_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
     """Let the issue be blocked by another no more."""
-    target = Located(the_issue(call, place, index), place)
-    unlink(call, target, locate(call, place, body))
-    return shown_again(call, place, index)
+    dependent = Located(the_issue(request, target, index), target)
+    unlink(request, dependent, locate(request, target, body))
+    return shown_again(request, target, index)
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READING, slow=True)
-def list_blocks(call: Call, place: Place, index: int, page: Page) -> Listed[Issue]:
+def list_blocks(
+    request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
+) -> PagedList[Issue]:
     """List what an issue blocks, as far as the caller may read it; nothing else is counted either."""
-    issue = the_issue(call, place, index)
-    page = unbounded_page(call)
+    issue = the_issue(request, target, index)
+    page = unbounded_page(request)
     found, total = visible_issues.blocked_by(
-        call.host.database, issue, reader(call), skip=page.skip, limit=page.size
+        request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
-    return Listed(shown(call, found), total, page)
+    return PagedList(shown(request, found), total, page)
 
 
 @endpoint(
@@ -198,11 +203,11 @@ def list_blocks(call: Call, place: Place, index: int, page: Page) -> Listed[Issu
     refuses=(409,),
     also=ALSO,
 )
-def add_block(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+def add_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
     """Let the issue block another."""
-    blocker = Located(the_issue(call, place, index), place)
-    link(call, locate(call, place, body), blocker)
-    return shown_again(call, place, index)
+    blocker = Located(the_issue(request, target, index), target)
+    link(request, locate(request, target, body), blocker)
+    return shown_again(request, target, index)
 
 
 @endpoint(
@@ -213,8 +218,8 @@ def add_block(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
     refuses=(409,),
     also=ALSO,
 )
-def remove_block(call: Call, place: Place, index: int, body: IssueMeta) -> Issue:
+def remove_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
     """Let the issue block another no more."""
-    blocker = Located(the_issue(call, place, index), place)
-    unlink(call, locate(call, place, body), blocker)
-    return shown_again(call, place, index)
+    blocker = Located(the_issue(request, target, index), target)
+    unlink(request, locate(request, target, body), blocker)
+    return shown_again(request, target, index)

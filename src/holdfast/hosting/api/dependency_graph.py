@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, node, reader
 from holdfast.hosting.store.dependency_graph import edges_around, steps
 from holdfast.hosting.store.visible_issues import seen_by_id
@@ -26,26 +26,28 @@ class GraphQuery(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies/graph", scope="issue", guards=READING, slow=True)
-def show_dependency_graph(call: Call, place: Place, index: int, query: GraphQuery) -> DependencyGraph:
+def show_dependency_graph(
+    request: RequestContext, target: RepositoryAccess, index: int, query: GraphQuery
+) -> DependencyGraph:
     """Show what blocks an issue and what it blocks, directly and through others.
 
     An issue the caller may not read is a hidden node, and what lies behind it is not followed. Of a very large
     graph the nearest issues are shown, and `truncated` says that there are more.
     """
-    if not place.repository.allows_dependencies:
-        raise Refusal(404)
-    issue = the_issue(call, place, index)
-    with call.host.database.read() as connection:
+    if not target.repository.allows_dependencies:
+        raise ApiError(404)
+    issue = the_issue(request, target, index)
+    with request.app.database.read() as connection:
         edges = edges_around(connection, issue.id, most=MOST)
         around = sorted(steps(issue.id, edges).items(), key=lambda item: abs(item[1]))
-        seen = seen_by_id(connection, [number for number, _ in around[:MOST]], reader(call))
+        seen = seen_by_id(connection, [number for number, _ in around[:MOST]], reader(request))
     hidden = {number for number, one in seen.items() if not one.is_readable}
     depths = {number: depth for number, depth in steps(issue.id, edges, hidden).items() if number in seen}
     farthest = query.depth or max(map(abs, depths.values()))
     near = [(abs(depth), number) for number, depth in depths.items() if abs(depth) <= farthest]
     keys = {number: key for key, (_, number) in enumerate(sorted(near))}
     return DependencyGraph(
-        nodes=[node(call, seen[number], key=key, depth=depths[number]) for number, key in keys.items()],
+        nodes=[node(request, seen[number], key=key, depth=depths[number]) for number, key in keys.items()],
         edges=[
             DependencyEdge(keys[one], keys[other])
             for one, other in sorted(edges)

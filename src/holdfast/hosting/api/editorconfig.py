@@ -11,10 +11,10 @@ from holdfast.hosting.api.raw import RawQuery
 from holdfast.hosting.git import editorconfig, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.branch_renames import FormerBranches
 
 __all__ = ["show_editorconfig"]
@@ -39,20 +39,22 @@ class EditorConfigDefinition(msgspec.Struct, frozen=True):
     guards=(in_repository, reads(Unit.CODE)),
     slow=True,
 )
-def show_editorconfig(call: Call, place: Place, filepath: str, query: RawQuery) -> EditorConfigDefinition:
+def show_editorconfig(
+    request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery
+) -> EditorConfigDefinition:
     """Show how a file is to be written, as the `.editorconfig` at the root of the repository says."""
-    if place.repository.is_empty:
-        raise Refusal(404, "repository is empty")
-    repo = git_of(call, place)
-    former = FormerBranches(call.host.database, place.repository)
-    split = refs.split_ref_path(repo, query.ref, "", place.repository.default_branch, former)
+    if target.repository.is_empty:
+        raise ApiError(404, "repository is empty")
+    repo = git_of(request, target)
+    former = FormerBranches(request.app.database, target.repository)
+    split = refs.split_ref_path(repo, query.ref, "", target.repository.default_branch, former)
     if split is None or split.commit is None:
-        raise Refusal(404, "unable to find a git ref")
+        raise ApiError(404, "unable to find a git ref")
     entry = trees.find(repo, read_commit(repo, split.commit).tree, NAME)
     if not isinstance(entry, Entry) or entry.type != "file" or entry.size >= LARGEST:
-        raise Refusal(404, NONE)
+        raise ApiError(404, NONE)
     text = trees.read_blob(repo, entry.id).decode(errors="replace")
     found = editorconfig.definition_for(text, filepath, EditorConfigDefinition.__struct_fields__)
     if found is None:
-        raise Refusal(404, f"the {NAME} has no section about {filepath}")
+        raise ApiError(404, f"the {NAME} has no section about {filepath}")
     return EditorConfigDefinition(**found)

@@ -7,11 +7,11 @@ from msgspec import Meta
 
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.contents import ContentsQuery, found_at, view_at
-from holdfast.hosting.guards import Place, in_repository, reads, signed_in, writes
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads, signed_in, writes
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, contents_of
 
 __all__ = ["read_files", "show_files"]
@@ -46,13 +46,15 @@ def found(view: View, path: str) -> ContentsResponse | None:
         return None
     try:
         return contents_of(view, found_at(view, path), WHOLE)
-    except Refusal:
+    except ApiError:
         return None
 
 
-def files_at(call: Call, place: Place, ref: str, paths: list[str]) -> list[ContentsResponse | None]:
+def files_at(
+    request: RequestContext, target: RepositoryAccess, ref: str, paths: list[str]
+) -> list[ContentsResponse | None]:
     """Show as many of some files as fit into one answer, in their order."""
-    view = view_at(call, place, ref)
+    view = view_at(request, target, ref)
     shown: list[ContentsResponse | None] = []
     size = 0
     for path in paths[:MOST_FILES]:
@@ -71,20 +73,22 @@ def files_at(call: Call, place: Place, ref: str, paths: list[str]) -> list[Conte
     refuses=(400,),
     slow=True,
 )
-def show_files(call: Call, place: Place, query: FilesQuery) -> list[ContentsResponse | None]:
+def show_files(
+    request: RequestContext, target: RepositoryAccess, query: FilesQuery
+) -> list[ContentsResponse | None]:
     """Show many files with their contents; one that cannot be shown is null."""
     try:
         asked = msgspec.json.decode(query.body, type=FilesAsked | None)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise Refusal(400, "invalid body parameter") from None
+        raise ApiError(400, "invalid body parameter") from None
     paths = [path or "" for path in (asked.files if asked is not None else None) or ()]
-    return files_at(call, place, query.ref, paths)
+    return files_at(request, target, query.ref, paths)
 
 
-def writes_if_told(call: Call) -> None:
+def writes_if_told(request: RequestContext) -> None:
     """Let only those go on who may write, where the settings say so."""
-    if call.host.settings.posted_reads_need_write:
-        MAY_WRITE(call)
+    if request.app.settings.posted_reads_need_write:
+        MAY_WRITE(request)
 
 
 @endpoint(
@@ -93,7 +97,7 @@ def writes_if_told(call: Call) -> None:
     guards=(in_repository, reads(Unit.CODE), signed_in, writes_if_told),
 )
 def read_files(
-    call: Call, place: Place, query: ContentsQuery, body: GetFilesOptions
+    request: RequestContext, target: RepositoryAccess, query: ContentsQuery, body: GetFilesOptions
 ) -> list[ContentsResponse | None]:
     """Show many files with their contents, for lists too long for a query; who may only read uses GET."""
-    return files_at(call, place, query.ref, body.files)
+    return files_at(request, target, query.ref, body.files)

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.ranges import Part, Unsatisfiable, asked_for
 
 __all__ = ["Served", "disposition", "last_modified", "not_modified", "serve"]
@@ -60,9 +60,11 @@ def matches(header: str, etag: str) -> bool:
     return any(tag in {"*", f'"{etag}"'} for tag in tags)
 
 
-def not_modified(call: Call, etag: str, modified: Callable[[], int | None], *, is_public: bool) -> Raw | None:
+def not_modified(
+    request: RequestContext, etag: str, modified: Callable[[], int | None], *, is_public: bool
+) -> RawResponse | None:
     """Answer that the client has the file already; when its tag tells, nobody looks for the time."""
-    tags, since = call.headers.get("if-none-match"), call.headers.get("if-modified-since")
+    tags, since = request.headers.get("if-none-match"), request.headers.get("if-modified-since")
     when = None
     if tags is not None:
         if not matches(tags, etag):
@@ -74,7 +76,7 @@ def not_modified(call: Call, etag: str, modified: Callable[[], int | None], *, i
             return None
     else:
         return None
-    return Raw(b"", status=304, headers=validators(etag, when, is_public=is_public))
+    return RawResponse(b"", status=304, headers=validators(etag, when, is_public=is_public))
 
 
 def date_of(text: str) -> int | None:
@@ -102,7 +104,7 @@ def dated(when: int) -> str:
     return formatdate(when, usegmt=True)
 
 
-def serve(call: Call, file: Served) -> Raw:
+def serve(request: RequestContext, file: Served) -> RawResponse:
     """Answer with a file, or with the parts of it that are asked for."""
     headers = validators(file.etag, file.modified, is_public=file.is_public) | {
         "Content-Disposition": disposition(file.name),
@@ -112,11 +114,11 @@ def serve(call: Call, file: Served) -> Raw:
     }
     try:
         # Only of a GET can a part be asked for (RFC 9110, 14.2).
-        wanted = call.headers.get("range", "") if call.scope["method"] == "GET" else ""
-        parts = asked_for(wanted, file.size) if still(call, file) else []
+        wanted = request.headers.get("range", "") if request.scope["method"] == "GET" else ""
+        parts = asked_for(wanted, file.size) if still(request, file) else []
     except Unsatisfiable:
         headers = {"Content-Range": f"bytes */{file.size}", "Cache-Control": "no-store"}
-        return Raw(b"the range lies outside of the file\n", "text/plain;charset=utf-8", 416, headers)
+        return RawResponse(b"the range lies outside of the file\n", "text/plain;charset=utf-8", 416, headers)
     if not parts:
         return whole(file, Part(0, file.size), 200, headers)
     if len(parts) == 1:
@@ -125,9 +127,9 @@ def serve(call: Call, file: Served) -> Raw:
     return several(file, parts, headers)
 
 
-def still(call: Call, file: Served) -> bool:
+def still(request: RequestContext, file: Served) -> bool:
     """Tell whether parts are wanted of the file as it is now, not of one the client began with."""
-    begun = call.headers.get("if-range")
+    begun = request.headers.get("if-range")
     if begun is None:
         return True
     if begun.startswith(('"', "W/")):
@@ -135,15 +137,15 @@ def still(call: Call, file: Served) -> bool:
     return file.modified is not None and date_of(begun) == file.modified
 
 
-def whole(file: Served, part: Part, status: int, headers: dict[str, str]) -> Raw:
+def whole(file: Served, part: Part, status: int, headers: dict[str, str]) -> RawResponse:
     """Answer with one stretch of a file."""
     content = file.read(part.start, part.stop)
     if not isinstance(content, bytes):
         headers["Content-Length"] = str(part.stop - part.start)
-    return Raw(content, file.media_type, status, headers)
+    return RawResponse(content, file.media_type, status, headers)
 
 
-def several(file: Served, parts: list[Part], headers: dict[str, str]) -> Raw:
+def several(file: Served, parts: list[Part], headers: dict[str, str]) -> RawResponse:
     """Answer with some stretches of a file, each with its place."""
     boundary = secrets.token_hex(16)
     heads = [
@@ -159,8 +161,8 @@ def several(file: Served, parts: list[Part], headers: dict[str, str]) -> Raw:
     kind = f"multipart/byteranges; boundary={boundary}"
     at_hand = [stretch for stretch in stretches if not isinstance(stretch, AsyncIterator)]
     if len(at_hand) < len(stretches):
-        return Raw(joined_async(heads, stretches, end), kind, 206, headers)
-    return Raw(joined(heads, at_hand, end), kind, 206, headers)
+        return RawResponse(joined_async(heads, stretches, end), kind, 206, headers)
+    return RawResponse(joined(heads, at_hand, end), kind, 206, headers)
 
 
 def joined(heads: list[bytes], stretches: list[bytes | Iterable[bytes]], end: bytes) -> Iterator[bytes]:

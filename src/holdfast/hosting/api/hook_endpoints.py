@@ -18,11 +18,11 @@ from holdfast.hosting.api.hook_options import (
 )
 from holdfast.hosting.api.hook_trials import TrialQuery, try_push
 from holdfast.hosting.errors import NotWaiting
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import Endpoint, endpoint
-from holdfast.hosting.http.errors import Refusal, answering
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.http.times import read_time
 from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import deliveries
@@ -59,107 +59,107 @@ class Redelivered(msgspec.Struct, frozen=True):
     count: int
 
 
-def webhooks_enabled(call: Call) -> None:
+def webhooks_enabled(request: RequestContext) -> None:
     """Refuse where the settings say that there are no webhooks."""
-    if not call.host.settings.webhooks:
-        raise Refusal(403, "webhooks disabled by administrator")
+    if not request.app.settings.webhooks:
+        raise ApiError(403, "webhooks disabled by administrator")
 
 
-def list_hooks(call: Call, home: Home, page: Page) -> Listed[shapes.Hook]:
+def list_hooks(request: RequestContext, home: Home, page: PageParams) -> PagedList[shapes.Hook]:
     """List the webhooks, oldest first."""
-    found, total = store.hooks_of(call.host.database, home, skip=page.skip, limit=page.size)
-    return Listed([shapes.hook(kept) for kept in found], total)
+    found, total = store.hooks_of(request.app.database, home, skip=page.skip, limit=page.size)
+    return PagedList([shapes.hook(kept) for kept in found], total)
 
 
-def show_hook(call: Call, home: Home, id: int) -> shapes.Hook:  # noqa: A002  # as it is called in the path
+def show_hook(request: RequestContext, home: Home, id: int) -> shapes.Hook:  # noqa: A002  # as it is called in the path
     """Show a webhook."""
-    return shapes.hook(store.find_hook(call.host.database, home, id))
+    return shapes.hook(store.find_hook(request.app.database, home, id))
 
 
-def create_hook(call: Call, home: Home, body: CreateHookOption) -> shapes.Hook:
+def create_hook(request: RequestContext, home: Home, body: CreateHookOption) -> shapes.Hook:
     """Make a webhook."""
-    columns = new_columns(body, call.host.sealer)
-    warn_of_dropped(call, body.events)
+    columns = new_columns(body, request.app.sealer)
+    warn_of_dropped(request, body.events)
     system = is_system(body.config or {})
-    return shapes.hook(store.add_hook(call.host.database, home, columns, is_system=system))
+    return shapes.hook(store.add_hook(request.app.database, home, columns, is_system=system))
 
 
-def edit_hook(call: Call, home: Home, id: int, body: EditHookOption) -> shapes.Hook:  # noqa: A002
+def edit_hook(request: RequestContext, home: Home, id: int, body: EditHookOption) -> shapes.Hook:  # noqa: A002
     """Change a webhook; what is not said stays as it is."""
-    database = call.host.database
+    database = request.app.database
     kept = store.find_hook(database, home, id)
-    columns = changed_columns(kept, body, call.host.sealer)
-    warn_of_dropped(call, body.events or ())
+    columns = changed_columns(kept, body, request.app.sealer)
+    warn_of_dropped(request, body.events or ())
     return shapes.hook(store.change_hook(database, home, kept, columns))
 
 
-def warn_of_dropped(call: Call, names: Iterable[str]) -> None:
+def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
     """Name the events that nobody knows in a header: a client that asks for more than there is gets the rest."""
     unknown = dropped(names)
     if unknown:
         said = f"{no_event(unknown)}; dropped, the hook listens to the others"
         # Printable ASCII, so that no header begins in a name; the quotes around the text are the only double ones.
         text = said.replace("\\", "\\\\").replace('"', "'")
-        call.answer_headers["Warning"] = f'299 - "{text}"'
+        request.response_headers["Warning"] = f'299 - "{text}"'
 
 
-def delete_hook(call: Call, home: Home, id: int) -> None:  # noqa: A002
+def delete_hook(request: RequestContext, home: Home, id: int) -> None:  # noqa: A002
     """Remove a webhook, and the history of its deliveries."""
-    database = call.host.database
+    database = request.app.database
     store.remove_hook(database, store.find_hook(database, home, id))
 
 
-def try_hook(call: Call, home: Home, id: int, query: TrialQuery) -> None:  # noqa: A002
+def try_hook(request: RequestContext, home: Home, id: int, query: TrialQuery) -> None:  # noqa: A002
     """Tell a webhook of a push that brought nothing, to see whether it arrives."""
-    kept = store.find_hook(call.host.database, home, id)
-    try_push(call, home, kept, query)
+    kept = store.find_hook(request.app.database, home, id)
+    try_push(request, home, kept, query)
 
 
-def resume_hook(call: Call, home: Home, id: int) -> shapes.Hook:  # noqa: A002
+def resume_hook(request: RequestContext, home: Home, id: int) -> shapes.Hook:  # noqa: A002
     """Let a paused webhook be told again of what has waited."""
-    database = call.host.database
+    database = request.app.database
     return shapes.hook(store.resume_hook(database, home, store.find_hook(database, home, id)))
 
 
 def list_deliveries(
-    call: Call,
+    request: RequestContext,
     home: Home,
     id: int,  # noqa: A002
     query: DeliveryQuery,
-    page: Page,
-) -> Listed[shapes.Delivery]:
+    page: PageParams,
+) -> PagedList[shapes.Delivery]:
     """List what a webhook was told and is to be told, newest first."""
-    database = call.host.database
+    database = request.app.database
     kept = store.find_hook(database, home, id)
     wanted = wanted_ones(query)
     found, total = deliveries.deliveries_of(database, kept.id, wanted, skip=page.skip, limit=page.size)
-    return Listed([shapes.delivery(one) for one in found], total)
+    return PagedList([shapes.delivery(one) for one in found], total)
 
 
-def show_delivery(call: Call, home: Home, id: int, delivery: str) -> shapes.DeliveryDetails:  # noqa: A002
+def show_delivery(request: RequestContext, home: Home, id: int, delivery: str) -> shapes.DeliveryDetails:  # noqa: A002
     """Show a delivery by its number or its uuid, with what was sent and what came back."""
-    found = found_delivery(call, home, id, delivery)
-    payload = "" if found.body else deliveries.payload_of(call.host.database, found)
+    found = found_delivery(request, home, id, delivery)
+    payload = "" if found.body else deliveries.payload_of(request.app.database, found)
     return shapes.details(found, payload)
 
 
-def cancel_delivery(call: Call, home: Home, id: int, delivery: str) -> None:  # noqa: A002
+def cancel_delivery(request: RequestContext, home: Home, id: int, delivery: str) -> None:  # noqa: A002
     """Take back a delivery that waits, so that those behind it are not held up."""
-    found = found_delivery(call, home, id, delivery)
+    found = found_delivery(request, home, id, delivery)
     with answering(409, NotWaiting):
-        deliveries.cancel(call.host.database, found, f"cancelled by {call.user.name}")
+        deliveries.cancel(request.app.database, found, f"cancelled by {request.user.name}")
 
 
-def redeliver(call: Call, home: Home, id: int, delivery: str) -> shapes.Delivery:  # noqa: A002
+def redeliver(request: RequestContext, home: Home, id: int, delivery: str) -> shapes.Delivery:  # noqa: A002
     """Make a delivery again, after everything that waits already."""
-    found = found_delivery(call, home, id, delivery)
-    check_active(store.find_hook(call.host.database, home, id))
-    return shapes.delivery(deliveries.redeliver(call.host.database, found))
+    found = found_delivery(request, home, id, delivery)
+    check_active(store.find_hook(request.app.database, home, id))
+    return shapes.delivery(deliveries.redeliver(request.app.database, found))
 
 
-def redeliver_all(call: Call, home: Home, id: int, body: RedeliverOption) -> Redelivered:  # noqa: A002
+def redeliver_all(request: RequestContext, home: Home, id: int, body: RedeliverOption) -> Redelivered:  # noqa: A002
     """Make the deliveries of a time again, each event once and in order."""
-    database = call.host.database
+    database = request.app.database
     kept = store.find_hook(database, home, id)
     wanted = wanted_ones(body)
     check_active(kept)
@@ -169,19 +169,19 @@ def redeliver_all(call: Call, home: Home, id: int, body: RedeliverOption) -> Red
 def check_active(kept: store.Hook) -> None:
     """Refuse to queue for a hook that nothing is sent to."""
     if not kept.is_active:
-        raise Refusal(409, deliveries.INACTIVE)
+        raise ApiError(409, deliveries.INACTIVE)
 
 
-def found_delivery(call: Call, home: Home, number: int, key: str) -> deliveries.Delivery:
+def found_delivery(request: RequestContext, home: Home, number: int, key: str) -> deliveries.Delivery:
     """Find a delivery of a hook."""
-    database = call.host.database
+    database = request.app.database
     return deliveries.find_delivery(database, store.find_hook(database, home, number).id, key)
 
 
 def wanted_ones(asked: DeliveryQuery | RedeliverOption) -> deliveries.Wanted:
     """Read which deliveries are asked for."""
     if asked.event and asked.event not in KINDS:
-        raise Refusal(422, f"[Event]: unknown event {asked.event[:100]!r}")
+        raise ApiError(422, f"[Event]: unknown event {asked.event[:100]!r}")
     return deliveries.Wanted(
         state=asked.status,
         kind=asked.event or None,
@@ -195,7 +195,7 @@ def hook_endpoints(
     path: str,
     *,
     scope: str,
-    guards: tuple[Callable[[Call], object], ...],
+    guards: tuple[Callable[[RequestContext], object], ...],
     lists: Callable[..., object] = list_hooks,
 ) -> tuple[Endpoint, ...]:
     """Declare the endpoints of the hooks of one kind of home; the last of the guards gives that."""

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
 from holdfast.hosting.http.decoders import Required
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.encryption import Sealer
 from holdfast.hosting.store.event_types import expanded
 from holdfast.hosting.store.globs import compile_glob
@@ -71,10 +71,10 @@ def new_columns(body: CreateHookOption, sealer: Sealer) -> Columns:
     check_filter(body.branch_filter)
     check_header(body.authorization_header)
     if body.type not in TYPES:
-        raise Refusal(422, f"Invalid hook type: {body.type[:100]}")
+        raise ApiError(422, f"Invalid hook type: {body.type[:100]}")
     for key in ("url", "content_type"):
         if key not in config:
-            raise Refusal(422, f"Missing config option: {key}")
+            raise ApiError(422, f"Missing config option: {key}")
     check_content_type(config["content_type"])
     url, credentials = checked_url(config["url"])
     is_system(config)
@@ -127,7 +127,7 @@ def changed_config(hook: Hook, config: dict[str, str], columns: Columns, sealer:
             changed["authorization"] = sealer.seal(credentials)
     of_service = hook.scope in {"system", "default"} and "is_system_webhook" in config
     if of_service and is_system(config) != (hook.scope == "system"):
-        raise Refusal(422, "is_system_webhook cannot change; make another hook")
+        raise ApiError(422, "is_system_webhook cannot change; make another hook")
     check_lengths(config)
     if hook.type == "slack":
         kept = msgspec.json.decode(hook.meta, type=dict[str, str])
@@ -142,44 +142,44 @@ def check_filter(branch_filter: str) -> None:
     try:
         compile_glob(branch_filter)
     except PatternRefused as error:
-        raise Refusal(422, f"[BranchFilter]: {error}") from None
+        raise ApiError(422, f"[BranchFilter]: {error}") from None
 
 
 def check_header(authorization: str) -> None:
     """Refuse what cannot be sent in a header."""
     if not HEADER.fullmatch(authorization):
-        raise Refusal(422, "[AuthorizationHeader]: must be one line of text that a header can hold")
+        raise ApiError(422, "[AuthorizationHeader]: must be one line of text that a header can hold")
 
 
 def check_content_type(content_type: str) -> None:
     """Refuse a form of body there is none of."""
     if content_type not in CONTENT_TYPES:
-        raise Refusal(422, "Invalid content type")
+        raise ApiError(422, "Invalid content type")
 
 
 def check_lengths(config: dict[str, str]) -> None:
     """Refuse what is longer than anybody needs."""
     for key in ("secret", *SLACK):
         if len(config.get(key, "")) > LONGEST:
-            raise Refusal(422, f"[Config]: {key} must have at most {LONGEST} characters")
+            raise ApiError(422, f"[Config]: {key} must have at most {LONGEST} characters")
 
 
 def checked_url(url: str) -> tuple[str, str]:
     """Return an address without its credentials, and those as an Authorization header has them."""
     if not ABSOLUTE.fullmatch(url):
-        raise Refusal(422, "Invalid url")
+        raise ApiError(422, "Invalid url")
     try:
         place = urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
-        raise Refusal(422, "Invalid url") from None
+        raise ApiError(422, "Invalid url") from None
     if not place or not NUMERIC_PORT.fullmatch(place):
-        raise Refusal(422, "Invalid url")
+        raise ApiError(422, "Invalid url")
     if len(url) > LONGEST:
-        raise Refusal(422, f"Invalid url: it must have at most {LONGEST} characters")
+        raise ApiError(422, f"Invalid url: it must have at most {LONGEST} characters")
     try:
         credentials = Target.parse(url).credentials
     except UrlRefused as error:
-        raise Refusal(422, f"Invalid url: {error}") from None
+        raise ApiError(422, f"Invalid url: {error}") from None
     return without_credentials(url), credentials
 
 
@@ -187,17 +187,17 @@ def is_system(config: dict[str, str]) -> bool:
     """Tell whether a hook is to be told of everything, which only a hook of the whole service can be."""
     given = config.get("is_system_webhook", "")
     if given and given not in TRUE | FALSE:
-        raise Refusal(422, "Invalid is_system_webhook value")
+        raise ApiError(422, "Invalid is_system_webhook value")
     return given in TRUE
 
 
 def slack_meta(config: dict[str, str]) -> dict[str, str]:
     """Return what only hooks for Slack have."""
     if "channel" not in config:
-        raise Refusal(422, "Missing config option: channel")
+        raise ApiError(422, "Missing config option: channel")
     channel = config["channel"].strip()
     if not channel:
-        raise Refusal(400, "Invalid slack channel name")
+        raise ApiError(400, "Invalid slack channel name")
     return {"channel": channel, **{key: config.get(key, "") for key in SLACK[1:]}}
 
 
@@ -206,4 +206,4 @@ def wanted_events(names: list[str]) -> tuple[str, ...]:
     try:
         return expanded(names)
     except EventRefused as error:
-        raise Refusal(422, f"[Events]: {error}") from None
+        raise ApiError(422, f"[Events]: {error}") from None

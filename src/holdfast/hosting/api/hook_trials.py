@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement, true
 from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import deliveries, repositories
 from holdfast.hosting.store.hooks import Home, Hook
 from holdfast.hosting.store.pending_ref_updates import Move
@@ -25,15 +25,15 @@ class TrialQuery(msgspec.Struct, frozen=True):
     repository: str = ""
 
 
-def try_push(call: Call, home: Home, hook: Hook, query: TrialQuery) -> None:
+def try_push(request: RequestContext, home: Home, hook: Hook, query: TrialQuery) -> None:
     """Let a hook be told of a push that left a ref where it is."""
-    repository = chosen(call, home, query.repository)
+    repository = chosen(request, home, query.repository)
     if repository.is_empty:
-        raise Refusal(404, "repository is empty")
-    repo = open_repository(call.host.folders.existing(repository.id))
+        raise ApiError(404, "repository is empty")
+    repo = open_repository(request.app.folders.existing(repository.id))
     found = refs.resolve(repo, query.ref.strip(), repository.default_branch)
     if found is None:
-        raise Refusal(404, f"ref does not exist: {query.ref.strip() or repository.default_branch}")
+        raise ApiError(404, f"ref does not exist: {query.ref.strip() or repository.default_branch}")
     prefix = {"branch": "refs/heads/", "tag": "refs/tags/", "commit": ""}[found.kind]
     details: dict[str, object] = {
         "ref": prefix + found.name,
@@ -42,21 +42,21 @@ def try_push(call: Call, home: Home, hook: Hook, query: TrialQuery) -> None:
         "ref_type": "tag" if found.kind == "tag" else "branch",
     }
     deliveries.tell_one(
-        call.host.database,
+        request.app.database,
         hook.id,
         "push",
         is_active=hook.is_active,
         owner_id=repository.owner.id,
         repository_id=repository.id,
-        actor_id=call.user.id,
+        actor_id=request.user.id,
         details=details,
-        known=read_push(call.host, repository, Move(prefix + found.name, found.commit, found.commit)),
+        known=read_push(request.app, repository, Move(prefix + found.name, found.commit, found.commit)),
     )
 
 
-def chosen(call: Call, home: Home, name: str) -> Repository:
+def chosen(request: RequestContext, home: Home, name: str) -> Repository:
     """Return the repository a trial is about: the hook's, the one named, or the last one pushed to."""
-    database = call.host.database
+    database = request.app.database
     if home.kind == "repository":
         return repositories.repository_by_id(database, home.number)
     within: list[ColumnElement[bool]] = [table.c.owner_id == home.number if home.kind == "owner" else true()]
@@ -66,7 +66,7 @@ def chosen(call: Call, home: Home, name: str) -> Repository:
         if owner:
             within.append(repositories.owned_by_name(owner))
         elif home.kind == "service":
-            raise Refusal(422, "[Repository]: must be an owner and a name, such as ada/notes")
+            raise ApiError(422, "[Repository]: must be an owner and a name, such as ada/notes")
     else:
         within.append(~table.c.is_empty)
     found, _ = repositories.list_repositories(database, within, sort="pushed", descending=True, skip=0, limit=1)

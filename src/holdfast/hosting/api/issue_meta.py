@@ -12,9 +12,9 @@ import msgspec
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.issues import Issue, find_issues, no_issue
 from holdfast.hosting.store.repositories import Repository
@@ -43,49 +43,51 @@ class Located:
     """An issue the caller may read, and where it is."""
 
     issue: Issue
-    place: Place
+    place: RepositoryAccess
 
 
-def locate(call: Call, place: Place, meta: IssueMeta) -> Located:
+def locate(request: RequestContext, target: RepositoryAccess, meta: IssueMeta) -> Located:
     """Return the issue a body names."""
-    return locate_all(call, place, [meta])[0]
+    return locate_all(request, target, [meta])[0]
 
 
-def locate_all(call: Call, place: Place, metas: Sequence[IssueMeta]) -> list[Located]:
+def locate_all(request: RequestContext, target: RepositoryAccess, metas: Sequence[IssueMeta]) -> list[Located]:
     """Return the issues a body names, in the same few queries however many there are."""
-    here = {("", ""), (place.repository.owner.name, place.repository.name)}
+    here = {("", ""), (target.repository.owner.name, target.repository.name)}
     elsewhere = {meta.names for meta in metas} - here
-    if elsewhere and not call.host.settings.allow_cross_repository_dependencies:
-        raise Refusal(400, "CrossRepositoryDependencies not enabled", words=True)
-    places = dict.fromkeys(here, place) | places_named(call, elsewhere)
+    if elsewhere and not request.app.settings.allow_cross_repository_dependencies:
+        raise ApiError(400, "CrossRepositoryDependencies not enabled", words=True)
+    places = dict.fromkeys(here, target) | places_named(request, elsewhere)
     wanted = [(found.repository.id if (found := places.get(meta.names)) else 0, meta.index) for meta in metas]
-    issues = find_issues(call.host.database, wanted)
+    issues = find_issues(request.app.database, wanted)
     located = []
     for meta, key in zip(metas, wanted, strict=True):
         named, issue = places.get(meta.names), issues.get(key)
-        if named is None or named.access.mode == Mode.NONE:
+        if named is None or named.permissions.mode == Mode.NONE:
             raise no_repository(*meta.names)
-        if issue is None or not named.access.may_read(access.issue_unit(is_pull=issue.is_pull)):
+        if issue is None or not named.permissions.may_read(access.issue_unit(is_pull=issue.is_pull)):
             raise no_issue(named.repository, meta.index)
         located.append(Located(issue, named))
     return located
 
 
-def places_named(call: Call, names: set[tuple[str, str]]) -> dict[tuple[str, str], Place]:
+def places_named(request: RequestContext, names: set[tuple[str, str]]) -> dict[tuple[str, str], RepositoryAccess]:
     """Return the repositories of these names that are there, and what the caller may do in each."""
     if not names:
         return {}
-    database = call.host.database
+    database = request.app.database
     found = repositories.find_repositories(database, names)
-    grants = repositories.grants_in(database, call.user, list(found.values()))
-    by_name: dict[tuple[str, str], Place] = {}
+    grants = repositories.grants_in(database, request.user, list(found.values()))
+    by_name: dict[tuple[str, str], RepositoryAccess] = {}
     for owner, name in names:
         one: Repository | None = found.get((owner.casefold(), name.casefold()))
         if one is not None:
-            by_name[owner, name] = Place(one, access.repository_access(call.caller, one, grants[one.id]))
+            by_name[owner, name] = RepositoryAccess(
+                one, access.repository_access(request.actor, one, grants[one.id])
+            )
     return by_name
 
 
-def no_repository(owner: str, name: str) -> Refusal:
+def no_repository(owner: str, name: str) -> ApiError:
     """Say that there is no such repository, in the words for one that there never was."""
-    return Refusal(404, f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")
+    return ApiError(404, f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")

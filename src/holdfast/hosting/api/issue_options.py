@@ -8,11 +8,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import issue_unit
 from holdfast.hosting.api.issue_access import ask_to_edit, may_write
-from holdfast.hosting.guards import NO_WRITE, Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import NO_WRITE, RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.assignees import people_named
 from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
 from holdfast.hosting.store.labels import labels_named
@@ -68,13 +68,13 @@ def people(assignee: str | UnsetType, assignees: list[str] | UnsetType) -> list[
 def given_title(title: str) -> str:
     """Return a title without the space around it; one of nothing else is none."""
     if not title.strip():
-        raise Refusal(422, "[Title]: Required")
+        raise ApiError(422, "[Title]: Required")
     return title.strip()
 
 
 def new_issue(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     body: OpenOption,
     *,
     ref: str = "",
@@ -83,9 +83,9 @@ def new_issue(
 ) -> NewIssue:
     """Gather what is to be opened; what only writers may say is left out when others say it, as clients expect."""
     words = NewIssue(title=given_title(body.title), body=body.body, ref=ref, branches=branches)
-    if not place.access.may_write(issue_unit(is_pull=branches is not None)):
+    if not target.permissions.may_write(issue_unit(is_pull=branches is not None)):
         return words
-    database, repository = call.host.database, place.repository
+    database, repository = request.app.database, target.repository
     check_milestone(database, repository, body.milestone)
     return NewIssue(
         title=words.title,
@@ -101,15 +101,19 @@ def new_issue(
 
 
 def changes_of(
-    call: Call, place: Place, issue: Issue, body: EditIssueOption, base_branch: str | None = None
+    request: RequestContext,
+    target: RepositoryAccess,
+    issue: Issue,
+    body: EditIssueOption,
+    base_branch: str | None = None,
 ) -> Changes:
     """Gather what is to change, when the caller may change it."""
-    ask_to_edit(call, place, issue, issue.author_id)
-    if body.is_for_writers and not may_write(place, issue):
-        raise Refusal(403, NO_WRITE)
+    ask_to_edit(request, target, issue, issue.author_id)
+    if body.is_for_writers and not may_write(target, issue):
+        raise ApiError(403, NO_WRITE)
     if body.state not in {"", "open", "closed"}:
-        raise Refusal(412, f"unknown state: {body.state}")
-    database, repository = call.host.database, place.repository
+        raise ApiError(412, f"unknown state: {body.state}")
+    database, repository = request.app.database, target.repository
     if body.milestone is not UNSET:
         check_milestone(database, repository, body.milestone)
     assigns = body.assignee is not UNSET or body.assignees is not UNSET

@@ -5,10 +5,10 @@ from typing import Literal
 from sqlalchemy import ColumnElement, false
 
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.issues import Issue, issue_list
 from holdfast.hosting.store import issue_lists
 
@@ -32,16 +32,16 @@ class SearchIssuesQuery(ListQuery, frozen=True, kw_only=True):
     priority_repo_id: int = 0
 
 
-def places_of(call: Call, query: SearchIssuesQuery) -> list[ColumnElement[bool]]:
+def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnElement[bool]]:
     """Return where to search."""
-    caller = call.caller
+    caller = request.actor
     kinds = {"issues": (False,), "pulls": (True,)}.get(query.type, (False, True))
     found = [issue_lists.visible_to(caller.user, public_only=caller.public_only, kinds=kinds)]
     if query.owner:
         found.append(issue_lists.owned_by(query.owner))
     if query.team:
         if not query.owner:
-            raise Refusal(400, "team: name the organization as owner too")
+            raise ApiError(400, "team: name the organization as owner too")
         found.append(issue_lists.in_team(query.team))
     about_caller = query.created or query.assigned or query.mentioned
     # Nobody reviews here, and nobody known has made nothing.
@@ -51,9 +51,9 @@ def places_of(call: Call, query: SearchIssuesQuery) -> list[ColumnElement[bool]]
 
 
 @endpoint("GET /repos/issues/search", scope="issue", slow=True, refuses=(400,))
-def search_issues(call: Call, query: SearchIssuesQuery, page: Page) -> Listed[Issue]:
+def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageParams) -> PagedList[Issue]:
     """Search the issues and pull requests of all repositories the caller can read."""
-    me = "" if call.caller.user is None else call.caller.user.name
+    me = "" if request.actor.user is None else request.actor.user.name
     wanted = filter_of(
         query,
         labels=query.labels,
@@ -63,12 +63,12 @@ def search_issues(call: Call, query: SearchIssuesQuery, page: Page) -> Listed[Is
         mentioned=me if query.mentioned else "",
     )
     found, total = issue_lists.list_issues(
-        call.host.database,
-        places_of(call, query),
+        request.app.database,
+        places_of(request, query),
         wanted,
         sort=order_of(query),
         first_repository=query.priority_repo_id,
         skip=page.skip,
         limit=page.size,
     )
-    return Listed(issue_list(call, found), total)
+    return PagedList(issue_list(request, found), total)

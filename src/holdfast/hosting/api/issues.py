@@ -11,17 +11,17 @@ from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, se
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
 from holdfast.hosting.guards import (
-    Place,
+    RepositoryAccess,
     administers,
     in_repository,
     not_archived,
     reads_issues,
     signed_in,
 )
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.issues import Issue, issue_list, one_issue
 from holdfast.hosting.schemas.times import Time, moment_or_none
 from holdfast.hosting.store import issue_lists, issues
@@ -79,14 +79,16 @@ class LockIssueOption(msgspec.Struct, frozen=True):
     lock_reason: Annotated[str, Meta(max_length=255)] = ""
 
 
-def kinds_of(place: Place, wanted: str) -> tuple[bool, ...]:
+def kinds_of(target: RepositoryAccess, wanted: str) -> tuple[bool, ...]:
     """Return which of the wanted kinds the caller may read, as values of `is_pull`."""
     asked = {"issues": (False,), "pulls": (True,)}.get(wanted, (False, True))
-    return tuple(is_pull for is_pull in access.issue_kinds(place.access) if is_pull in asked)
+    return tuple(is_pull for is_pull in access.issue_kinds(target.permissions) if is_pull in asked)
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
-def list_issues(call: Call, place: Place, query: IssueQuery, page: Page) -> Listed[Issue]:
+def list_issues(
+    request: RequestContext, target: RepositoryAccess, query: IssueQuery, page: PageParams
+) -> PagedList[Issue]:
     """List the issues of a repository, pull requests among them."""
     wanted = filter_of(
         query,
@@ -97,14 +99,14 @@ def list_issues(call: Call, place: Place, query: IssueQuery, page: Page) -> List
         mentioned=query.mentioned_by or query.mentioned,
     )
     found, total = issue_lists.list_issues(
-        call.host.database,
-        [issue_lists.in_repository(place.repository, kinds_of(place, query.type))],
+        request.app.database,
+        [issue_lists.in_repository(target.repository, kinds_of(target, query.type))],
         wanted,
         sort=order_of(query),
         skip=page.skip,
         limit=page.size,
     )
-    return Listed(issue_list(call, found, place.repository), total)
+    return PagedList(issue_list(request, found, target.repository), total)
 
 
 @endpoint(
@@ -114,21 +116,21 @@ def list_issues(call: Call, place: Place, query: IssueQuery, page: Page) -> List
     status=201,
     refuses=(412, 423),
 )
-def create_issue(call: Call, place: Place, body: CreateIssueOption) -> Issue:
+def create_issue(request: RequestContext, target: RepositoryAccess, body: CreateIssueOption) -> Issue:
     """Open an issue.
 
     Everybody who can read issues may. Labels, assignees, milestone, date and `closed` need write access: without
     it they are left out, as they are by the services clients were made for.
     """
-    wanted = new_issue(call, place, body, ref=body.ref, is_closed=body.closed)
-    made = issues.open_issue(call.host.database, place.repository, call.user, wanted)
-    return one_issue(call, place.repository, made)
+    wanted = new_issue(request, target, body, ref=body.ref, is_closed=body.closed)
+    made = issues.open_issue(request.app.database, target.repository, request.user, wanted)
+    return one_issue(request, target.repository, made)
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
-def show_issue(call: Call, place: Place, index: int) -> Issue:
+def show_issue(request: RequestContext, target: RepositoryAccess, index: int) -> Issue:
     """Show an issue or a pull request."""
-    return one_issue(call, place.repository, the_issue(call, place, index))
+    return one_issue(request, target.repository, the_issue(request, target, index))
 
 
 @endpoint(
@@ -138,12 +140,12 @@ def show_issue(call: Call, place: Place, index: int) -> Issue:
     status=201,
     refuses=(409, 412, 423),
 )
-def edit_issue(call: Call, place: Place, index: int, body: EditIssueOption) -> Issue:
+def edit_issue(request: RequestContext, target: RepositoryAccess, index: int, body: EditIssueOption) -> Issue:
     """Change an issue; its author may change title, body and state, and everything else needs write access."""
-    issue = the_issue(call, place, index)
-    changes = changes_of(call, place, issue, body)
-    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, changes)
-    return one_issue(call, place.repository, changed)
+    issue = the_issue(request, target, index)
+    changes = changes_of(request, target, issue, body)
+    changed = issues.change_issue(request.app.database, target.repository, issue, request.user, changes)
+    return one_issue(request, target.repository, changed)
 
 
 @endpoint(
@@ -152,11 +154,11 @@ def edit_issue(call: Call, place: Place, index: int, body: EditIssueOption) -> I
     guards=(in_repository, reads_issues, administers, not_archived),
     refuses=(423,),
 )
-def delete_issue(call: Call, place: Place, index: int) -> None:
+def delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
     """Delete an issue for good."""
-    issue = the_issue(call, place, index)
-    first = before_deleting(call.host, Doomed(issue_id=issue.id))
-    issues.delete_issue(call.host.database, place.repository, issue, call.user, first=first)
+    issue = the_issue(request, target, index)
+    first = before_deleting(request.app, Doomed(issue_id=issue.id))
+    issues.delete_issue(request.app.database, target.repository, issue, request.user, first=first)
 
 
 @endpoint(
@@ -166,28 +168,30 @@ def delete_issue(call: Call, place: Place, index: int) -> None:
     status=201,
     refuses=(423,),
 )
-def set_issue_deadline(call: Call, place: Place, index: int, body: EditDeadlineOption) -> IssueDeadline:
+def set_issue_deadline(
+    request: RequestContext, target: RepositoryAccess, index: int, body: EditDeadlineOption
+) -> IssueDeadline:
     """Set, move or remove the date an issue is due."""
-    issue = the_issue(call, place, index)
-    ask_to_write(place, issue)
+    issue = the_issue(request, target, index)
+    ask_to_write(target, issue)
     wanted = issues.Changes(due_at=due(body.due_date, "DueDate") or 0)
-    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, wanted)
+    changed = issues.change_issue(request.app.database, target.repository, issue, request.user, wanted)
     return IssueDeadline(moment_or_none(changed.due_at))
 
 
 @endpoint(
     "PUT /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING, status=204, refuses=(423,)
 )
-def lock_issue(call: Call, place: Place, index: int, body: LockIssueOption) -> None:
+def lock_issue(request: RequestContext, target: RepositoryAccess, index: int, body: LockIssueOption) -> None:
     """Let only people with write access comment."""
-    issue = the_issue(call, place, index)
-    ask_to_write(place, issue)
-    issues.lock_issue(call.host.database, place.repository, issue, call.user, body.lock_reason)
+    issue = the_issue(request, target, index)
+    ask_to_write(target, issue)
+    issues.lock_issue(request.app.database, target.repository, issue, request.user, body.lock_reason)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING, refuses=(423,))
-def unlock_issue(call: Call, place: Place, index: int) -> None:
+def unlock_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
     """Let everybody comment again."""
-    issue = the_issue(call, place, index)
-    ask_to_write(place, issue)
-    issues.unlock_issue(call.host.database, place.repository, issue, call.user)
+    issue = the_issue(request, target, index)
+    ask_to_write(target, issue)
+    issues.unlock_issue(request.app.database, target.repository, issue, request.user)

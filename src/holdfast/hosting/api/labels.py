@@ -7,12 +7,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.guards import Organization, Place, in_organization, owns_organization
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import OrganizationAccess, RepositoryAccess, in_organization, owns_organization
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.issues import Label, label
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.accounts import Account
@@ -64,20 +64,20 @@ def path_of(keeper: Keeper) -> str:
 def given_name(name: str) -> str:
     """Return a name without the space around it; one of nothing else is none."""
     if not name.strip():
-        raise Refusal(422, "[Name]: Required")
+        raise ApiError(422, "[Name]: Required")
     return name.strip()
 
 
-def listed(call: Call, keeper: Keeper, page: Page) -> Listed[Label]:
+def listed(request: RequestContext, keeper: Keeper, page: PageParams) -> PagedList[Label]:
     """List the labels somebody keeps."""
-    found, total = labels.labels_of(call.host.database, keeper, skip=page.skip, limit=page.size)
-    return Listed([label(call, kept, path_of(keeper)) for kept in found], total)
+    found, total = labels.labels_of(request.app.database, keeper, skip=page.skip, limit=page.size)
+    return PagedList([label(request, kept, path_of(keeper)) for kept in found], total)
 
 
-def created(call: Call, keeper: Keeper, body: CreateLabelOption) -> Label:
+def created(request: RequestContext, keeper: Keeper, body: CreateLabelOption) -> Label:
     """Add a label."""
     made = labels.add_label(
-        call.host.database,
+        request.app.database,
         keeper,
         given_name(body.name),
         body.color,
@@ -85,10 +85,10 @@ def created(call: Call, keeper: Keeper, body: CreateLabelOption) -> Label:
         is_exclusive=body.exclusive,
         archived_at=int(time.time()) if body.is_archived else 0,
     )
-    return label(call, made, path_of(keeper))
+    return label(request, made, path_of(keeper))
 
 
-def edited(call: Call, keeper: Keeper, number: int, body: EditLabelOption) -> Label:
+def edited(request: RequestContext, keeper: Keeper, number: int, body: EditLabelOption) -> Label:
     """Change a label."""
     columns: dict[str, str | bool | int] = {}
     if body.name is not UNSET:
@@ -101,70 +101,76 @@ def edited(call: Call, keeper: Keeper, number: int, body: EditLabelOption) -> La
         columns["is_exclusive"] = body.exclusive
     if body.is_archived is not UNSET:
         columns["archived_at"] = int(time.time()) if body.is_archived else 0
-    return label(call, labels.change_label(call.host.database, keeper, number, **columns), path_of(keeper))
+    return label(request, labels.change_label(request.app.database, keeper, number, **columns), path_of(keeper))
 
 
 @endpoint("GET /repos/{owner}/{repo}/labels", scope="issue", guards=READING)
-def list_labels(call: Call, place: Place, page: Page) -> Listed[Label]:
+def list_labels(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Label]:
     """List the labels of a repository, without those of its owner."""
-    return listed(call, place.repository, page)
+    return listed(request, target.repository, page)
 
 
 @endpoint("POST /repos/{owner}/{repo}/labels", scope="issue", guards=MANAGING, status=201, refuses=(423,))
-def create_label(call: Call, place: Place, body: CreateLabelOption) -> Label:
+def create_label(request: RequestContext, target: RepositoryAccess, body: CreateLabelOption) -> Label:
     """Add a label to a repository."""
-    return created(call, place.repository, body)
+    return created(request, target.repository, body)
 
 
 @endpoint("GET /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=READING)
-def show_label(call: Call, place: Place, id: int) -> Label:  # noqa: A002  # the name in the path
+def show_label(request: RequestContext, target: RepositoryAccess, id: int) -> Label:  # noqa: A002  # the name in the path
     """Show a label of a repository."""
-    return label(call, labels.find_label(call.host.database, place.repository, id), path_of(place.repository))
+    return label(
+        request, labels.find_label(request.app.database, target.repository, id), path_of(target.repository)
+    )
 
 
 @endpoint("PATCH /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGING, refuses=(423,))
-def edit_label(call: Call, place: Place, id: int, body: EditLabelOption) -> Label:  # noqa: A002
+def edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: EditLabelOption) -> Label:  # noqa: A002
     """Change a label of a repository."""
-    return edited(call, place.repository, id, body)
+    return edited(request, target.repository, id, body)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGING, refuses=(423,))
-def delete_label(call: Call, place: Place, id: int) -> None:  # noqa: A002
+def delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> None:  # noqa: A002
     """Remove a label from a repository and its issues."""
-    labels.delete_label(call.host.database, place.repository, id)
+    labels.delete_label(request.app.database, target.repository, id)
 
 
 @endpoint("GET /orgs/{org}/labels", scope="organization", guards=(in_organization,))
-def list_organization_labels(call: Call, organization: Organization, page: Page) -> Listed[Label]:
+def list_organization_labels(
+    request: RequestContext, organization: OrganizationAccess, page: PageParams
+) -> PagedList[Label]:
     """List the labels all repositories of an organization share."""
-    return listed(call, organization.account, page)
+    return listed(request, organization.account, page)
 
 
 @endpoint("POST /orgs/{org}/labels", scope="organization", guards=OWNING, status=201)
-def create_organization_label(call: Call, organization: Organization, body: CreateLabelOption) -> Label:
+def create_organization_label(
+    request: RequestContext, organization: OrganizationAccess, body: CreateLabelOption
+) -> Label:
     """Add a label to all repositories of an organization."""
-    return created(call, organization.account, body)
+    return created(request, organization.account, body)
 
 
 @endpoint("GET /orgs/{org}/labels/{id}", scope="organization", guards=(in_organization,))
-def show_organization_label(call: Call, organization: Organization, id: int) -> Label:  # noqa: A002
+def show_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> Label:  # noqa: A002
     """Show a label of an organization."""
     account = organization.account
-    return label(call, labels.find_label(call.host.database, account, id), path_of(account))
+    return label(request, labels.find_label(request.app.database, account, id), path_of(account))
 
 
 @endpoint("PATCH /orgs/{org}/labels/{id}", scope="organization", guards=OWNING)
 def edit_organization_label(
-    call: Call,
-    organization: Organization,
+    request: RequestContext,
+    organization: OrganizationAccess,
     id: int,  # noqa: A002
     body: EditLabelOption,
 ) -> Label:
     """Change a label of an organization."""
-    return edited(call, organization.account, id, body)
+    return edited(request, organization.account, id, body)
 
 
 @endpoint("DELETE /orgs/{org}/labels/{id}", scope="organization", guards=OWNING)
-def delete_organization_label(call: Call, organization: Organization, id: int) -> None:  # noqa: A002
+def delete_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> None:  # noqa: A002
     """Remove a label from an organization and all issues that have it."""
-    labels.delete_label(call.host.database, organization.account, id)
+    labels.delete_label(request.app.database, organization.account, id)

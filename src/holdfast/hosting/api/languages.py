@@ -7,8 +7,8 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.languages import languages
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 
 __all__ = ["list_languages"]
@@ -17,8 +17,8 @@ READING: Final = (in_repository, reads(Unit.CODE))
 
 
 @endpoint("GET /repos/{owner}/{repo}/languages", scope="repository", guards=READING, slow=True)
-def list_languages(call: Call, place: Place) -> dict[str, int]:
+def list_languages(request: RequestContext, target: RepositoryAccess) -> dict[str, int]:
     """Show how many bytes of each language are on the default branch, by the names of the files."""
-    repo = git_of(call, place)
-    found = refs.resolve(repo, "", place.repository.default_branch)
+    repo = git_of(request, target)
+    found = refs.resolve(repo, "", target.repository.default_branch)
     return {} if found is None else languages(repo, read_commit(repo, found.commit).tree)

@@ -5,8 +5,8 @@ from typing import Final
 from holdfast.hosting import access
 from holdfast.hosting.errors import LastOwner
 from holdfast.hosting.guards import (
-    Organization,
-    Subject,
+    OrganizationAccess,
+    UserFromPath,
     in_its_organization,
     in_organization,
     of_user,
@@ -14,10 +14,10 @@ from holdfast.hosting.guards import (
     person,
     signed_in,
 )
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal, answering
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import members as store
 
@@ -34,26 +34,28 @@ __all__ = [
 ABOUT_SOMEBODY: Final = (in_organization, signed_in, of_user, person)
 
 
-def listed(call: Call, organization: Organization, page: Page, *, publicly: bool) -> Listed[User]:
+def listed(
+    request: RequestContext, organization: OrganizationAccess, page: PageParams, *, publicly: bool
+) -> PagedList[User]:
     """List an organization's people."""
     found, total = store.members_of(
-        call.host.database, organization.account, publicly=publicly, skip=page.skip, limit=page.size
+        request.app.database, organization.account, publicly=publicly, skip=page.skip, limit=page.size
     )
-    return Listed([user(call, account) for account in found], total)
+    return PagedList([user(request, account) for account in found], total)
 
 
 @endpoint("GET /orgs/{org}/members", scope="organization", guards=(in_organization,), refuses=(404,))
-def list_members(call: Call, organization: Organization, page: Page) -> Listed[User]:
+def list_members(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> PagedList[User]:
     """List the members of an organization; strangers see those who want to be seen."""
-    return listed(call, organization, page, publicly=not access.belongs(organization.mode))
+    return listed(request, organization, page, publicly=not access.belongs(organization.mode))
 
 
 @endpoint("GET /orgs/{org}/members/{username}", scope="organization", guards=ABOUT_SOMEBODY, refuses=(401, 404))
-def check_member(call: Call, organization: Organization, subject: Subject) -> None:
+def check_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Tell whether somebody is a member, as far as the caller may know."""
-    known = access.belongs(organization.mode) or subject.account.id == call.user.id
-    if not store.is_member(call.host.database, organization.account, subject.account, publicly=not known):
-        raise Refusal(404, "user is not a member of the organization")
+    known = access.belongs(organization.mode) or subject.account.id == request.user.id
+    if not store.is_member(request.app.database, organization.account, subject.account, publicly=not known):
+        raise ApiError(404, "user is not a member of the organization")
 
 
 @endpoint(
@@ -62,16 +64,18 @@ def check_member(call: Call, organization: Organization, subject: Subject) -> No
     guards=(in_organization, owns_organization, of_user, person),
     refuses=(401, 403, 404),
 )
-def remove_member(call: Call, organization: Organization, subject: Subject) -> None:
+def remove_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Take somebody out of all teams of an organization, and so out of it."""
     with answering(403, LastOwner):
-        store.leave_organization(call.host.database, organization.account, subject.account)
+        store.leave_organization(request.app.database, organization.account, subject.account)
 
 
 @endpoint("GET /orgs/{org}/public_members", scope="organization", guards=(in_organization,), refuses=(404,))
-def list_public_members(call: Call, organization: Organization, page: Page) -> Listed[User]:
+def list_public_members(
+    request: RequestContext, organization: OrganizationAccess, page: PageParams
+) -> PagedList[User]:
     """List the members who want everybody to know."""
-    return listed(call, organization, page, publicly=True)
+    return listed(request, organization, page, publicly=True)
 
 
 @endpoint(
@@ -80,16 +84,16 @@ def list_public_members(call: Call, organization: Organization, page: Page) -> L
     guards=(in_organization, of_user, person),
     refuses=(404,),
 )
-def check_public_member(call: Call, organization: Organization, subject: Subject) -> None:
+def check_public_member(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Tell whether somebody is a member and wants everybody to know."""
-    if not store.is_member(call.host.database, organization.account, subject.account, publicly=True):
-        raise Refusal(404, "user is not a public member of the organization")
+    if not store.is_member(request.app.database, organization.account, subject.account, publicly=True):
+        raise ApiError(404, "user is not a public member of the organization")
 
 
-def only_oneself(call: Call) -> None:
+def only_oneself(request: RequestContext) -> None:
     """Let nobody else decide who may know of a membership."""
-    if call.give(Subject).account.id != call.user.id:
-        raise Refusal(403, "only members themselves decide who may know of their membership")
+    if request.resolved(UserFromPath).account.id != request.user.id:
+        raise ApiError(403, "only members themselves decide who may know of their membership")
 
 
 ONESELF: Final = (in_organization, in_its_organization, of_user, person, only_oneself)
@@ -98,14 +102,14 @@ ONESELF: Final = (in_organization, in_its_organization, of_user, person, only_on
 @endpoint(
     "PUT /orgs/{org}/public_members/{username}", scope="organization", guards=ONESELF, refuses=(401, 403, 404)
 )
-def publicize_membership(call: Call, organization: Organization, subject: Subject) -> None:
+def publicize_membership(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Let everybody know that the caller is a member."""
-    store.set_publicity(call.host.database, organization.account, subject.account, publicly=True)
+    store.set_publicity(request.app.database, organization.account, subject.account, publicly=True)
 
 
 @endpoint(
     "DELETE /orgs/{org}/public_members/{username}", scope="organization", guards=ONESELF, refuses=(401, 403, 404)
 )
-def conceal_membership(call: Call, organization: Organization, subject: Subject) -> None:
+def conceal_membership(request: RequestContext, organization: OrganizationAccess, subject: UserFromPath) -> None:
     """Let only members know that the caller is one."""
-    store.set_publicity(call.host.database, organization.account, subject.account, publicly=False)
+    store.set_publicity(request.app.database, organization.account, subject.account, publicly=False)

@@ -8,13 +8,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.issue_queries import State, closed
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.issues import Milestone, milestone
 from holdfast.hosting.store import milestones
 
@@ -51,31 +51,33 @@ class EditMilestoneOption(msgspec.Struct, frozen=True):
 def given_title(title: str) -> str:
     """Return a title without the space around it; one of nothing else is none."""
     if not title.strip():
-        raise Refusal(422, "[Title]: Required")
+        raise ApiError(422, "[Title]: Required")
     return title.strip()
 
 
 @endpoint("GET /repos/{owner}/{repo}/milestones", scope="issue", guards=READING)
-def list_milestones(call: Call, place: Place, query: MilestonesQuery, page: Page) -> Listed[Milestone]:
+def list_milestones(
+    request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
+) -> PagedList[Milestone]:
     """List the milestones of a repository, the next to come first."""
     found, total = milestones.milestones_of(
-        call.host.database,
-        place.repository,
+        request.app.database,
+        target.repository,
         is_closed=closed(query.state),
         name=query.name,
         skip=page.skip,
         limit=page.size,
     )
-    return Listed([milestone(kept) for kept in found], total)
+    return PagedList([milestone(kept) for kept in found], total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/milestones", scope="issue", guards=MANAGING, status=201, refuses=(423,))
-def create_milestone(call: Call, place: Place, body: CreateMilestoneOption) -> Milestone:
+def create_milestone(request: RequestContext, target: RepositoryAccess, body: CreateMilestoneOption) -> Milestone:
     """Add a milestone to a repository."""
     made = milestones.add_milestone(
-        call.host.database,
-        place.repository,
-        call.user,
+        request.app.database,
+        target.repository,
+        request.user,
         given_title(body.title),
         description=body.description,
         due_at=due(body.due_on, "DueOn") or 0,
@@ -85,15 +87,20 @@ def create_milestone(call: Call, place: Place, body: CreateMilestoneOption) -> M
 
 
 @endpoint("GET /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=READING)
-def show_milestone(call: Call, place: Place, id: str) -> Milestone:  # noqa: A002  # the name in the path
+def show_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> Milestone:  # noqa: A002  # the name in the path
     """Show a milestone by its id or its title."""
-    return milestone(milestones.find_milestone(call.host.database, place.repository, id))
+    return milestone(milestones.find_milestone(request.app.database, target.repository, id))
 
 
 @endpoint("PATCH /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGING, refuses=(423,))
-def edit_milestone(call: Call, place: Place, id: str, body: EditMilestoneOption) -> Milestone:  # noqa: A002
+def edit_milestone(
+    request: RequestContext,
+    target: RepositoryAccess,
+    id: str,  # noqa: A002  # named in the path
+    body: EditMilestoneOption,  # named in the path
+) -> Milestone:
     """Change a milestone."""
-    kept = milestones.find_milestone(call.host.database, place.repository, id)
+    kept = milestones.find_milestone(request.app.database, target.repository, id)
     columns: dict[str, str | bool | int] = {}
     if body.title:
         columns["title"] = given_title(body.title)
@@ -104,11 +111,13 @@ def edit_milestone(call: Call, place: Place, id: str, body: EditMilestoneOption)
     due_at = due(body.due_on, "DueOn")
     if due_at is not None:
         columns["due_at"] = due_at
-    return milestone(milestones.change_milestone(call.host.database, place.repository, call.user, kept, **columns))
+    return milestone(
+        milestones.change_milestone(request.app.database, target.repository, request.user, kept, **columns)
+    )
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGING, refuses=(423,))
-def delete_milestone(call: Call, place: Place, id: str) -> None:  # noqa: A002
+def delete_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> None:  # noqa: A002
     """Remove a milestone; its issues stay, without one."""
-    kept = milestones.find_milestone(call.host.database, place.repository, id)
-    milestones.delete_milestone(call.host.database, place.repository, call.user, kept)
+    kept = milestones.find_milestone(request.app.database, target.repository, id)
+    milestones.delete_milestone(request.app.database, target.repository, request.user, kept)

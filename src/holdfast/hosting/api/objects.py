@@ -12,11 +12,11 @@ from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, shown
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import LAST_PAGE, Listed, Page, count_headers
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import LAST_PAGE, PagedList, PageParams, count_headers
 from holdfast.hosting.schemas.git import repository_api
 
 __all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]
@@ -85,41 +85,45 @@ class TreeQuery(msgspec.Struct, frozen=True):
     per_page: Annotated[int, Meta(ge=0, le=2**31)] = 0
 
 
-def reference(call: Call, place: Place, repo: Repo, name: bytes) -> Reference | None:
+def reference(request: RequestContext, target: RepositoryAccess, repo: Repo, name: bytes) -> Reference | None:
     """Make the shape of a ref; None when it is gone by now."""
     at = refs.target(repo, name)
     kind = None if at is None else repo.header(at)
     if at is None or kind is None:
         return None
-    api = repository_api(call, place.repository)
+    api = repository_api(request, target.repository)
     return Reference(shown(name), f"{api}/git/{shown(name)}", GitObject(kind[0], at, f"{api}/git/{kind[0]}s/{at}"))
 
 
-def references(call: Call, place: Place, prefix: str, page: Page) -> Listed[Reference]:
+def references(
+    request: RequestContext, target: RepositoryAccess, prefix: str, page: PageParams
+) -> PagedList[Reference]:
     """List the refs whose names begin so."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     names = sorted(
         name
         for name in refs.all_refs(repo)
         if shown(name).startswith(prefix) and name.startswith((refs.BRANCHES, refs.TAGS))
     )
     wanted = names[page.skip : page.skip + page.size]
-    found = [made for name in wanted if (made := reference(call, place, repo, name)) is not None]
-    return Listed(found, len(names))
+    found = [made for name in wanted if (made := reference(request, target, repo, name)) is not None]
+    return PagedList(found, len(names))
 
 
 @endpoint("GET /repos/{owner}/{repo}/git/refs", scope="repository", guards=READING, slow=True)
-def list_refs(call: Call, place: Place, page: Page) -> Listed[Reference]:
+def list_refs(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Reference]:
     """List the branches and tags by their full names."""
-    return references(call, place, "refs/", page)
+    return references(request, target, "refs/", page)
 
 
 @endpoint("GET /repos/{owner}/{repo}/git/refs/{ref...}", scope="repository", guards=READING, slow=True)
-def list_refs_below(call: Call, place: Place, ref: str, page: Page) -> Listed[Reference]:
+def list_refs_below(
+    request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
+) -> PagedList[Reference]:
     """List the refs whose names begin like this."""
-    found = references(call, place, f"refs/{ref.removeprefix('refs/')}", page)
+    found = references(request, target, f"refs/{ref.removeprefix('refs/')}", page)
     if not found.total:
-        raise Refusal(404)
+        raise ApiError(404)
     return found
 
 
@@ -130,16 +134,16 @@ def list_refs_below(call: Call, place: Place, ref: str, page: Page) -> Listed[Re
     refuses=(400, 422),
     slow=True,
 )
-def show_tree(call: Call, place: Place, sha: str, query: TreeQuery) -> GitTreeResponse:
+def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query: TreeQuery) -> GitTreeResponse:
     """Show a tree by its id, or that of a commit, a branch or a tag; with everything below it when asked for."""
-    repo = git_of(call, place)
-    tree = tree_named(repo, place, sha)
+    repo = git_of(request, target)
+    tree = tree_named(repo, target, sha)
     size = TREES_PER_PAGE if query.per_page <= 0 else min(query.per_page, TREES_PER_PAGE)
     page = max(query.page, 1)
     recursive = query.recursive.lower() in {"1", "true", "t", "yes"}
     found = trees.listing(repo, tree, recursive=recursive, page=page, per_page=size)
-    api = repository_api(call, place.repository)
-    call.answer_headers |= count_headers(found.total)
+    api = repository_api(request, target.repository)
+    request.response_headers |= count_headers(found.total)
     entries = [
         GitEntry(
             path=entry.path,
@@ -154,30 +158,30 @@ def show_tree(call: Call, place: Place, sha: str, query: TreeQuery) -> GitTreeRe
     return GitTreeResponse(tree, f"{api}/git/trees/{tree}", entries, found.truncated, page, found.total)
 
 
-def tree_named(repo: Repo, place: Place, name: str) -> str:
+def tree_named(repo: Repo, target: RepositoryAccess, name: str) -> str:
     """Return the tree a name leads to."""
     kind = repo.header(name) if is_id(name) else None
     if kind is not None and kind[0] == "tree":
         return name
     commit = name if kind is not None and kind[0] == "commit" else None
     if commit is None:
-        found = refs.resolve(repo, name, place.repository.default_branch)
+        found = refs.resolve(repo, name, target.repository.default_branch)
         commit = refs.rev_parse(repo, name) if found is None else found.commit
     if commit is None:
-        raise Refusal(400, f"sha not found: {name}")
+        raise ApiError(400, f"sha not found: {name}")
     return read_commit(repo, commit).tree
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/git/blobs/{sha}", scope="repository", guards=READING, refuses=(400,), slow=True
 )
-def show_blob(call: Call, place: Place, sha: str) -> GitBlobResponse:
+def show_blob(request: RequestContext, target: RepositoryAccess, sha: str) -> GitBlobResponse:
     """Show a blob by its id."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     kind = repo.header(sha) if is_id(sha) else None
     if kind is None or kind[0] != "blob":
-        raise Refusal(404 if is_id(sha) else 400, f"sha not found: {sha}")
-    url = f"{repository_api(call, place.repository)}/git/blobs/{sha}"
+        raise ApiError(404 if is_id(sha) else 400, f"sha not found: {sha}")
+    url = f"{repository_api(request, target.repository)}/git/blobs/{sha}"
     if kind[1] > LARGEST_BLOB:
         return GitBlobResponse(None, None, url, sha, kind[1])
     content = base64.b64encode(trees.read_blob(repo, sha)).decode()

@@ -1,8 +1,8 @@
 """Organization webhooks: told of everything that happens in an organization's repositories."""
 
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
-from holdfast.hosting.guards import Organization, in_organization, owns_organization
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import OrganizationAccess, in_organization, owns_organization
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store.hooks import Home
 
 __all__ = [
@@ -21,9 +21,9 @@ __all__ = [
 ]
 
 
-def of_organization(call: Call) -> Home:
+def of_organization(request: RequestContext) -> Home:
     """Say that the hooks are the organization's."""
-    return Home("owner", call.give(Organization).account.id)
+    return Home("owner", request.resolved(OrganizationAccess).account.id)
 
 
 (

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Caller, Mode
+from holdfast.hosting.access import Actor, Mode
 from holdfast.hosting.errors import NameTaken, StillInUse
 from holdfast.hosting.guards import (
-    Organization,
-    Subject,
+    OrganizationAccess,
+    UserFromPath,
     in_organization,
     of_user,
     owns_organization,
@@ -18,11 +18,11 @@ from holdfast.hosting.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal, answering
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas import organizations as shapes
 from holdfast.hosting.schemas.organizations import Link, Visibility, organization
 from holdfast.hosting.store import accounts
@@ -107,26 +107,26 @@ def columns_of(body: CreateOrgOption | EditOrgOption) -> dict[str, str | bool]:
     }
 
 
-def name_taken(name: str) -> Refusal:
+def name_taken(name: str) -> ApiError:
     """Say that a name is taken, in the words clients look for."""
-    return Refusal(422, f"user already exists [name: {name}]")
+    return ApiError(422, f"user already exists [name: {name}]")
 
 
-def make(call: Call, owner: Account, body: CreateOrgOption) -> shapes.Organization:
+def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> shapes.Organization:
     """Make an organization for somebody."""
     try:
-        made = store.create_organization(call.host.database, owner, body.username, **columns_of(body))
+        made = store.create_organization(request.app.database, owner, body.username, **columns_of(body))
     except NameTaken:
         raise name_taken(body.username) from None
-    return organization(call, made)
+    return organization(request, made)
 
 
 @endpoint("POST /orgs", scope="organization", guards=(signed_in,), status=201, refuses=(401, 403, 422))
-def create_organization(call: Call, body: CreateOrgOption) -> shapes.Organization:
+def create_organization(request: RequestContext, body: CreateOrgOption) -> shapes.Organization:
     """Make an organization; the caller is its first owner."""
-    if not access.may_create_organizations(call.caller):
-        raise Refusal(403, "you may not create organizations; ask an administrator")
-    return make(call, call.user, body)
+    if not access.may_create_organizations(request.actor):
+        raise ApiError(403, "you may not create organizations; ask an administrator")
+    return make(request, request.user, body)
 
 
 @endpoint(
@@ -136,49 +136,53 @@ def create_organization(call: Call, body: CreateOrgOption) -> shapes.Organizatio
     status=201,
     refuses=(401, 403, 404, 422),
 )
-def create_organization_for(call: Call, subject: Subject, body: CreateOrgOption) -> shapes.Organization:
+def create_organization_for(
+    request: RequestContext, subject: UserFromPath, body: CreateOrgOption
+) -> shapes.Organization:
     """Make an organization whose first owner is somebody else."""
-    return make(call, subject.account, body)
+    return make(request, subject.account, body)
 
 
 @endpoint("GET /orgs", scope="organization", slow=True)
-def list_organizations(call: Call, page: Page) -> Listed[shapes.Organization]:
+def list_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.Organization]:
     """List the organizations the caller may know of."""
-    shown = store.visible_to(call.caller.user, public_only=call.caller.public_only)
-    found, total = store.list_organizations(call.host.database, shown, skip=page.skip, limit=page.size)
-    return Listed([organization(call, account) for account in found], total)
+    shown = store.visible_to(request.actor.user, public_only=request.actor.public_only)
+    found, total = store.list_organizations(request.app.database, shown, skip=page.skip, limit=page.size)
+    return PagedList([organization(request, account) for account in found], total)
 
 
 @endpoint("GET /admin/orgs", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
-def list_all_organizations(call: Call, page: Page) -> Listed[shapes.Organization]:
+def list_all_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.Organization]:
     """List every organization."""
-    return list_organizations.run(call, page)  # type: ignore[return-value]
+    return list_organizations.run(request, page)  # type: ignore[return-value]
 
 
 @endpoint("GET /user/orgs", scope=("user", "organization"), guards=(signed_in,), refuses=(401,))
-def list_my_organizations(call: Call, page: Page) -> Listed[shapes.Organization]:
+def list_my_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.Organization]:
     """List the organizations the caller belongs to."""
-    return belonging(call, call.user, page)
+    return belonging(request, request.user, page)
 
 
 @endpoint("GET /users/{username}/orgs", scope=("user", "organization"), guards=(of_user, person), refuses=(404,))
-def list_organizations_of(call: Call, subject: Subject, page: Page) -> Listed[shapes.Organization]:
+def list_organizations_of(
+    request: RequestContext, subject: UserFromPath, page: PageParams
+) -> PagedList[shapes.Organization]:
     """List the organizations somebody belongs to, as far as the caller may know."""
-    return belonging(call, subject.account, page)
+    return belonging(request, subject.account, page)
 
 
-def belonging(call: Call, user: Account, page: Page) -> Listed[shapes.Organization]:
+def belonging(request: RequestContext, user: Account, page: PageParams) -> PagedList[shapes.Organization]:
     """List the organizations somebody belongs to."""
-    caller = call.caller
+    caller = request.actor
     found, total = store.organizations_of(
-        call.host.database,
+        request.app.database,
         user,
         store.visible_to(caller.user, public_only=caller.public_only),
         asking=caller.user,
         skip=page.skip,
         limit=page.size,
     )
-    return Listed([organization(call, account) for account in found], total)
+    return PagedList([organization(request, account) for account in found], total)
 
 
 @endpoint(
@@ -188,16 +192,16 @@ def belonging(call: Call, user: Account, page: Page) -> Listed[shapes.Organizati
     refuses=(401, 403, 404),
 )
 def show_organization_permissions(
-    call: Call, subject: Subject, organization: Organization
+    request: RequestContext, subject: UserFromPath, organization: OrganizationAccess
 ) -> OrganizationPermissions:
     """Tell what somebody may do in an organization: the caller's own rights, or anybody's for administrators."""
-    if not call.caller.is_admin and subject.account.id != call.user.id:
-        raise Refusal(403, "only the user or an administrator may see these permissions")
-    account, database = organization.account, call.host.database
+    if not request.actor.is_admin and subject.account.id != request.user.id:
+        raise ApiError(403, "only the user or an administrator may see these permissions")
+    account, database = organization.account, request.app.database
     modes = store.team_modes(database, account, subject.account)
-    mode = access.organization_access(Caller(subject.account), account, modes)
+    mode = access.organization_access(Actor(subject.account), account, modes)
     if mode == Mode.NONE:
-        raise Refusal(404)
+        raise ApiError(404)
     level = access.level_in_teams(mode, modes)
     return OrganizationPermissions(
         is_owner=level >= Mode.OWNER,
@@ -210,32 +214,34 @@ def show_organization_permissions(
 
 
 @endpoint("GET /orgs/{org}", scope="organization", guards=(in_organization,), refuses=(404,))
-def show_organization(call: Call, organization: Organization) -> shapes.Organization:
+def show_organization(request: RequestContext, organization: OrganizationAccess) -> shapes.Organization:
     """Show an organization."""
-    return shapes.organization(call, organization.account)
+    return shapes.organization(request, organization.account)
 
 
 OWNER: Final = (in_organization, owns_organization)
 
 
 @endpoint("PATCH /orgs/{org}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 422))
-def edit_organization(call: Call, organization: Organization, body: EditOrgOption) -> shapes.Organization:
+def edit_organization(
+    request: RequestContext, organization: OrganizationAccess, body: EditOrgOption
+) -> shapes.Organization:
     """Change what an organization says about itself, and who may know of it."""
-    changed = accounts.change_account(call.host.database, organization.account, **columns_of(body))
-    return shapes.organization(call, changed)
+    changed = accounts.change_account(request.app.database, organization.account, **columns_of(body))
+    return shapes.organization(request, changed)
 
 
 @endpoint("POST /orgs/{org}/rename", scope="organization", guards=OWNER, status=204, refuses=(401, 403, 404, 422))
-def rename_organization(call: Call, organization: Organization, body: RenameOrgOption) -> None:
+def rename_organization(request: RequestContext, organization: OrganizationAccess, body: RenameOrgOption) -> None:
     """Give an organization another name; the old one leads to it until somebody takes it."""
     try:
-        accounts.rename_account(call.host.database, organization.account, body.new_name)
+        accounts.rename_account(request.app.database, organization.account, body.new_name)
     except NameTaken:
         raise name_taken(body.new_name) from None
 
 
 @endpoint("DELETE /orgs/{org}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 409))
-def delete_organization(call: Call, organization: Organization) -> None:
+def delete_organization(request: RequestContext, organization: OrganizationAccess) -> None:
     """Remove an organization; it must own no repositories any more, so that none are lost by the way."""
     with answering(409, StillInUse):
-        store.delete_organization(call.host.database, organization.account)
+        store.delete_organization(request.app.database, organization.account)

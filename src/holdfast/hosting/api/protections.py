@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.errors import NoSuchProtection, PatternRefused, ProtectionTaken
-from holdfast.hosting.guards import Place, administers, in_repository
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.times import Time, moment
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import protections as store
@@ -125,12 +125,12 @@ def people_key(prefix: str) -> str:
     return f"{prefix}_username" if prefix == "approvals_whitelist" else f"{prefix}_usernames"
 
 
-def shapes(call: Call, rules: list[Protection]) -> list[BranchProtection]:
+def shapes(request: RequestContext, rules: list[Protection]) -> list[BranchProtection]:
     """Make the shapes, asking for all names at once."""
     users = {number for rule in rules for kept in LISTS.values() for number in getattr(rule.rule, f"{kept}_users")}
     teams = {number for rule in rules for kept in LISTS.values() for number in getattr(rule.rule, f"{kept}_teams")}
-    user_names = accounts.names_of(call.host.database, users)
-    team_names = organizations.team_names(call.host.database, teams)
+    user_names = accounts.names_of(request.app.database, users)
+    team_names = organizations.team_names(request.app.database, teams)
     return [shape(rule, user_names, team_names) for rule in rules]
 
 
@@ -154,7 +154,9 @@ def shape(protection: Protection, users: dict[int, str], teams: dict[int, str]) 
     )
 
 
-def changed(call: Call, place: Place, rule: Rule, body: EditBranchProtectionOption) -> Rule:
+def changed(
+    request: RequestContext, target: RepositoryAccess, rule: Rule, body: EditBranchProtectionOption
+) -> Rule:
     """Return the rule with what a body says."""
     values: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(body, name)) is not UNSET}
     if "status_check_contexts" in values:
@@ -162,10 +164,10 @@ def changed(call: Call, place: Place, rule: Rule, body: EditBranchProtectionOpti
     for prefix, kept in LISTS.items():
         names = getattr(body, people_key(prefix))
         if names is not UNSET:
-            values[f"{kept}_users"] = people(call, names)
+            values[f"{kept}_users"] = people(request, names)
         names = getattr(body, f"{prefix}_teams")
         if names is not UNSET:
-            values[f"{kept}_teams"] = team_numbers(call, place, names)
+            values[f"{kept}_teams"] = team_numbers(request, target, names)
     for name in ("protected_file_patterns", "unprotected_file_patterns"):
         check_patterns(name, values.get(name, ""))
     return msgspec.structs.replace(rule, **values)
@@ -177,47 +179,47 @@ def check_patterns(field: str, text: str) -> None:
         try:
             compile_glob(pattern.strip(), "./")
         except PatternRefused as error:
-            raise Refusal(422, f"[{field.title().replace('_', '')}]: {error}") from None
+            raise ApiError(422, f"[{field.title().replace('_', '')}]: {error}") from None
 
 
-def people(call: Call, names: list[str]) -> tuple[int, ...]:
+def people(request: RequestContext, names: list[str]) -> tuple[int, ...]:
     """Return the numbers of people."""
-    found = accounts.by_names(call.host.database, names)
+    found = accounts.by_names(request.app.database, names)
     for name in names:
         if name.casefold() not in found:
-            raise Refusal(422, f"user does not exist [uid: 0, name: {name}]")
+            raise ApiError(422, f"user does not exist [uid: 0, name: {name}]")
     return tuple(found[name.casefold()].id for name in names)
 
 
-def team_numbers(call: Call, place: Place, names: list[str]) -> tuple[int, ...]:
+def team_numbers(request: RequestContext, target: RepositoryAccess, names: list[str]) -> tuple[int, ...]:
     """Return the numbers of teams of the repository's organization."""
-    found = organizations.teams_by_names(call.host.database, place.repository.owner, names)
+    found = organizations.teams_by_names(request.app.database, target.repository.owner, names)
     for name in names:
         if name.casefold() not in found:
-            raise Refusal(422, f"team does not exist [org_id: {place.repository.owner.id}, name: {name}]")
+            raise ApiError(422, f"team does not exist [org_id: {target.repository.owner.id}, name: {name}]")
     return tuple(found[name.casefold()] for name in names)
 
 
 @endpoint("GET /repos/{owner}/{repo}/branch_protections", scope="repository", guards=GUARDS, refuses=(401, 403))
-def list_protections(call: Call, place: Place) -> list[BranchProtection]:
+def list_protections(request: RequestContext, target: RepositoryAccess) -> list[BranchProtection]:
     """List the rules of a repository."""
-    return shapes(call, store.protections_of(call.host.database, place.repository))
+    return shapes(request, store.protections_of(request.app.database, target.repository))
 
 
-def find(call: Call, place: Place, name: str) -> Protection:
+def find(request: RequestContext, target: RepositoryAccess, name: str) -> Protection:
     """Find a rule by its name."""
     try:
-        return store.find_protection(call.host.database, place.repository, name)
+        return store.find_protection(request.app.database, target.repository, name)
     except NoSuchProtection:
-        raise Refusal(404) from None
+        raise ApiError(404) from None
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/branch_protections/{name...}", scope="repository", guards=GUARDS, refuses=(401, 403)
 )
-def show_protection(call: Call, place: Place, name: str) -> BranchProtection:
+def show_protection(request: RequestContext, target: RepositoryAccess, name: str) -> BranchProtection:
     """Show a rule."""
-    return shapes(call, [find(call, place, name)])[0]
+    return shapes(request, [find(request, target, name)])[0]
 
 
 @endpoint(
@@ -227,22 +229,24 @@ def show_protection(call: Call, place: Place, name: str) -> BranchProtection:
     status=201,
     refuses=(401, 403, 422),
 )
-def create_protection(call: Call, place: Place, body: CreateBranchProtectionOption) -> BranchProtection:
+def create_protection(
+    request: RequestContext, target: RepositoryAccess, body: CreateBranchProtectionOption
+) -> BranchProtection:
     """Protect a branch, or all that a pattern matches."""
     name = body.rule_name or body.branch_name
     if not name:
-        raise Refusal(422, "[RuleName]: Required")
+        raise ApiError(422, "[RuleName]: Required")
     try:
         compile_glob(name, "/")
     except PatternRefused as error:
-        raise Refusal(422, f"[RuleName]: {error}") from None
-    rule = changed(call, place, Rule(), body)
+        raise ApiError(422, f"[RuleName]: {error}") from None
+    rule = changed(request, target, Rule(), body)
     priority = 0 if body.priority is UNSET else body.priority
     try:
-        made = store.create_protection(call.host.database, place.repository, name, rule, priority=priority)
+        made = store.create_protection(request.app.database, target.repository, name, rule, priority=priority)
     except ProtectionTaken as error:
-        raise Refusal(403, str(error)) from None
-    return shapes(call, [made])[0]
+        raise ApiError(403, str(error)) from None
+    return shapes(request, [made])[0]
 
 
 @endpoint(
@@ -251,13 +255,15 @@ def create_protection(call: Call, place: Place, body: CreateBranchProtectionOpti
     guards=GUARDS,
     refuses=(401, 403, 422),
 )
-def edit_protection(call: Call, place: Place, name: str, body: EditBranchProtectionOption) -> BranchProtection:
+def edit_protection(
+    request: RequestContext, target: RepositoryAccess, name: str, body: EditBranchProtectionOption
+) -> BranchProtection:
     """Change a rule."""
-    kept = find(call, place, name)
-    rule = changed(call, place, kept.rule, body)
+    kept = find(request, target, name)
+    rule = changed(request, target, kept.rule, body)
     priority = None if body.priority is UNSET else body.priority
-    made = store.change_protection(call.host.database, place.repository, kept, rule, priority=priority)
-    return shapes(call, [made])[0]
+    made = store.change_protection(request.app.database, target.repository, kept, rule, priority=priority)
+    return shapes(request, [made])[0]
 
 
 @endpoint(
@@ -266,6 +272,6 @@ def edit_protection(call: Call, place: Place, name: str, body: EditBranchProtect
     guards=GUARDS,
     refuses=(401, 403),
 )
-def delete_protection(call: Call, place: Place, name: str) -> None:
+def delete_protection(request: RequestContext, target: RepositoryAccess, name: str) -> None:
     """Remove a rule."""
-    store.delete_protection(call.host.database, find(call, place, name))
+    store.delete_protection(request.app.database, find(request, target, name))

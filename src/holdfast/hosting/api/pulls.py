@@ -17,12 +17,12 @@ from holdfast.hosting.git import changes, history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import Place, in_repository, not_archived, signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, signed_in
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required, is_ref_name
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.pulls import PullRequest, PullState, pull_list
 from holdfast.hosting.store import issue_lists, issues
 
@@ -57,49 +57,49 @@ class EditPullRequestOption(EditIssueOption, frozen=True, kw_only=True):
     base: Annotated[str, Meta(max_length=100), RefName] = ""
 
 
-def branches_of(call: Call, place: Place, head: str, base: str) -> issues.Branches:
+def branches_of(request: RequestContext, target: RepositoryAccess, head: str, base: str) -> issues.Branches:
     """Return the branches a new pull request names; `head` may have the owner's name and a colon before it."""
     owner, colon, branch = head.rpartition(":")
-    if colon and owner.casefold() != place.repository.owner.name.casefold():
-        raise Refusal(422, f"[Head]: must be a branch of {place.repository.full_name}")
+    if colon and owner.casefold() != target.repository.owner.name.casefold():
+        raise ApiError(422, f"[Head]: must be a branch of {target.repository.full_name}")
     if not branch:
-        raise Refusal(422, "[Head]: Required")
+        raise ApiError(422, "[Head]: Required")
     if not is_ref_name(branch):
-        raise Refusal(422, "[Head]: GitRefName")
+        raise ApiError(422, "[Head]: GitRefName")
     if branch == base:
-        raise Refusal(422, "[Head]: must be another branch than base")
-    repo = git_of(call, place)
-    head_sha, base_sha = tip(repo, place, branch), tip(repo, place, base)
+        raise ApiError(422, "[Head]: must be another branch than base")
+    repo = git_of(request, target)
+    head_sha, base_sha = tip(repo, target, branch), tip(repo, target, base)
     return issues.Branches(branch, base, head_sha, history.merge_base(repo, base_sha, head_sha) or base_sha)
 
 
-def tip(repo: Repo, place: Place, branch: str) -> str:
+def tip(repo: Repo, target: RepositoryAccess, branch: str) -> str:
     """Return the commit a branch points to; it must be there."""
     found = refs.branch(repo, branch)
     if found is None:
-        raise Refusal(404, f"branch does not exist [repo_id: {place.repository.id} name: {branch}]")
+        raise ApiError(404, f"branch does not exist [repo_id: {target.repository.id} name: {branch}]")
     return found.id
 
 
-def the_pull(call: Call, place: Place, index: int) -> issues.Issue:
+def the_pull(request: RequestContext, target: RepositoryAccess, index: int) -> issues.Issue:
     """Return the pull request of a number; an issue is none."""
-    issue = the_issue(call, place, index)
+    issue = the_issue(request, target, index)
     if not issue.is_pull:
-        raise Refusal(404, f"pull request does not exist [index: {index}]")
+        raise ApiError(404, f"pull request does not exist [index: {index}]")
     return issue
 
 
-def shown(call: Call, place: Place, found: Sequence[issues.Issue]) -> list[PullRequest]:
+def shown(request: RequestContext, target: RepositoryAccess, found: Sequence[issues.Issue]) -> list[PullRequest]:
     """Make the shapes of pull requests; when working out their states takes too long, the rest go without."""
     until = time.monotonic() + PATIENCE_SECONDS
     states: dict[int, PullState] = {}
     with suppress(NoSuchFolder):
-        repo = git_of(call, place)
+        repo = git_of(request, target)
         for issue in found:
-            if time.monotonic() > until or not place.access.may_read(Unit.CODE):
+            if time.monotonic() > until or not target.permissions.may_read(Unit.CODE):
                 break
             states[issue.id] = state_of(repo, issue)
-    return pull_list(call, place.repository, place.access, found, states)
+    return pull_list(request, target.repository, target.permissions, found, states)
 
 
 def state_of(repo: Repo, issue: issues.Issue) -> PullState:
@@ -129,31 +129,33 @@ def state_of(repo: Repo, issue: issues.Issue) -> PullState:
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls", scope="repository", guards=READING, slow=True)
-def list_pulls(call: Call, place: Place, query: PullQuery, page: Page) -> Listed[PullRequest]:
+def list_pulls(
+    request: RequestContext, target: RepositoryAccess, query: PullQuery, page: PageParams
+) -> PagedList[PullRequest]:
     """List the pull requests of a repository."""
     wanted = filter_of(
         query, label_ids=tuple(query.labels), milestones=query.milestone.replace(",", " "), author=query.poster
     )
-    conditions = [issue_lists.in_repository(place.repository, (True,))]
+    conditions = [issue_lists.in_repository(target.repository, (True,))]
     conditions += issue_lists.between_branches(query.head.rpartition(":")[2], query.base)
     found, total = issue_lists.list_issues(
-        call.host.database, conditions, wanted, sort=order_of(query), skip=page.skip, limit=page.size
+        request.app.database, conditions, wanted, sort=order_of(query), skip=page.skip, limit=page.size
     )
-    return Listed(shown(call, place, found), total)
+    return PagedList(shown(request, target, found), total)
 
 
 @endpoint("POST /repos/{owner}/{repo}/pulls", scope="repository", guards=WRITING, status=201, refuses=(409, 423))
-def create_pull(call: Call, place: Place, body: CreatePullRequestOption) -> PullRequest:
+def create_pull(request: RequestContext, target: RepositoryAccess, body: CreatePullRequestOption) -> PullRequest:
     """Open a pull request; it can be talked about and closed, but it cannot be merged here."""
-    wanted = new_issue(call, place, body, branches=branches_of(call, place, body.head, body.base))
-    made = issues.open_issue(call.host.database, place.repository, call.user, wanted)
-    return shown(call, place, [made])[0]
+    wanted = new_issue(request, target, body, branches=branches_of(request, target, body.head, body.base))
+    made = issues.open_issue(request.app.database, target.repository, request.user, wanted)
+    return shown(request, target, [made])[0]
 
 
 @endpoint("GET /repos/{owner}/{repo}/pulls/{index}", scope="repository", guards=READING, slow=True)
-def show_pull(call: Call, place: Place, index: int) -> PullRequest:
+def show_pull(request: RequestContext, target: RepositoryAccess, index: int) -> PullRequest:
     """Show a pull request."""
-    return shown(call, place, [the_pull(call, place, index)])[0]
+    return shown(request, target, [the_pull(request, target, index)])[0]
 
 
 @endpoint(
@@ -163,12 +165,14 @@ def show_pull(call: Call, place: Place, index: int) -> PullRequest:
     status=201,
     refuses=(409, 412, 423),
 )
-def edit_pull(call: Call, place: Place, index: int, body: EditPullRequestOption) -> PullRequest:
+def edit_pull(
+    request: RequestContext, target: RepositoryAccess, index: int, body: EditPullRequestOption
+) -> PullRequest:
     """Change a pull request; its author may change title, body and state, everything else needs write access."""
-    issue = the_pull(call, place, index)
+    issue = the_pull(request, target, index)
     if body.base:
-        ask_to_write(place, issue)
-        tip(git_of(call, place), place, body.base)
-    wanted = changes_of(call, place, issue, body, body.base or None)
-    changed = issues.change_issue(call.host.database, place.repository, issue, call.user, wanted)
-    return shown(call, place, [changed])[0]
+        ask_to_write(target, issue)
+        tip(git_of(request, target), target, body.base)
+    wanted = changes_of(request, target, issue, body, body.base or None)
+    changed = issues.change_issue(request.app.database, target.repository, issue, request.user, wanted)
+    return shown(request, target, [changed])[0]

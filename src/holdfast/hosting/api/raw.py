@@ -18,10 +18,10 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry, Missing
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.media_types import LOOKED_AT, media_type
 from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.lfs import pointer
@@ -36,7 +36,7 @@ SIGNED_SECONDS: Final = 300
 # Up to this size a file is read at once, where the request is answered; larger ones in a thread, piece by piece.
 QUICK_BYTES: Final = 128 * 1024
 KEPT_BYTES: Final = 32 * 2**20
-ALSO: Final = {206: Raw, 304: type(None), 416: Raw}
+ALSO: Final = {206: RawResponse, 304: type(None), 416: RawResponse}
 
 blobs = KeptBytes(KEPT_BYTES)
 
@@ -51,8 +51,8 @@ class RawQuery(msgspec.Struct, frozen=True):
 class Found:
     """A file that is there."""
 
-    call: Call
-    place: Place
+    call: RequestContext
+    place: RepositoryAccess
     repo: Repo
     commit: str
     entry: Entry
@@ -67,39 +67,39 @@ class Found:
         """Return when the newest commit that touched it was made."""
         found = last_commits.known(self.repo, self.commit, self.entry.raw_path)
         if found is None:
-            self.call.take_time()
+            self.call.require_thread()
             found = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
         return None if found is None else found.committer.time
 
 
-def found_by_ref(call: Call, place: Place, ref: str, path: str) -> Found:
+def found_by_ref(request: RequestContext, target: RepositoryAccess, ref: str, path: str) -> Found:
     """Find a file by a path that may begin with a branch, a tag or a commit."""
-    if place.repository.is_empty:
-        raise Refusal(404, "repository is empty")
-    repo = git_of(call, place)
+    if target.repository.is_empty:
+        raise ApiError(404, "repository is empty")
+    repo = git_of(request, target)
     full = refs.resolve(repo, ref.strip(), "") if ref.strip().startswith("refs/") else None
     if full is not None:
-        return found_in(call, place, repo, full.commit, path)
-    former = FormerBranches(call.host.database, place.repository)
-    split = refs.split_ref_path(repo, ref, path, place.repository.default_branch, former)
+        return found_in(request, target, repo, full.commit, path)
+    former = FormerBranches(request.app.database, target.repository)
+    split = refs.split_ref_path(repo, ref, path, target.repository.default_branch, former)
     if split is None or split.commit is None:
-        raise Refusal(404, "unable to find a git ref")
+        raise ApiError(404, "unable to find a git ref")
     if split.is_fallback and ref.strip():
         # A ref that was asked for is not replaced by another: a file of the wrong version is worse than none.
-        raise Refusal(404)
-    return found_in(call, place, repo, split.commit, split.path)
+        raise ApiError(404)
+    return found_in(request, target, repo, split.commit, split.path)
 
 
-def found_in(call: Call, place: Place, repo: Repo, commit: str, path: str) -> Found:
+def found_in(request: RequestContext, target: RepositoryAccess, repo: Repo, commit: str, path: str) -> Found:
     """Find a file in a commit; directories and submodules have no bytes."""
     try:
         wanted = cleaned(path)
     except PathRefused:
-        raise Refusal(404) from None
+        raise ApiError(404) from None
     entry = entry_at(repo.folder, commit, wanted)
     if not isinstance(entry, Entry) or entry.type not in {"file", "symlink"}:
-        raise Refusal(404)
-    return Found(call, place, repo, commit, entry)
+        raise ApiError(404)
+    return Found(request, target, repo, commit, entry)
 
 
 @lru_cache(maxsize=8192)
@@ -118,10 +118,10 @@ def small_blob(repo: Repo, blob: str) -> bytes:
     return content
 
 
-def raw(found: Found) -> Raw:
+def raw(found: Found) -> RawResponse:
     """Serve a blob."""
     call, entry = found.call, found.entry
-    call.answer_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
+    call.response_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
     fresh = not_modified(call, entry.id, found.modified, is_public=found.is_public)
     if fresh is not None:
         known = last_commits.known(found.repo, found.commit, entry.raw_path)
@@ -130,7 +130,7 @@ def raw(found: Found) -> Raw:
         return fresh
     content = small_blob(found.repo, entry.id) if entry.size <= QUICK_BYTES else None
     if content is None:
-        call.take_time()
+        call.require_thread()
 
     def read(start: int, stop: int) -> bytes | Iterator[bytes]:
         if content is not None:
@@ -152,13 +152,13 @@ def type_of_blob(folder: Path, blob: str) -> str:
     return media_type(b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOKED_AT)))
 
 
-def raw_elsewhere(found: Found) -> Raw:
+def raw_elsewhere(found: Found) -> RawResponse:
     """Serve a blob in another thread than the one that found it."""
     found.call.on_loop = False
     return raw(replace(found, repo=open_repository(found.repo.folder)))
 
 
-def media(found: Found) -> Raw:
+def media(found: Found) -> RawResponse:
     """Serve what a pointer stands for; a blob that is none, or whose object is not here, as it is."""
     call, entry = found.call, found.entry
     if entry.size > pointer.MOST_BYTES or entry.type != "file":
@@ -166,28 +166,26 @@ def media(found: Found) -> Raw:
     stored = Pointer.parse(small_blob(found.repo, entry.id))
     if stored is None:
         return raw(found)
-    since = lfs.linked_at(call.host.database, found.place.repository, stored.oid)
+    since = lfs.linked_at(call.app.database, found.place.repository, stored.oid)
     if since is None:
         return raw(found)
-    call.answer_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
+    call.response_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
     fresh = not_modified(call, stored.oid, lambda: since, is_public=found.is_public)
 
-    async def large() -> Raw:
+    async def large() -> RawResponse:
         try:
-            size = await call.host.lfs.size(stored.oid)
+            size = await call.app.lfs.size(stored.oid)
             if size is None:
                 return await to_thread.run_sync(raw_elsewhere, found)
             if fresh is not None:
                 fresh.headers.update(last_modified(since))
                 return fresh
-            address = await call.host.lfs.signed_url(stored.oid, SIGNED_SECONDS)
+            address = await call.app.lfs.signed_url(stored.oid, SIGNED_SECONDS)
             if address is not None:
-                return Raw(b"", status=303, headers={"Location": address})
-            beginning = b"".join(
-                [piece async for piece in call.host.lfs.read(stored.oid, 0, min(LOOKED_AT, size))]
-            )
+                return RawResponse(b"", status=303, headers={"Location": address})
+            beginning = b"".join([piece async for piece in call.app.lfs.read(stored.oid, 0, min(LOOKED_AT, size))])
         except LfsError as error:
-            raise Refusal(503, str(error)) from None
+            raise ApiError(503, str(error)) from None
         kind = media_type(beginning)
         file = Served(
             entry.name,
@@ -196,19 +194,19 @@ def media(found: Found) -> Raw:
             stored.oid,
             since,
             found.is_public,
-            lambda start, stop: call.host.lfs.read(stored.oid, start, stop),
+            lambda start, stop: call.app.lfs.read(stored.oid, start, stop),
         )
         return serve(call, file)
 
-    return Raw(b"", then=large)
+    return RawResponse(b"", then=large)
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/raw/{filepath...}", scope="repository", guards=READING, refuses=(400,), also=ALSO
 )
-def get_raw(call: Call, place: Place, filepath: str, query: RawQuery) -> Raw:
+def get_raw(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
     """Return the bytes of a file; its path may begin with a branch, a tag or a commit."""
-    return raw(found_by_ref(call, place, query.ref, filepath))
+    return raw(found_by_ref(request, target, query.ref, filepath))
 
 
 @endpoint(
@@ -216,8 +214,8 @@ def get_raw(call: Call, place: Place, filepath: str, query: RawQuery) -> Raw:
     scope="repository",
     guards=READING,
     refuses=(400, 503),
-    also={**ALSO, 303: Raw},
+    also={**ALSO, 303: RawResponse},
 )
-def get_media(call: Call, place: Place, filepath: str, query: RawQuery) -> Raw:
+def get_media(request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery) -> RawResponse:
     """Return the bytes of a file, and of a large one those its pointer stands for."""
-    return media(found_by_ref(call, place, query.ref, filepath))
+    return media(found_by_ref(request, target, query.ref, filepath))

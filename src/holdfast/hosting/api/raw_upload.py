@@ -17,11 +17,11 @@ from holdfast.hosting.api.commit_options import (
     writes_branch,
 )
 from holdfast.hosting.errors import ConditionFailed
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Upload, endpoint
 from holdfast.hosting.http.entity_tags import condition_of
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit, file_shapes
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import Committed, commit_files
@@ -65,7 +65,12 @@ def digest(upload: Upload) -> str:
     largest_body=largest_file,
 )
 def upload_file(  # noqa: PLR0917  # called by the names of what it takes
-    call: Call, place: Place, condition: Condition, filepath: str, query: UploadQuery, upload: Upload
+    request: RequestContext,
+    target: RepositoryAccess,
+    condition: Condition,
+    filepath: str,
+    query: UploadQuery,
+    upload: Upload,
 ) -> tuple[int, FileResponse]:
     """Write a file whose bytes are the body: a new one, or in place of the one that is there.
 
@@ -88,16 +93,20 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
         expected_head=query.expected_head,
         dry_run=query.dry_run,
     )
-    conditions = [call.headers.getlist("if-match"), call.headers.getlist("if-none-match")]
-    asked = msgspec.json.encode([query, conditions, digest(upload) if "idempotency-key" in call.headers else ""])
-    made = committed(call, place, options, change, asked)
-    shape = FileResponse(file_shapes(call, place, made)[0], *file_commit(call, place, made.commit))
+    conditions = [request.headers.getlist("if-match"), request.headers.getlist("if-none-match")]
+    asked = msgspec.json.encode(
+        [query, conditions, digest(upload) if "idempotency-key" in request.headers else ""]
+    )
+    made = committed(request, target, options, change, asked)
+    shape = FileResponse(file_shapes(request, target, made)[0], *file_commit(request, target, made.commit))
     return 201 if made.files[0] is not None and made.files[0].is_new else 200, shape
 
 
-def committed(call: Call, place: Place, options: FileOptions, change: FileChange, asked: bytes) -> Committed:
+def committed(
+    request: RequestContext, target: RepositoryAccess, options: FileOptions, change: FileChange, asked: bytes
+) -> Committed:
     """Commit it; a condition that does not hold has a status of its own."""
     try:
-        return commit_files(call.host, request_for(call, place, options, [change], asked))
+        return commit_files(request.app, request_for(request, target, options, [change], asked))
     except ConditionFailed as error:
-        raise Refusal(412, str(error)) from None
+        raise ApiError(412, str(error)) from None

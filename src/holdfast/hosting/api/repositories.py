@@ -13,9 +13,9 @@ from holdfast.hosting.errors import NameRefused, NoSuchUser
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.guards import (
-    Organization,
-    Place,
-    Subject,
+    OrganizationAccess,
+    RepositoryAccess,
+    UserFromPath,
     administers,
     in_organization,
     in_repository,
@@ -25,11 +25,11 @@ from holdfast.hosting.guards import (
     signed_in,
     site_admin,
 )
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page, paging_headers
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.repositories import InternalTracker, Repository, repository, repository_list
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts, organizations
@@ -146,7 +146,7 @@ COLUMNS: Final = {
 }
 
 
-def make(call: Call, owner: Account, body: CreateRepoOption) -> Repository:
+def make(request: RequestContext, owner: Account, body: CreateRepoOption) -> Repository:
     """Make a repository for an owner the caller may act for, with a first commit when asked for."""
     for field, given in (
         ("Gitignores", body.gitignores),
@@ -154,7 +154,7 @@ def make(call: Call, owner: Account, body: CreateRepoOption) -> Repository:
         ("IssueLabels", body.issue_labels),
     ):
         if given:
-            raise Refusal(422, f"[{field}]: this server has no templates")
+            raise ApiError(422, f"[{field}]: this server has no templates")
     default_branch = body.default_branch or "main"
     object_format = body.object_format_name or "sha1"
     wanted = repositories.NewRepository(
@@ -169,27 +169,27 @@ def make(call: Call, owner: Account, body: CreateRepoOption) -> Repository:
     if body.auto_init:
         text = f"# {body.name}\n" + (f"\n{body.description}\n" if body.description else "")
         files["README.md"] = text.encode()
-    made = repositories.create(call.host, owner, call.user, wanted, files)
-    return repository(call, made, seen(call, made))
+    made = repositories.create(request.app, owner, request.user, wanted, files)
+    return repository(request, made, seen(request, made))
 
 
 REFUSES: Final = (400, 401, 403, 404, 409, 422)
 
 
 @endpoint("POST /user/repos", scope=("user", "repository"), guards=(signed_in,), status=201, refuses=REFUSES)
-def create_mine(call: Call, body: CreateRepoOption) -> Repository:
+def create_mine(request: RequestContext, body: CreateRepoOption) -> Repository:
     """Make a repository of the caller's own."""
-    return make(call, call.user, body)
+    return make(request, request.user, body)
 
 
-def may_create(call: Call) -> None:
+def may_create(request: RequestContext) -> None:
     """Ask that the caller may make repositories in the organization."""
-    signed_in(call)
-    organization = call.give(Organization)
+    signed_in(request)
+    organization = request.resolved(OrganizationAccess)
     if organization.mode < Mode.OWNER and not organizations.may_create_repositories(
-        call.host.database, organization.account, call.user
+        request.app.database, organization.account, request.user
     ):
-        raise Refusal(403, "Given user is not allowed to create repository in organization.")
+        raise ApiError(403, "Given user is not allowed to create repository in organization.")
 
 
 @endpoint(
@@ -199,9 +199,11 @@ def may_create(call: Call) -> None:
     status=201,
     refuses=REFUSES,
 )
-def create_for_organization(call: Call, organization: Organization, body: CreateRepoOption) -> Repository:
+def create_for_organization(
+    request: RequestContext, organization: OrganizationAccess, body: CreateRepoOption
+) -> Repository:
     """Make a repository of an organization."""
-    return make(call, organization.account, body)
+    return make(request, organization.account, body)
 
 
 @endpoint(
@@ -211,31 +213,31 @@ def create_for_organization(call: Call, organization: Organization, body: Create
     status=201,
     refuses=REFUSES,
 )
-def create_for_user(call: Call, subject: Subject, body: CreateRepoOption) -> Repository:
+def create_for_user(request: RequestContext, subject: UserFromPath, body: CreateRepoOption) -> Repository:
     """Make a repository for somebody else."""
-    return make(call, subject.account, body)
+    return make(request, subject.account, body)
 
 
 @endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,))
-def show(call: Call, place: Place) -> Repository:
+def show(request: RequestContext, target: RepositoryAccess) -> Repository:
     """Show a repository."""
-    return repository(call, place.repository, place.access)
+    return repository(request, target.repository, target.permissions)
 
 
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
-def show_by_id(call: Call, id: int) -> Repository:  # noqa: A002  # the parameter's name in the path
+def show_by_id(request: RequestContext, id: int) -> Repository:  # noqa: A002  # the parameter's name in the path
     """Show the repository of a number."""
-    kept = store.repository_by_id(call.host.database, id)
-    may = seen(call, kept)
+    kept = store.repository_by_id(request.app.database, id)
+    may = seen(request, kept)
     if may.mode == Mode.NONE:
-        raise Refusal(404)
-    return repository(call, kept, may)
+        raise ApiError(404)
+    return repository(request, kept, may)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}", scope="repository", guards=(in_repository, owns), refuses=(401, 403))
-def delete(call: Call, place: Place) -> None:
+def delete(request: RequestContext, target: RepositoryAccess) -> None:
     """Delete a repository with everything in it."""
-    repositories.remove(call.host, place.repository, call.user)
+    repositories.remove(request.app, target.repository, request.user)
 
 
 @endpoint(
@@ -244,23 +246,25 @@ def delete(call: Call, place: Place) -> None:
     guards=(in_repository, administers),
     refuses=(401, 403, 409, 422),
 )
-def edit(call: Call, place: Place, body: EditRepoOption) -> Repository:
+def edit(request: RequestContext, target: RepositoryAccess, body: EditRepoOption) -> Repository:
     """Change a repository's settings."""
-    kept = place.repository
-    if body.private is not UNSET and body.private != kept.is_private and not place.access.is_owner:
-        raise Refusal(422, "only the owner of a repository may change who can see it")
-    columns = changed_columns(call, kept, body)
+    kept = target.repository
+    if body.private is not UNSET and body.private != kept.is_private and not target.permissions.is_owner:
+        raise ApiError(422, "only the owner of a repository may change who can see it")
+    columns = changed_columns(request, kept, body)
     name = kept.name if body.name is UNSET else body.name
-    with call.host.database.write() as connection:
+    with request.app.database.write() as connection:
         if name and name != kept.name:
-            rename(connection, kept, name, call.user)
+            rename(connection, kept, name, request.user)
         store.change_repository(connection, kept, **columns)
-        note_changes(connection, kept, call.user, columns)
-    kept = store.repository_by_id(call.host.database, kept.id)
-    return repository(call, kept, seen(call, kept))
+        note_changes(connection, kept, request.user, columns)
+    kept = store.repository_by_id(request.app.database, kept.id)
+    return repository(request, kept, seen(request, kept))
 
 
-def changed_columns(call: Call, kept: store.Repository, body: EditRepoOption) -> dict[str, str | bool | int]:
+def changed_columns(
+    request: RequestContext, kept: store.Repository, body: EditRepoOption
+) -> dict[str, str | bool | int]:
     """Work out which columns a change of settings touches."""
     columns: dict[str, str | bool | int] = {
         column: value for field, column in COLUMNS.items() if (value := getattr(body, field)) is not UNSET
@@ -268,7 +272,7 @@ def changed_columns(call: Call, kept: store.Repository, body: EditRepoOption) ->
     if body.archived is not UNSET and body.archived != kept.is_archived:
         columns["archived_at"] = int(time.time()) if body.archived else 0
     if body.default_branch is not UNSET and body.default_branch and body.default_branch != kept.default_branch:
-        columns["default_branch"] = point_head(call, kept, body.default_branch)
+        columns["default_branch"] = point_head(request, kept, body.default_branch)
     declared = msgspec.json.decode(kept.declared, type=Declared)
     given: dict[str, Any] = {
         name: value for name in Declared.__struct_fields__ if (value := getattr(body, name, UNSET)) is not UNSET
@@ -283,14 +287,14 @@ def changed_columns(call: Call, kept: store.Repository, body: EditRepoOption) ->
     return columns
 
 
-def point_head(call: Call, kept: store.Repository, branch: str) -> str:
+def point_head(request: RequestContext, kept: store.Repository, branch: str) -> str:
     """Make another branch the default; it must exist unless nothing does."""
-    repo = open_repository(call.host.folders.existing(kept.id))
+    repo = open_repository(request.app.folders.existing(kept.id))
     if not kept.is_empty and refs.branch(repo, branch) is None:
-        raise Refusal(422, f"[DefaultBranch]: branch does not exist [repo_id: {kept.id} name: {branch}]")
+        raise ApiError(422, f"[DefaultBranch]: branch does not exist [repo_id: {kept.id} name: {branch}]")
     if not refs.is_ref_name(branch):
-        raise Refusal(422, "[DefaultBranch]: GitRefName")
-    call.host.point_head(kept.id, branch)
+        raise ApiError(422, "[DefaultBranch]: GitRefName")
+    request.app.point_head(kept.id, branch)
     return branch
 
 
@@ -299,7 +303,7 @@ def rename(connection: Connection, kept: store.Repository, name: str, actor: Acc
     try:
         store.rename_repository(connection, kept, name)
     except NameRefused as error:
-        raise Refusal(422, f"[Name]: {error}") from None
+        raise ApiError(422, f"[Name]: {error}") from None
     note_rename(connection, kept, actor)
 
 
@@ -310,46 +314,50 @@ def rename(connection: Connection, kept: store.Repository, name: str, actor: Acc
     status=202,
     refuses=(401, 403, 404, 409, 422),
 )
-def transfer(call: Call, place: Place, body: TransferRepoOption) -> Repository:
+def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRepoOption) -> Repository:
     """Give a repository to another owner the caller may make repositories for."""
-    database = call.host.database
+    database = request.app.database
     try:
         owner = accounts.find_account(database, body.new_owner)
     except NoSuchUser:
-        raise Refusal(404, f"user does not exist [uid: 0, name: {body.new_owner}]") from None
-    allowed = call.caller.is_admin or owner.id == call.user.id
+        raise ApiError(404, f"user does not exist [uid: 0, name: {body.new_owner}]") from None
+    allowed = request.actor.is_admin or owner.id == request.user.id
     if owner.is_organization and not allowed:
-        modes = organizations.team_modes(database, owner, call.user)
-        allowed = access.organization_access(call.caller, owner, modes) >= Mode.OWNER or (
-            organizations.may_create_repositories(database, owner, call.user)
+        modes = organizations.team_modes(database, owner, request.user)
+        allowed = access.organization_access(request.actor, owner, modes) >= Mode.OWNER or (
+            organizations.may_create_repositories(database, owner, request.user)
         )
     if not allowed:
-        raise Refusal(403, "you may give a repository only to an owner you may make repositories for")
+        raise ApiError(403, "you may give a repository only to an owner you may make repositories for")
     with database.write() as connection:
-        store.transfer_repository(connection, place.repository, owner)
-        note_transfer(connection, place.repository, owner, call.user)
-    kept = store.repository_by_id(database, place.repository.id)
-    return repository(call, kept, seen(call, kept))
+        store.transfer_repository(connection, target.repository, owner)
+        note_transfer(connection, target.repository, owner, request.user)
+    kept = store.repository_by_id(database, target.repository.id)
+    return repository(request, kept, seen(request, kept))
 
 
 def page_of_repositories(
-    call: Call, page: Page, *conditions: ColumnElement[bool], sort: str = "alpha", descending: bool = False
-) -> Listed[Repository]:
+    request: RequestContext,
+    page: PageParams,
+    *conditions: ColumnElement[bool],
+    sort: str = "alpha",
+    descending: bool = False,
+) -> PagedList[Repository]:
     """List what meets the conditions and may be shown to the caller."""
-    shown = store.readable_by(call.caller.user, public_only=call.caller.public_only)
+    shown = store.readable_by(request.actor.user, public_only=request.actor.public_only)
     found, total = store.list_repositories(
-        call.host.database,
+        request.app.database,
         [shown, *conditions],
         sort=sort,
         descending=descending,
         skip=page.skip,
         limit=page.size,
     )
-    return Listed(repository_list(call, found), total)
+    return PagedList(repository_list(request, found), total)
 
 
 @endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True)
-def search(call: Call, query: SearchQuery, page: Page) -> SearchResults:
+def search(request: RequestContext, query: SearchQuery, page: PageParams) -> SearchResults:
     """Search for repositories by their name, and their description when asked for."""
     conditions: list[ColumnElement[bool]] = []
     if query.q:
@@ -377,24 +385,26 @@ def search(call: Call, query: SearchQuery, page: Page) -> SearchResults:
         conditions.append(table.c.fork_of.is_not(None))
     elif query.mode == "source":
         conditions.append(~table.c.is_mirror & table.c.fork_of.is_(None))
-    listed = page_of_repositories(call, page, *conditions, sort=query.sort, descending=query.order == "desc")
-    call.answer_headers |= paging_headers(call, page, listed.total)
+    listed = page_of_repositories(request, page, *conditions, sort=query.sort, descending=query.order == "desc")
+    request.response_headers |= paging_headers(request, page, listed.total)
     return SearchResults(True, listed.items)
 
 
 @endpoint("GET /user/repos", scope=("user", "repository"), guards=(signed_in,), refuses=(401,), slow=True)
-def list_mine(call: Call, page: Page) -> Listed[Repository]:
+def list_mine(request: RequestContext, page: PageParams) -> PagedList[Repository]:
     """List the repositories the caller owns or works on."""
-    return page_of_repositories(call, page, store.belongs_to(call.user))
+    return page_of_repositories(request, page, store.belongs_to(request.user))
 
 
 @endpoint("GET /users/{username}/repos", scope=("user", "repository"), guards=(of_user,), slow=True)
-def list_for_user(call: Call, subject: Subject, page: Page) -> Listed[Repository]:
+def list_for_user(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[Repository]:
     """List the repositories somebody owns."""
-    return page_of_repositories(call, page, table.c.owner_id == subject.account.id)
+    return page_of_repositories(request, page, table.c.owner_id == subject.account.id)
 
 
 @endpoint("GET /orgs/{org}/repos", scope=("organization", "repository"), guards=(in_organization,), slow=True)
-def list_for_organization(call: Call, organization: Organization, page: Page) -> Listed[Repository]:
+def list_for_organization(
+    request: RequestContext, organization: OrganizationAccess, page: PageParams
+) -> PagedList[Repository]:
     """List the repositories of an organization."""
-    return page_of_repositories(call, page, table.c.owner_id == organization.account.id)
+    return page_of_repositories(request, page, table.c.owner_id == organization.account.id)

@@ -1,8 +1,8 @@
 """Webhooks of a repository."""
 
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
-from holdfast.hosting.guards import Place, administers, in_repository
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store.hooks import Home
 
 __all__ = [
@@ -21,9 +21,9 @@ __all__ = [
 ]
 
 
-def of_repository(call: Call) -> Home:
+def of_repository(request: RequestContext) -> Home:
     """Say that the hooks are the repository's."""
-    return Home("repository", call.give(Place).repository.id)
+    return Home("repository", request.resolved(RepositoryAccess).repository.id)
 
 
 (

@@ -6,11 +6,11 @@ import msgspec
 
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.opening import commit_named, git_of
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page, paging_headers
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.schemas.repositories import Repository, repository
 from holdfast.hosting.schemas.times import Time
@@ -56,13 +56,15 @@ class StatusesQuery(msgspec.Struct, frozen=True):
     state: str = ""
 
 
-def statuses_of(call: Call, place: Place, ref: str, query: StatusesQuery) -> Listed[CommitStatus]:
+def statuses_of(
+    request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery
+) -> PagedList[CommitStatus]:
     """Return the statuses of a commit, which must be there."""
-    commit_named(git_of(call, place), place, ref)
+    commit_named(git_of(request, target), target, ref)
     for name, given, known in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
         if given and given not in known:
-            raise Refusal(400, f"{name} must be one of {', '.join(known)}")
-    return Listed([], 0)
+            raise ApiError(400, f"{name} must be one of {', '.join(known)}")
+    return PagedList([], 0)
 
 
 @endpoint(
@@ -73,42 +75,44 @@ def statuses_of(call: Call, place: Place, ref: str, query: StatusesQuery) -> Lis
     slow=True,
 )
 def list_statuses(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     ref: str,
     query: StatusesQuery,
-    page: Page,  # noqa: ARG001  # the list has pages
-) -> Listed[CommitStatus]:
+    page: PageParams,  # noqa: ARG001  # the list has pages
+) -> PagedList[CommitStatus]:
     """List the statuses of the commit a branch, a tag or an id stands for."""
-    return statuses_of(call, place, ref, query)
+    return statuses_of(request, target, ref, query)
 
 
 @endpoint(
     "GET /repos/{owner}/{repo}/statuses/{sha}", scope="repository", guards=READING, refuses=(400,), slow=True
 )
 def list_statuses_of_commit(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     sha: str,
     query: StatusesQuery,
-    page: Page,  # noqa: ARG001  # the list has pages
-) -> Listed[CommitStatus]:
+    page: PageParams,  # noqa: ARG001  # the list has pages
+) -> PagedList[CommitStatus]:
     """List the statuses of a commit by its id."""
-    return statuses_of(call, place, sha, query)
+    return statuses_of(request, target, sha, query)
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits/{ref...}/status", scope="repository", guards=READING, slow=True)
-def show_combined_status(call: Call, place: Place, ref: str, page: Page) -> CombinedStatus:
+def show_combined_status(
+    request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
+) -> CombinedStatus:
     """Show what the newest statuses of a commit come to; the state is empty while there are none."""
-    sha = commit_named(git_of(call, place), place, ref)
-    api = repository_api(call, place.repository)
-    call.answer_headers |= paging_headers(call, page, 0)
+    sha = commit_named(git_of(request, target), target, ref)
+    api = repository_api(request, target.repository)
+    request.response_headers |= paging_headers(request, page, 0)
     return CombinedStatus(
         state="",
         sha=sha,
         total_count=0,
         statuses=[],
-        repository=repository(call, place.repository, place.access),
+        repository=repository(request, target.repository, target.permissions),
         commit_url=f"{api}/commits/{sha}",
         url=f"{api}/commits/{sha}/status",
     )

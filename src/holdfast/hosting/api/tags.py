@@ -12,12 +12,12 @@ from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import Place, in_repository, not_archived, reads, signed_in, writes
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.git import (
     CommitMeta,
     CommitUser,
@@ -75,7 +75,7 @@ class CreateTagOption(msgspec.Struct, frozen=True):
     target: str = ""
 
 
-def tag_shape(call: Call, place: Place, repo: Repo, ref: refs.Ref) -> Tag:
+def tag_shape(request: RequestContext, target: RepositoryAccess, repo: Repo, ref: refs.Ref) -> Tag:
     """Make the shape."""
     message = ""
     commit = refs.commit_of(repo, ref.id) or ref.id
@@ -84,7 +84,7 @@ def tag_shape(call: Call, place: Place, repo: Repo, ref: refs.Ref) -> Tag:
         message = read_tag(repo, ref.id).message
     elif kind is not None and kind[0] == "commit":
         message = read_commit(repo, ref.id).message
-    api, page = repository_api(call, place.repository), repository_page(call, place.repository)
+    api, page = repository_api(request, target.repository), repository_page(request, target.repository)
     return Tag(
         name=ref.name,
         message=message,
@@ -96,26 +96,26 @@ def tag_shape(call: Call, place: Place, repo: Repo, ref: refs.Ref) -> Tag:
 
 
 @endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
-def list_tags(call: Call, place: Place, page: Page) -> Listed[Tag]:
+def list_tags(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Tag]:
     """List the tags by name."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     found, total = refs.tags(repo, skip=page.skip, limit=page.size)
-    return Listed([tag_shape(call, place, repo, ref) for ref in found], total)
+    return PagedList([tag_shape(request, target, repo, ref) for ref in found], total)
 
 
 def find(repo: Repo, name: str) -> refs.Ref:
     """Return a tag by its name."""
     found = refs.tag(repo, name) if refs.is_ref_name(name) else None
     if found is None:
-        raise Refusal(404, f"tag does not exist [name: {name}]")
+        raise ApiError(404, f"tag does not exist [name: {name}]")
     return found
 
 
 @endpoint("GET /repos/{owner}/{repo}/tags/{tag...}", scope="repository", guards=READING)
-def show_tag(call: Call, place: Place, tag: str) -> Tag:
+def show_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> Tag:
     """Show a tag."""
-    repo = git_of(call, place)
-    return tag_shape(call, place, repo, find(repo, tag))
+    repo = git_of(request, target)
+    return tag_shape(request, target, repo, find(repo, tag))
 
 
 @endpoint(
@@ -125,22 +125,22 @@ def show_tag(call: Call, place: Place, tag: str) -> Tag:
     status=201,
     refuses=(401, 403, 404, 409, 423),
 )
-def create_tag(call: Call, place: Place, body: CreateTagOption) -> Tag:
+def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTagOption) -> Tag:
     """Make a tag at a branch, another tag or a commit."""
-    repo = git_of(call, place)
-    if place.repository.is_empty:
-        raise Refusal(404, "Git Repository is empty.")
-    at = commit_named(repo, place, body.target)
+    repo = git_of(request, target)
+    if target.repository.is_empty:
+        raise ApiError(404, "Git Repository is empty.")
+    at = commit_named(repo, target, body.target)
     if refs.tag(repo, body.tag_name) is not None:
-        raise Refusal(409, f"tag already exists [name: {body.tag_name}]")
+        raise ApiError(409, f"tag already exists [name: {body.tag_name}]")
     if body.message.strip():
-        who = Signature(commit_name(call.user), commit_email(call.user), int(time.time()), 0)
+        who = Signature(commit_name(request.user), commit_email(request.user), int(time.time()), 0)
         at = write_tag(repo, at, body.tag_name, who, body.message.strip() + "\n")
-    move = Move(f"refs/tags/{body.tag_name}", ref_changes.zero_id(place.repository), at)
+    move = Move(f"refs/tags/{body.tag_name}", ref_changes.zero_id(target.repository), at)
     ref_changes.move_refs(
-        call.host, place.repository, call.user, [move], lambda opened: ref_store.create(opened, move.ref, at)
+        request.app, target.repository, request.user, [move], lambda opened: ref_store.create(opened, move.ref, at)
     )
-    return tag_shape(call, place, repo, find(repo, body.tag_name))
+    return tag_shape(request, target, repo, find(repo, body.tag_name))
 
 
 @endpoint(
@@ -149,21 +149,25 @@ def create_tag(call: Call, place: Place, body: CreateTagOption) -> Tag:
     guards=WRITING,
     refuses=(401, 403, 404, 409, 423),
 )
-def delete_tag(call: Call, place: Place, tag: str) -> None:
+def delete_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> None:
     """Delete a tag."""
-    found = find(git_of(call, place), tag)
-    move = Move(f"refs/tags/{tag}", found.id, ref_changes.zero_id(place.repository))
+    found = find(git_of(request, target), tag)
+    move = Move(f"refs/tags/{tag}", found.id, ref_changes.zero_id(target.repository))
     ref_changes.move_refs(
-        call.host, place.repository, call.user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
+        request.app,
+        target.repository,
+        request.user,
+        [move],
+        lambda opened: ref_store.delete(opened, move.ref, move.old),
     )
 
 
 @endpoint("GET /repos/{owner}/{repo}/git/tags/{sha}", scope="repository", guards=READING, refuses=(400,))
-def show_annotated_tag(call: Call, place: Place, sha: str) -> AnnotatedTag:
+def show_annotated_tag(request: RequestContext, target: RepositoryAccess, sha: str) -> AnnotatedTag:
     """Show an annotated tag by its own id."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     tag = read_tag(repo, sha)
-    api = repository_api(call, place.repository)
+    api = repository_api(request, target.repository)
     tagger = tag.tagger or Signature("", "", 0)
     reason = "gpg.error.no_gpg_keys_found" if tag.signature else "gpg.error.not_signed_commit"
     return AnnotatedTag(

@@ -12,9 +12,9 @@ from holdfast.hosting.access import Mode, Unit
 from holdfast.hosting.api.repositories import page_of_repositories
 from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
 from holdfast.hosting.guards import (
-    Organization,
-    Place,
-    Subject,
+    OrganizationAccess,
+    RepositoryAccess,
+    UserFromPath,
     entered,
     in_its_organization,
     in_organization,
@@ -24,11 +24,11 @@ from holdfast.hosting.guards import (
     seen,
     signed_in,
 )
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint, number
-from holdfast.hosting.http.errors import Refusal, answering
-from holdfast.hosting.http.pagination import Listed, Page, paging_headers
+from holdfast.hosting.http.errors import ApiError, answering
+from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.organizations import Team, team
 from holdfast.hosting.schemas.repositories import Repository, repository
 from holdfast.hosting.schemas.users import User, user
@@ -108,47 +108,49 @@ def mode_of(word: str) -> Mode:
     return Mode[word.upper()]
 
 
-def in_team(call: Call) -> Group:
+def in_team(request: RequestContext) -> Group:
     """Find the team and its organization; to strangers neither is there."""
-    signed_in(call)
+    signed_in(request)
     try:
-        found = store.find_team(call.host.database, number(call.path["id"]))
+        found = store.find_team(request.app.database, number(request.path["id"]))
     except NoSuchTeam:
-        raise Refusal(404) from None
-    organization = entered(call, accounts.find_account(call.host.database, found.organization_id))
+        raise ApiError(404) from None
+    organization = entered(request, accounts.find_account(request.app.database, found.organization_id))
     if not access.belongs(organization.mode):
-        raise Refusal(404)
-    call.found[Organization] = organization
+        raise ApiError(404)
+    request.resolved_values[OrganizationAccess] = organization
     return Group(found)
 
 
-def sees_team(call: Call) -> None:
+def sees_team(request: RequestContext) -> None:
     """Ask that the caller is in the team, or owns its organization."""
-    is_in = members.is_in_team(call.host.database, call.give(Group).team.id, call.user)
-    if not access.sees_team(call.give(Organization).mode, in_team=is_in):
-        raise Refusal(403, "Must be a team member")
+    is_in = members.is_in_team(request.app.database, request.resolved(Group).team.id, request.user)
+    if not access.sees_team(request.resolved(OrganizationAccess).mode, in_team=is_in):
+        raise ApiError(403, "Must be a team member")
 
 
-def in_team_repository(call: Call) -> Place:
+def in_team_repository(request: RequestContext) -> RepositoryAccess:
     """Find a repository of the team's organization; clients send junk for `org`, which does not count."""
-    account = call.give(Organization).account
-    kept = repositories.find_repository(call.host.database, account.name, call.path["repo"])
-    may = seen(call, kept)
+    account = request.resolved(OrganizationAccess).account
+    kept = repositories.find_repository(request.app.database, account.name, request.path["repo"])
+    may = seen(request, kept)
     if may.mode == Mode.NONE:
-        raise Refusal(404)
-    return Place(kept, may)
+        raise ApiError(404)
+    return RepositoryAccess(kept, may)
 
 
-def may_give(call: Call) -> None:
+def may_give(request: RequestContext) -> None:
     """Ask that the caller may decide which teams have the repository."""
-    organization = call.give(Organization)
-    if not access.may_give_to_teams(organization.account, organization.mode, call.give(Place).access):
-        raise Refusal(403, "Must be an organization owner, or an admin of the repository where those may do it")
+    organization = request.resolved(OrganizationAccess)
+    if not access.may_give_to_teams(
+        organization.account, organization.mode, request.resolved(RepositoryAccess).permissions
+    ):
+        raise ApiError(403, "Must be an organization owner, or an admin of the repository where those may do it")
 
 
-def shape(call: Call, kept: store.Team) -> Team:
+def shape(request: RequestContext, kept: store.Team) -> Team:
     """Make the shape of a team whose organization was found before."""
-    return team(call, kept, call.give(Organization).account)
+    return team(request, kept, request.resolved(OrganizationAccess).account)
 
 
 @endpoint(
@@ -158,12 +160,12 @@ def shape(call: Call, kept: store.Team) -> Team:
     refuses=(401, 403, 404),
     slow=True,
 )
-def list_teams(call: Call, organization: Organization, page: Page) -> Listed[Team]:
+def list_teams(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> PagedList[Team]:
     """List the teams of an organization, for those who belong to it."""
     found, total = store.teams_of_organization(
-        call.host.database, organization.account, skip=page.skip, limit=page.size
+        request.app.database, organization.account, skip=page.skip, limit=page.size
     )
-    return Listed([shape(call, kept) for kept in found], total)
+    return PagedList([shape(request, kept) for kept in found], total)
 
 
 @endpoint(
@@ -173,27 +175,29 @@ def list_teams(call: Call, organization: Organization, page: Page) -> Listed[Tea
     refuses=(401, 403, 404, 422),
     slow=True,
 )
-def search_teams(call: Call, organization: Organization, query: TeamSearchQuery, page: Page) -> TeamSearchResults:
+def search_teams(
+    request: RequestContext, organization: OrganizationAccess, query: TeamSearchQuery, page: PageParams
+) -> TeamSearchResults:
     """Search for teams by a part of their name or description."""
     found, total = store.teams_of_organization(
-        call.host.database,
+        request.app.database,
         organization.account,
         query.q,
         in_description=query.include_desc,
         skip=page.skip,
         limit=page.size,
     )
-    call.answer_headers |= paging_headers(call, page, total)
-    return TeamSearchResults(True, [shape(call, kept) for kept in found])
+    request.response_headers |= paging_headers(request, page, total)
+    return TeamSearchResults(True, [shape(request, kept) for kept in found])
 
 
 @endpoint("GET /user/teams", scope=("user", "organization"), guards=(signed_in,), refuses=(401,), slow=True)
-def list_my_teams(call: Call, page: Page) -> Listed[Team]:
+def list_my_teams(request: RequestContext, page: PageParams) -> PagedList[Team]:
     """List the teams the caller is in."""
     found, total = store.teams_of_user(
-        call.host.database, call.user, publicly=call.caller.public_only, skip=page.skip, limit=page.size
+        request.app.database, request.user, publicly=request.actor.public_only, skip=page.skip, limit=page.size
     )
-    return Listed([team(call, kept, account) for kept, account in found], total)
+    return PagedList([team(request, kept, account) for kept, account in found], total)
 
 
 def units_of(mode: Mode, listed: list[Unit], mapped: Mapping[Unit, str]) -> dict[str, int]:
@@ -210,7 +214,7 @@ def units_of(mode: Mode, listed: list[Unit], mapped: Mapping[Unit, str]) -> dict
     status=201,
     refuses=(401, 403, 404, 422),
 )
-def create_team(call: Call, organization: Organization, body: CreateTeamOption) -> Team:
+def create_team(request: RequestContext, organization: OrganizationAccess, body: CreateTeamOption) -> Team:
     """Make a team."""
     mode = mode_of(body.permission or "read")
     wanted = store.NewTeam(
@@ -222,7 +226,7 @@ def create_team(call: Call, organization: Organization, body: CreateTeamOption) 
         may_create_repositories=body.can_create_org_repo,
     )
     with answering(422, TeamTaken):
-        return shape(call, store.create_team(call.host.database, organization.account, wanted))
+        return shape(request, store.create_team(request.app.database, organization.account, wanted))
 
 
 IN_TEAM: Final = (in_team, sees_team)
@@ -230,16 +234,16 @@ OWNER: Final = (in_team, owns_organization)
 
 
 @endpoint("GET /teams/{id}", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
-def show_team(call: Call, group: Group) -> Team:
+def show_team(request: RequestContext, group: Group) -> Team:
     """Show a team."""
-    return shape(call, group.team)
+    return shape(request, group.team)
 
 
 @endpoint("PATCH /teams/{id}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 422))
-def edit_team(call: Call, group: Group, body: EditTeamOption) -> Team:
+def edit_team(request: RequestContext, group: Group, body: EditTeamOption) -> Team:
     """Change a team."""
     with answering(422, TeamTaken):
-        return shape(call, store.change_team(call.host.database, group.team, edited(group.team, body)))
+        return shape(request, store.change_team(request.app.database, group.team, edited(group.team, body)))
 
 
 def edited(kept: store.Team, body: EditTeamOption) -> store.NewTeam:
@@ -250,14 +254,14 @@ def edited(kept: store.Team, body: EditTeamOption) -> store.NewTeam:
         units = {}
     elif body.units_map is not UNSET and body.units_map:
         if "owner" in body.units_map.values():
-            raise Refusal(422, "[UnitsMap]: only the team of the owners can have the mode owner")
+            raise ApiError(422, "[UnitsMap]: only the team of the owners can have the mode owner")
         units = units_of(mode, [], body.units_map)
     elif body.units is not UNSET and body.units:
         units = units_of(mode, body.units, {})
     elif body.permission is not UNSET and body.permission:
         units = dict.fromkeys(units, int(mode))
     if mode == Mode.OWNER and not kept.is_owners:
-        raise Refusal(422, "[Permission]: only the team of the owners can have the permission owner")
+        raise ApiError(422, "[Permission]: only the team of the owners can have the permission owner")
     return store.NewTeam(
         name=body.name if body.name is not UNSET and body.name else kept.name,
         description=kept.description if body.description is UNSET else body.description,
@@ -273,17 +277,17 @@ def edited(kept: store.Team, body: EditTeamOption) -> store.NewTeam:
 
 
 @endpoint("DELETE /teams/{id}", scope="organization", guards=OWNER, refuses=(401, 403, 404))
-def delete_team(call: Call, group: Group) -> None:
+def delete_team(request: RequestContext, group: Group) -> None:
     """Remove a team; people who were in no other leave the organization with it."""
     with answering(403, OwnersStay):
-        store.delete_team(call.host.database, group.team)
+        store.delete_team(request.app.database, group.team)
 
 
 @endpoint("GET /teams/{id}/members", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
-def list_team_members(call: Call, group: Group, page: Page) -> Listed[User]:
+def list_team_members(request: RequestContext, group: Group, page: PageParams) -> PagedList[User]:
     """List the people in a team."""
-    found, total = members.team_members_of(call.host.database, group.team.id, skip=page.skip, limit=page.size)
-    return Listed([user(call, account) for account in found], total)
+    found, total = members.team_members_of(request.app.database, group.team.id, skip=page.skip, limit=page.size)
+    return PagedList([user(request, account) for account in found], total)
 
 
 @endpoint(
@@ -292,33 +296,33 @@ def list_team_members(call: Call, group: Group, page: Page) -> Listed[User]:
     guards=(in_team, sees_team, of_user, person),
     refuses=(401, 403, 404),
 )
-def show_team_member(call: Call, group: Group, subject: Subject) -> User:
+def show_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> User:
     """Show somebody who is in a team."""
-    if not members.is_in_team(call.host.database, group.team.id, subject.account):
-        raise Refusal(404, "user is not in the team")
-    return user(call, subject.account)
+    if not members.is_in_team(request.app.database, group.team.id, subject.account):
+        raise ApiError(404, "user is not in the team")
+    return user(request, subject.account)
 
 
 MEMBER: Final = (in_team, owns_organization, of_user, person)
 
 
 @endpoint("PUT /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
-def add_team_member(call: Call, group: Group, subject: Subject) -> None:
+def add_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> None:
     """Put somebody into a team, and so into its organization."""
-    members.join_team(call.host.database, group.team.organization_id, group.team.id, subject.account)
+    members.join_team(request.app.database, group.team.organization_id, group.team.id, subject.account)
 
 
 @endpoint("DELETE /teams/{id}/members/{username}", scope="organization", guards=MEMBER, refuses=(401, 403, 404))
-def remove_team_member(call: Call, group: Group, subject: Subject) -> None:
+def remove_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> None:
     """Take somebody out of a team; out of their last one, they leave the organization."""
     with answering(403, LastOwner):
-        members.leave_team(call.host.database, group.team.organization_id, group.team.id, subject.account)
+        members.leave_team(request.app.database, group.team.organization_id, group.team.id, subject.account)
 
 
 @endpoint("GET /teams/{id}/repos", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404), slow=True)
-def list_team_repositories(call: Call, group: Group, page: Page) -> Listed[Repository]:
+def list_team_repositories(request: RequestContext, group: Group, page: PageParams) -> PagedList[Repository]:
     """List the repositories of a team."""
-    return page_of_repositories(call, page, store.its_repositories(group.team))
+    return page_of_repositories(request, page, store.its_repositories(group.team))
 
 
 @endpoint(
@@ -327,25 +331,25 @@ def list_team_repositories(call: Call, group: Group, page: Page) -> Listed[Repos
     guards=(in_team, sees_team, in_team_repository),
     refuses=(401, 403, 404),
 )
-def show_team_repository(call: Call, group: Group, place: Place) -> Repository:
+def show_team_repository(request: RequestContext, group: Group, target: RepositoryAccess) -> Repository:
     """Show a repository of a team."""
-    if not store.has_repository(call.host.database, group.team, place.repository.id):
-        raise Refusal(404, "the team does not have the repository")
-    return repository(call, place.repository, place.access)
+    if not store.has_repository(request.app.database, group.team, target.repository.id):
+        raise ApiError(404, "the team does not have the repository")
+    return repository(request, target.repository, target.permissions)
 
 
 GIVING: Final = (in_team, sees_team, in_team_repository, may_give)
 
 
 @endpoint("PUT /teams/{id}/repos/{org}/{repo}", scope="organization", guards=GIVING, refuses=(401, 403, 404))
-def add_team_repository(call: Call, group: Group, place: Place) -> None:
+def add_team_repository(request: RequestContext, group: Group, target: RepositoryAccess) -> None:
     """Give a repository to a team."""
-    store.give_repository(call.host.database, group.team, place.repository.id)
+    store.give_repository(request.app.database, group.team, target.repository.id)
 
 
 @endpoint(
     "DELETE /teams/{id}/repos/{org}/{repo}", scope="organization", guards=GIVING, refuses=(401, 403, 404, 422)
 )
-def remove_team_repository(call: Call, group: Group, place: Place) -> None:
+def remove_team_repository(request: RequestContext, group: Group, target: RepositoryAccess) -> None:
     """Take a repository from a team."""
-    store.take_repository(call.host.database, group.team, place.repository.id)
+    store.take_repository(request.app.database, group.team, target.repository.id)

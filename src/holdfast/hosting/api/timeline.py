@@ -2,10 +2,10 @@
 
 from holdfast.hosting.api.comments import CommentsQuery
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.comments import TimelineComment, timeline
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments
@@ -15,12 +15,12 @@ __all__ = ["show_timeline"]
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/timeline", scope="issue", guards=READING, slow=True)
 def show_timeline(
-    call: Call, place: Place, index: int, query: CommentsQuery, page: Page
-) -> Listed[TimelineComment]:
+    request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
+) -> PagedList[TimelineComment]:
     """List everything that happened to an issue, oldest first."""
-    issue = the_issue(call, place, index)
+    issue = the_issue(request, target, index)
     found, total = comments.entries_of(
-        call.host.database,
+        request.app.database,
         issue,
         plain=False,
         since=seconds(query.since),
@@ -28,4 +28,4 @@ def show_timeline(
         skip=page.skip,
         limit=page.size,
     )
-    return Listed(timeline(call, place.repository, issue, found), total)
+    return PagedList(timeline(request, target.repository, issue, found), total)

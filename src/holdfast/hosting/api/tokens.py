@@ -8,13 +8,13 @@ from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.errors import TokenNameTaken
-from holdfast.hosting.guards import Subject, of_user, signed_in, with_password
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import UserFromPath, of_user, signed_in, with_password
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store import tokens
 from holdfast.redacted_repr import redacted
@@ -78,66 +78,66 @@ def shape(token: tokens.Token, value: str = "") -> AccessToken:
     )
 
 
-def own_or_admin(call: Call) -> None:
+def own_or_admin(request: RequestContext) -> None:
     """Let a user look after their own tokens, and an administrator after everybody's."""
-    if not call.caller.is_admin and call.give(Subject).account.id != call.user.id:
-        raise Refusal(403, "only the user or an administrator may see these tokens")
+    if not request.actor.is_admin and request.resolved(UserFromPath).account.id != request.user.id:
+        raise ApiError(403, "only the user or an administrator may see these tokens")
 
 
 GUARDS = (of_user, with_password, own_or_admin)
 
 
 @endpoint("GET /users/{username}/tokens", scope="user", guards=GUARDS, refuses=(401, 403, 404))
-def list_tokens(call: Call, subject: Subject, page: Page) -> Listed[AccessToken]:
+def list_tokens(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[AccessToken]:
     """List a user's tokens, without their values."""
-    found, total = tokens.tokens_of(call.host.database, subject.account, skip=page.skip, limit=page.size)
-    return Listed([shape(token) for token in found], total)
+    found, total = tokens.tokens_of(request.app.database, subject.account, skip=page.skip, limit=page.size)
+    return PagedList([shape(token) for token in found], total)
 
 
 @endpoint(
     "POST /users/{username}/tokens", scope="user", guards=GUARDS, status=201, refuses=(400, 401, 403, 404, 422)
 )
-def create_token(call: Call, subject: Subject, body: CreateAccessTokenOption) -> AccessToken:
+def create_token(request: RequestContext, subject: UserFromPath, body: CreateAccessTokenOption) -> AccessToken:
     """Make a token; its value is shown only this once."""
     if not body.scopes:
-        raise Refusal(400, "access token must have a scope")
+        raise ApiError(400, "access token must have a scope")
     expires_at = due(body.expires_at, "ExpiresAt") or 0
     try:
         scopes = access.check_scopes(body.scopes)
         made, value = tokens.create_token(
-            call.host.database, subject.account, body.name, scopes, expires_at=expires_at
+            request.app.database, subject.account, body.name, scopes, expires_at=expires_at
         )
     except (ValueError, TokenNameTaken) as error:
-        raise Refusal(400, str(error)) from None
+        raise ApiError(400, str(error)) from None
     return shape(made, value.reveal())
 
 
 @endpoint("DELETE /users/{username}/tokens/{token}", scope="user", guards=GUARDS, refuses=(401, 403, 404))
-def delete_token(call: Call, subject: Subject, token: str) -> None:
+def delete_token(request: RequestContext, subject: UserFromPath, token: str) -> None:
     """Remove a token by its id or its name."""
-    tokens.delete_token(call.host.database, tokens.find_token(call.host.database, subject.account, token))
+    tokens.delete_token(request.app.database, tokens.find_token(request.app.database, subject.account, token))
 
 
-def current(call: Call) -> tokens.Token:
+def current(request: RequestContext) -> tokens.Token:
     """Return the token a request came with."""
-    token = call.caller.token
+    token = request.actor.token
     if token is None:
-        raise Refusal(404, "this request did not come with a token")
+        raise ApiError(404, "this request did not come with a token")
     return token
 
 
 @endpoint("GET /token", guards=(signed_in,), refuses=(401, 404))
-def show_current_token(call: Call) -> CurrentAccessToken:
+def show_current_token(request: RequestContext) -> CurrentAccessToken:
     """Show the token the request came with."""
-    token = current(call)
+    token = current(request)
     whole = shape(token)
-    owner = TokenOwner(call.user.id, call.user.name)
+    owner = TokenOwner(request.user.id, request.user.name)
     return CurrentAccessToken(
         whole.id, whole.name, whole.scopes, whole.created_at, whole.last_used_at, owner, whole.expires_at
     )
 
 
 @endpoint("DELETE /token", guards=(signed_in,), refuses=(401, 404))
-def delete_current_token(call: Call) -> None:
+def delete_current_token(request: RequestContext) -> None:
     """Remove the token the request came with."""
-    tokens.delete_token(call.host.database, current(call))
+    tokens.delete_token(request.app.database, current(request))

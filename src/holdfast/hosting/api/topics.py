@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.guards import Place, administers, in_repository, not_archived
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository, not_archived
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page, page_or_all, paging_headers
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repository_events import note_changes
 
@@ -33,49 +33,49 @@ class RepoTopicOptions(msgspec.Struct, frozen=True):
     topics: list[str] = []
 
 
-def kept(place: Place) -> list[str]:
+def kept(target: RepositoryAccess) -> list[str]:
     """Read the topics of a repository."""
-    return msgspec.json.decode(place.repository.topics, type=list[str])
+    return msgspec.json.decode(target.repository.topics, type=list[str])
 
 
-def keep(call: Call, place: Place, topics: list[str]) -> None:
+def keep(request: RequestContext, target: RepositoryAccess, topics: list[str]) -> None:
     """Write the topics of a repository, each once."""
     wanted = list(dict.fromkeys(topic.strip().lower() for topic in topics))
     bad = [topic for topic in wanted if not TOPIC.fullmatch(topic)]
     if bad:
-        raise Refusal(422, "[Topics]: a topic is up to 35 lower-case letters, digits, dashes and dots")
+        raise ApiError(422, "[Topics]: a topic is up to 35 lower-case letters, digits, dashes and dots")
     if len(wanted) > MOST:
-        raise Refusal(422, f"[Topics]: a repository has at most {MOST} topics")
-    with call.host.database.write() as connection:
+        raise ApiError(422, f"[Topics]: a repository has at most {MOST} topics")
+    with request.app.database.write() as connection:
         columns = {"topics": msgspec.json.encode(wanted).decode()}
-        store.change_repository(connection, place.repository, **columns)
-        note_changes(connection, place.repository, call.user, columns)
+        store.change_repository(connection, target.repository, **columns)
+        note_changes(connection, target.repository, request.user, columns)
 
 
 @endpoint("GET /repos/{owner}/{repo}/topics", scope="repository", guards=(in_repository,))
-def list_topics(call: Call, place: Place, page: Page) -> TopicName:
+def list_topics(request: RequestContext, target: RepositoryAccess, page: PageParams) -> TopicName:
     """List the topics of a repository; all of them unless a page is asked for."""
-    topics, page = kept(place), page_or_all(call, page)
-    call.answer_headers |= paging_headers(call, page, len(topics))
+    topics, page = kept(target), page_or_all(request, page)
+    request.response_headers |= paging_headers(request, page, len(topics))
     return TopicName(topics[page.skip : page.skip + page.size])
 
 
 @endpoint("PUT /repos/{owner}/{repo}/topics", scope="repository", guards=GUARDS, refuses=REFUSES)
-def set_topics(call: Call, place: Place, body: RepoTopicOptions) -> None:
+def set_topics(request: RequestContext, target: RepositoryAccess, body: RepoTopicOptions) -> None:
     """Replace the topics of a repository."""
-    keep(call, place, body.topics)
+    keep(request, target, body.topics)
 
 
 @endpoint("PUT /repos/{owner}/{repo}/topics/{topic}", scope="repository", guards=GUARDS, refuses=REFUSES)
-def add_topic(call: Call, place: Place, topic: str) -> None:
+def add_topic(request: RequestContext, target: RepositoryAccess, topic: str) -> None:
     """Add a topic to a repository."""
-    keep(call, place, [*kept(place), topic])
+    keep(request, target, [*kept(target), topic])
 
 
 @endpoint("DELETE /repos/{owner}/{repo}/topics/{topic}", scope="repository", guards=GUARDS, refuses=REFUSES)
-def remove_topic(call: Call, place: Place, topic: str) -> None:
+def remove_topic(request: RequestContext, target: RepositoryAccess, topic: str) -> None:
     """Take a topic from a repository."""
-    topics = kept(place)
+    topics = kept(target)
     if topic.lower() not in topics:
-        raise Refusal(404)
-    keep(call, place, [other for other in topics if other != topic.lower()])
+        raise ApiError(404)
+    keep(request, target, [other for other in topics if other != topic.lower()])

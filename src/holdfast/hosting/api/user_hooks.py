@@ -2,7 +2,7 @@
 
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store.hooks import Home
 
 __all__ = [
@@ -21,9 +21,9 @@ __all__ = [
 ]
 
 
-def of_caller(call: Call) -> Home:
+def of_caller(request: RequestContext) -> Home:
     """Say that the hooks are the caller's."""
-    return Home("owner", call.user.id)
+    return Home("owner", request.user.id)
 
 
 (

@@ -3,10 +3,10 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.guards import Subject, of_user, signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import UserFromPath, of_user, signed_in
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.pagination import Page, paging_headers
+from holdfast.hosting.http.pagination import PageParams, paging_headers
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.store import accounts
 
@@ -63,39 +63,39 @@ class UserSettingsOptions(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /user", scope="user", guards=(signed_in,), refuses=(401, 403))
-def show_me(call: Call) -> User:
+def show_me(request: RequestContext) -> User:
     """Show the user who is asking."""
-    return user(call, call.user)
+    return user(request, request.user)
 
 
 @endpoint("GET /user/emails", scope="user", guards=(signed_in,), refuses=(401,))
-def list_emails(call: Call) -> list[Email]:
+def list_emails(request: RequestContext) -> list[Email]:
     """List the addresses of the user who is asking: the one they have."""
-    me = call.user
+    me = request.user
     return [Email(me.email, verified=True, primary=True, user_id=me.id, username=me.name)] if me.email else []
 
 
 @endpoint("GET /users/search", scope="user")
-def search_users(call: Call, query: SearchQuery, page: Page) -> UserSearchResults:
+def search_users(request: RequestContext, query: SearchQuery, page: PageParams) -> UserSearchResults:
     """Search for users by a part of their name."""
     visible: tuple[str, ...] = (
-        ("public",) if call.caller.user is None or call.caller.public_only else ("public", "limited")
+        ("public",) if request.actor.user is None or request.actor.public_only else ("public", "limited")
     )
-    if call.caller.is_admin and not call.caller.public_only:
+    if request.actor.is_admin and not request.actor.public_only:
         visible = ("public", "limited", "private")
     found, total = accounts.search_accounts(
-        call.host.database, query.q, organizations=False, visibilities=visible, skip=page.skip, limit=page.size
+        request.app.database, query.q, organizations=False, visibilities=visible, skip=page.skip, limit=page.size
     )
     if query.uid:
         found = [account for account in found if account.id == query.uid]
-    call.answer_headers |= paging_headers(call, page, total)
-    return UserSearchResults(True, [user(call, account) for account in found])
+    request.response_headers |= paging_headers(request, page, total)
+    return UserSearchResults(True, [user(request, account) for account in found])
 
 
 @endpoint("GET /users/{username}", scope="user", guards=(of_user,), refuses=(404,))
-def show_user(call: Call, subject: Subject) -> User:
+def show_user(request: RequestContext, subject: UserFromPath) -> User:
     """Show a user."""
-    return user(call, subject.account)
+    return user(request, subject.account)
 
 
 def settings_shape(account: accounts.Account) -> UserSettings:
@@ -114,14 +114,14 @@ def settings_shape(account: accounts.Account) -> UserSettings:
 
 
 @endpoint("GET /user/settings", scope="user", guards=(signed_in,), refuses=(401,))
-def show_settings(call: Call) -> UserSettings:
+def show_settings(request: RequestContext) -> UserSettings:
     """Show what the caller has set about themselves."""
-    return settings_shape(call.user)
+    return settings_shape(request.user)
 
 
 @endpoint("PATCH /user/settings", scope="user", guards=(signed_in,), refuses=(401, 422))
-def change_settings(call: Call, body: UserSettingsOptions) -> UserSettings:
+def change_settings(request: RequestContext, body: UserSettingsOptions) -> UserSettings:
     """Change what the caller has set about themselves."""
     names = {name: "hides_email" if name == "hide_email" else name for name in body.__struct_fields__}
     given = {names[name]: value for name in names if (value := getattr(body, name)) is not UNSET}
-    return settings_shape(accounts.change_account(call.host.database, call.user, **given))
+    return settings_shape(accounts.change_account(request.app.database, request.user, **given))

@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 
 from holdfast import __version__
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import DEFAULT_SIZE, LARGEST_SIZE
 
 __all__ = ["ServerVersion", "show_version"]
@@ -60,13 +60,13 @@ class AttachmentSettings(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /version", tag="settings")
-def show_version(_call: Call) -> ServerVersion:
+def show_version(_call: RequestContext) -> ServerVersion:
     """Tell the version; anybody may ask."""
     return ServerVersion(f"{API_VERSION}+holdfast-{__version__}")
 
 
 @endpoint("GET /settings/api", tag="settings")
-def show_limits(_call: Call) -> ApiLimits:
+def show_limits(_call: RequestContext) -> ApiLimits:
     """Tell how much one answer holds."""
     return ApiLimits(
         max_response_items=LARGEST_SIZE,
@@ -78,7 +78,7 @@ def show_limits(_call: Call) -> ApiLimits:
 
 
 @endpoint("GET /settings/repository", tag="settings")
-def show_features(_call: Call) -> RepositoryFeatures:
+def show_features(_call: RequestContext) -> RepositoryFeatures:
     """Tell what repositories can do."""
     return RepositoryFeatures(
         mirrors_disabled=True,
@@ -91,18 +91,18 @@ def show_features(_call: Call) -> RepositoryFeatures:
 
 
 @endpoint("GET /settings/ui", tag="settings")
-def show_ui(_call: Call) -> UiSettings:
+def show_ui(_call: RequestContext) -> UiSettings:
     """Tell how the website looks by default."""
     return UiSettings("holdfast", [], [])
 
 
 @endpoint("GET /settings/attachment", tag="settings")
-def show_attachment_settings(_call: Call) -> AttachmentSettings:
+def show_attachment_settings(_call: RequestContext) -> AttachmentSettings:
     """Tell what may be attached to issues: nothing yet."""
     return AttachmentSettings(False, "", 0, 0)
 
 
 @endpoint("GET /swagger", tag="settings", status=303)
-def go_to_description(call: Call) -> Raw:
+def go_to_description(request: RequestContext) -> RawResponse:
     """Lead to the page that describes the API."""
-    return Raw(b"", "text/plain;charset=utf-8", 303, {"Location": f"{call.root}/api/docs"})
+    return RawResponse(b"", "text/plain;charset=utf-8", 303, {"Location": f"{request.root}/api/docs"})

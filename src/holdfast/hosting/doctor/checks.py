@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor import disk, rows, secrets
 from holdfast.hosting.doctor.finding import Finding
 
@@ -10,7 +10,7 @@ __all__ = ["examine", "repair"]
 
 
 def examine(
-    host: Host,
+    app: App,
     *,
     deep: bool = False,
     now: float | None = None,
@@ -20,24 +20,24 @@ def examine(
 
     With `deep` every object of every repository is read. `passed` is told of each repository that was looked at.
     """
-    wrong = list(rows.shape(host))
+    wrong = list(rows.shape(app))
     yield from wrong
     if wrong:
         return
-    yield from rows.integrity(host, deep=deep)
-    yield from disk.permissions(host)
-    yield from disk.identity(host)
+    yield from rows.integrity(app, deep=deep)
+    yield from disk.permissions(app)
+    yield from disk.identity(app)
     # First, because settling these may change what the others look at.
-    yield from rows.pending(host, now=now)
-    yield from rows.counters(host)
-    yield from rows.redirects(host)
-    yield from secrets.sealed(host)
-    kept, found = disk.rows_and_folders(host, now=now)
+    yield from rows.pending(app, now=now)
+    yield from rows.counters(app)
+    yield from rows.redirects(app)
+    yield from secrets.sealed(app)
+    kept, found = disk.rows_and_folders(app, now=now)
     yield from found
     for item in kept:
-        yield from disk.repository(host, item, deep=deep)
+        yield from disk.repository(app, item, deep=deep)
         passed(item.id)
-    yield from disk.large_files(host, now=now)
+    yield from disk.large_files(app, now=now)
 
 
 def repair(finding: Finding) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import lax_paths
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
@@ -45,9 +45,9 @@ class Kept:
     """Whether the size was measured after the last push; a service that was killed had no time for it."""
 
 
-def permissions(host: Host) -> Iterator[Finding]:
+def permissions(app: App) -> Iterator[Finding]:
     """Check that nobody else on the machine can read the data folder, the database or the key."""
-    for path in lax_paths(host.settings.data):
+    for path in lax_paths(app.settings.data):
 
         def close(path: Path = path) -> None:
             path.chmod(path.stat().st_mode & ~0o077)
@@ -56,18 +56,18 @@ def permissions(host: Host) -> Iterator[Finding]:
         yield Finding(Kind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
 
 
-def identity(host: Host) -> Iterator[Finding]:
+def identity(app: App) -> Iterator[Finding]:
     """Check that the data folder and its key are the database's."""
-    problem = instance.mismatch(host.database, host.settings)
+    problem = instance.mismatch(app.database, app.settings)
     if problem:
-        yield Finding(Kind.INSTANCE, str(host.settings.data), problem)
+        yield Finding(Kind.INSTANCE, str(app.settings.data), problem)
 
 
-def rows_and_folders(host: Host, *, now: float | None = None) -> tuple[list[Kept], list[Finding]]:
+def rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[Kept], list[Finding]]:
     """Match rows with folders; return the repositories that have both, and what has only one."""
     moment = time.time() if now is None else now
     # In this order: a repository made meanwhile has no folder in the list and then no harm in its row.
-    folders = set(host.folders.all_ids())
+    folders = set(app.folders.all_ids())
     columns = (
         repositories.c.id,
         FULL_NAME,
@@ -79,11 +79,11 @@ def rows_and_folders(host: Host, *, now: float | None = None) -> tuple[list[Kept
         (repositories.c.measured_at > repositories.c.pushed_at) | (repositories.c.pushed_at == 0),
     )
     statement = select(*columns).join_from(repositories, users, users.c.id == repositories.c.owner_id)
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         rows = [Kept(*row) for row in connection.execute(statement.order_by(repositories.c.id))]
     found = []
     for number in sorted(folders - {kept.id for kept in rows}):
-        path = host.folders.path(number)
+        path = app.folders.path(number)
         try:
             is_new = path.stat().st_mtime > moment - NEW_SECONDS
         except FileNotFoundError:
@@ -91,33 +91,33 @@ def rows_and_folders(host: Host, *, now: float | None = None) -> tuple[list[Kept
         if not is_new:
 
             def save(path: Path = path) -> None:
-                set_aside(host, path)
+                set_aside(app, path)
 
             found.append(Finding(Kind.FOLDER_WITHOUT_ROW, str(path), "no repository has this id", save))
     both = []
     for kept in rows:
-        if kept.id in folders or host.folders.exists(kept.id):
+        if kept.id in folders or app.folders.exists(kept.id):
             both.append(kept)
         else:
-            where = str(host.folders.path(kept.id))
+            where = str(app.folders.path(kept.id))
             found.append(Finding(Kind.FOLDER_MISSING, kept.full_name, f"its folder {where} is not there"))
     return both, found
 
 
-def set_aside(host: Host, path: Path) -> Path:
+def set_aside(app: App, path: Path) -> Path:
     """Move a folder nobody claims to where a person can look at it."""
-    lost = host.settings.data / LOST
+    lost = app.settings.data / LOST
     lost.mkdir(mode=0o700, exist_ok=True)
     target = lost / f"{path.stem}-{time.time_ns()}.git"
     shutil.move(path, target)
     return target
 
 
-def repository(host: Host, kept: Kept, *, deep: bool) -> Iterator[Finding]:
+def repository(app: App, kept: Kept, *, deep: bool) -> Iterator[Finding]:
     """Hold one repository's row against its folder; with `deep`, read every object."""
     try:
-        repo = open_repository(host.folders.existing(kept.id))
-        yield from row_against_git(host, kept, repo)
+        repo = open_repository(app.folders.existing(kept.id))
+        yield from row_against_git(app, kept, repo)
     except GitError as error:
         yield Finding(Kind.UNREADABLE, kept.full_name, str(error))
         return
@@ -128,7 +128,7 @@ def repository(host: Host, kept: Kept, *, deep: bool) -> Iterator[Finding]:
             yield Finding(Kind.DAMAGED, kept.full_name, f"git says: {checked.problems[0]}{more}")
 
 
-def row_against_git(host: Host, kept: Kept, repo: Repo) -> Iterator[Finding]:
+def row_against_git(app: App, kept: Kept, repo: Repo) -> Iterator[Finding]:
     """Compare what the row says with what git says."""
     where = kept.full_name
     settings = repo.git.config
@@ -143,7 +143,7 @@ def row_against_git(host: Host, kept: Kept, repo: Repo) -> Iterator[Finding]:
             told = f"the default branch {kept.default_branch} is not there, but HEAD names {head}"
 
             def follow(branch: str = head) -> None:
-                set_repository(host, kept.id, default_branch=branch)
+                set_repository(app, kept.id, default_branch=branch)
 
             yield Finding(Kind.DEFAULT_BRANCH, where, told, follow)
         else:
@@ -152,33 +152,33 @@ def row_against_git(host: Host, kept: Kept, repo: Repo) -> Iterator[Finding]:
     is_empty = refs.is_empty(repo)
     if is_empty != kept.is_empty:
         told = "is said to be empty, and is not" if kept.is_empty else "is said to have branches, and has none"
-        yield Finding(Kind.EMPTY, where, told, lambda: set_repository(host, kept.id, is_empty=is_empty))
+        yield Finding(Kind.EMPTY, where, told, lambda: set_repository(app, kept.id, is_empty=is_empty))
     count = refs.branches(repo, limit=0)[1]
     if count != kept.branch_count:
         told = f"says {kept.branch_count} branches, has {count}"
-        yield Finding(Kind.BRANCH_COUNT, where, told, lambda: set_repository(host, kept.id, branch_count=count))
+        yield Finding(Kind.BRANCH_COUNT, where, told, lambda: set_repository(app, kept.id, branch_count=count))
     moment = int(time.time())
-    size = host.folders.size(kept.id)
+    size = app.folders.size(kept.id)
     if abs(size - kept.size) > max(SIZE_SLACK, size // 5):
         if not kept.is_measured:
             # Nothing is wrong: nobody has measured it yet, and now somebody has.
-            set_repository(host, kept.id, size=size, measured_at=moment)
+            set_repository(app, kept.id, size=size, measured_at=moment)
             return
         told = f"says {kept.size} bytes, takes {size}"
-        yield Finding(Kind.SIZE, where, told, lambda: set_repository(host, kept.id, size=size, measured_at=moment))
+        yield Finding(Kind.SIZE, where, told, lambda: set_repository(app, kept.id, size=size, measured_at=moment))
 
 
-def large_files(host: Host, *, now: float | None = None) -> Iterator[Finding]:
+def large_files(app: App, *, now: float | None = None) -> Iterator[Finding]:
     """Match large files with the repositories that have them, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
     # In this order: a file is there before it is linked.
     statement = select(lfs_links.c.oid, func.max(lfs_links.c.size), func.min(lfs_links.c.repository_id))
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         links = list(connection.execute(statement.group_by(lfs_links.c.oid)).all())
     try:
-        stored = lfs_objects.stored(host)
+        stored = lfs_objects.stored(app)
     except LfsError as error:
-        yield Finding(Kind.LFS_STORE, str(host.settings.s3_bucket or "lfs"), str(error))
+        yield Finding(Kind.LFS_STORE, str(app.settings.s3_bucket or "lfs"), str(error))
         return
     for oid, size, number in links:
         found = stored.get(oid)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Row, Select, delete, func, select, text, update
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store import migrate, pending_ref_updates
@@ -25,46 +25,46 @@ PENDING_SECONDS: Final = 3600
 FULL_NAME: Final = users.c.name + "/" + repositories.c.name
 
 
-def shape(host: Host) -> Iterator[Finding]:
+def shape(app: App) -> Iterator[Finding]:
     """Check that the tables are those this version expects."""
-    at, expected = migrate.revision(host.database), migrate.latest()
+    at, expected = migrate.revision(app.database), migrate.latest()
     if at != expected:
         yield Finding(
             Kind.MIGRATIONS,
-            host.database.name,
+            app.database.name,
             f"at revision {at or 'none'}, this version expects {expected}",
-            lambda: migrate.upgrade(host.database),
+            lambda: migrate.upgrade(app.database),
         )
 
 
-def integrity(host: Host, *, deep: bool) -> Iterator[Finding]:
+def integrity(app: App, *, deep: bool) -> Iterator[Finding]:
     """Let SQLite check its file, and that every row has the rows it needs; PostgreSQL sees to both by itself."""
-    if not host.database.is_sqlite:
+    if not app.database.is_sqlite:
         return
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         check = "integrity_check" if deep else "quick_check"
         for (problem,) in connection.execute(text(f"PRAGMA {check}(20)")):
             if problem != "ok":
-                yield Finding(Kind.DATABASE_DAMAGED, host.database.name, str(problem))
+                yield Finding(Kind.DATABASE_DAMAGED, app.database.name, str(problem))
         for table, number, parent, _ in connection.execute(text("PRAGMA foreign_key_check")):
             yield Finding(
                 Kind.ROW_WITHOUT_PARENT, f"{table} row {number}", f"names a row of {parent} that is not there"
             )
 
 
-def rows_of(host: Host, statement: Select[*tuple[Any, ...]]) -> list[Row[*tuple[Any, ...]]]:
+def rows_of(app: App, statement: Select[*tuple[Any, ...]]) -> list[Row[*tuple[Any, ...]]]:
     """Run a statement that only finds what is wrong."""
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         return list(connection.execute(statement).all())
 
 
-def set_repository(host: Host, number: int, **columns: int | bool | str) -> None:
+def set_repository(app: App, number: int, **columns: int | bool | str) -> None:
     """Change columns of a repository that only say again what is known elsewhere."""
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         connection.execute(update(repositories).where(repositories.c.id == number).values(**columns))
 
 
-def counters(host: Host) -> Iterator[Finding]:
+def counters(app: App) -> Iterator[Finding]:
     """Count issues and comments again."""
     open_ones = (
         select(func.count())
@@ -94,13 +94,13 @@ def counters(host: Host) -> Iterator[Finding]:
         | (repositories.c.open_pulls != pulls)
         | (repositories.c.last_issue < last)
     )
-    for row in rows_of(host, wrong):
+    for row in rows_of(app, wrong):
 
         def recount(number: int = row.id) -> None:
-            set_repository(host, number, open_issues=opened, open_pulls=pulls)  # type: ignore[arg-type]
+            set_repository(app, number, open_issues=opened, open_pulls=pulls)  # type: ignore[arg-type]
 
         def renumber(number: int = row.id) -> None:
-            set_repository(host, number, last_issue=last)  # type: ignore[arg-type]
+            set_repository(app, number, last_issue=last)  # type: ignore[arg-type]
 
         if (row.open_issues, row.open_pulls) != (row.opened, row.pulls):
             said = f"says {row.open_issues} open issues and {row.open_pulls} open pull requests"
@@ -109,10 +109,10 @@ def counters(host: Host) -> Iterator[Finding]:
         if row.last_issue < row.last:
             told = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
             yield Finding(Kind.ISSUE_NUMBER, row.full_name, told, renumber)
-    yield from comment_counts(host)
+    yield from comment_counts(app)
 
 
-def comment_counts(host: Host) -> Iterator[Finding]:
+def comment_counts(app: App) -> Iterator[Finding]:
     """Count the comments of every issue again."""
     counted = (
         select(func.count())
@@ -132,23 +132,23 @@ def comment_counts(host: Host) -> Iterator[Finding]:
         .join(users, users.c.id == repositories.c.owner_id)
         .where(issues.c.comment_count != counted)
     )
-    for row in rows_of(host, statement):
+    for row in rows_of(app, statement):
 
         def recount(number: int = row.id) -> None:
-            with host.database.write() as connection:
+            with app.database.write() as connection:
                 connection.execute(update(issues).where(issues.c.id == number).values(comment_count=counted))
 
         told = f"says {row.comment_count} comments, has {row.has}"
         yield Finding(Kind.COMMENT_COUNT, f"{row.full_name}#{row.number}", told, recount)
 
 
-def redirects(host: Host) -> Iterator[Finding]:
+def redirects(app: App) -> Iterator[Finding]:
     """Find former names that somebody else has by now: nobody can follow them."""
     taken = select(name_redirects.c.folded_name).join(users, users.c.folded_name == name_redirects.c.folded_name)
-    for row in rows_of(host, taken):
+    for row in rows_of(app, taken):
 
         def forget(name: str = row.folded_name) -> None:
-            with host.database.write() as connection:
+            with app.database.write() as connection:
                 connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name))
 
         yield Finding(
@@ -163,23 +163,23 @@ def redirects(host: Host) -> Iterator[Finding]:
         )
         .join(users, users.c.id == former.c.owner_id)
     )
-    for row in rows_of(host, hidden):
+    for row in rows_of(app, hidden):
 
         def drop(owner: int = row.owner_id, name: str = row.folded_name) -> None:
-            with host.database.write() as connection:
+            with app.database.write() as connection:
                 connection.execute(delete(former).where(former.c.owner_id == owner, former.c.folded_name == name))
 
         told = "is the former name of one repository and the name of another"
         yield Finding(Kind.REDIRECT, f"{row.name}/{row.folded_name}", told, drop)
 
 
-def pending(host: Host, *, now: float | None = None) -> Iterator[Finding]:
+def pending(app: App, *, now: float | None = None) -> Iterator[Finding]:
     """Find moves of refs that were announced long ago, and of which nothing was heard since."""
     moment = time.time() if now is None else now
-    for item in pending_ref_updates.pending_updates(host.database, before=int(moment) - PENDING_SECONDS):
+    for item in pending_ref_updates.pending_updates(app.database, before=int(moment) - PENDING_SECONDS):
         yield Finding(
             Kind.REF_UPDATE,
             f"repository {item.repository_id}",
             f"{item.move.ref} was about to move to {item.move.new[:12]}",
-            lambda: ref_changes.recover(host),
+            lambda: ref_changes.recover(app),
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import or_, select
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.doctor.finding import Finding, Kind
 from holdfast.hosting.errors import SealBroken, SealError
 from holdfast.hosting.store.encryption import KEY_FILE
@@ -13,19 +13,19 @@ from holdfast.hosting.store.tables import hooks
 __all__ = ["sealed"]
 
 
-def sealed(host: Host) -> Iterator[Finding]:
+def sealed(app: App) -> Iterator[Finding]:
     """Open every secret of a webhook; without a key at all, that is the one thing to say."""
     statement = select(hooks.c.id, hooks.c.secret, hooks.c.authorization).where(
         or_(hooks.c.secret != "", hooks.c.authorization != "")
     )
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         rows = connection.execute(statement.order_by(hooks.c.id)).all()
     for row in rows:
         try:
-            host.sealer.open(row.secret)
-            host.sealer.open(row.authorization)
+            app.sealer.open(row.secret)
+            app.sealer.open(row.authorization)
         except SealBroken as error:
             yield Finding(Kind.SEAL, f"webhook {row.id}", str(error))
         except SealError as error:
-            yield Finding(Kind.KEY, str(host.settings.data / KEY_FILE), str(error))
+            yield Finding(Kind.KEY, str(app.settings.data / KEY_FILE), str(error))
             return

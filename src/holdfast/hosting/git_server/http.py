@@ -12,15 +12,15 @@ from anyio import to_thread
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git_server import lfs, receive_pack, upload_pack
 from holdfast.hosting.git_server.request_body import inflate
 from holdfast.hosting.git_server.session import Visit, body_of, challenged, visit_of
 from holdfast.hosting.http.application import read_body, root_of
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.failures import explain
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.services.pushes import Pushing
@@ -42,8 +42,8 @@ log = structlog.get_logger(__name__)
 class GitHttp:
     """The part of the service git clients know."""
 
-    def __init__(self, host: Host, authenticator: Authenticator) -> None:
-        self._host = host
+    def __init__(self, app: App, authenticator: Authenticator) -> None:
+        self._host = app
         self._authenticator = authenticator
 
     @staticmethod
@@ -55,41 +55,41 @@ class GitHttp:
         """Serve one request."""
         try:
             response = await self._respond(scope, receive_message)
-        except Refusal as refusal:
+        except ApiError as refusal:
             response = refused(refusal)
         except Exception as error:  # noqa: BLE001  # what is not known is logged
             response = refused(await self._explained(scope, error))
         await response(scope, receive_message, send)
 
-    async def _explained(self, scope: Scope, error: Exception) -> Refusal:
+    async def _explained(self, scope: Scope, error: Exception) -> ApiError:
         """Return the answer to a request that failed."""
         refusal = await explain(self._host, error, scope.get(REPOSITORY))
         if refusal is None:
             log.error("git over HTTP failed", exc_info=error)
-            refusal = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")
+            refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
         return refusal
 
     async def _respond(self, scope: Scope, receive_message: Receive) -> Response:
         match = PATH.fullmatch(scope["path"])
         if match is None:
-            raise Refusal(404)
+            raise ApiError(404)
         what = match["what"]
         scope["holdfast.route"] = f"/{{owner}}/{{repo}}.git/{what if what in SERVICES else 'info/lfs'}"
         headers = Headers(scope)
         path = {"owner": match["owner"], "repo": match["repo"]}
-        call = Call(self._host, scope, headers, path, root_of(self._host, scope, headers))
+        request = RequestContext(self._host, scope, headers, path, root_of(self._host, scope, headers))
         if what.startswith("info/lfs/"):
-            return await self._large_files(call, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
-        service = called_service(call, what)
+            return await self._large_files(request, what.removeprefix("info/lfs/").rstrip("/"), receive_message)
+        service = called_service(request, what)
         writing = service == "git-receive-pack"
-        visit = await self._visit(call, writing=writing)
+        visit = await self._visit(request, writing=writing)
         scope[REPOSITORY] = visit.repository
         folder = self._host.folders.existing(visit.repository.id)
         protocol = headers.get("git-protocol")
         if what == "info/refs":
             answer = upload_pack.advertise(folder, service, protocol=protocol)
             return await streamed(folder, answer, f"application/x-{service}-advertisement")
-        body = body_of(call, receive_message)
+        body = body_of(request, receive_message)
         if headers.get("content-encoding", "").lower() in {"gzip", "x-gzip"}:
             body = inflate(body, most=self._host.settings.max_push_mb * 2**20)
         if writing:
@@ -110,63 +110,63 @@ class GitHttp:
             answer = upload_pack.upload_pack(folder, body, protocol=protocol)
         return await streamed(folder, answer, f"application/x-{service}-result")
 
-    async def _visit(self, call: Call, *, writing: bool) -> Visit:
+    async def _visit(self, request: RequestContext, *, writing: bool) -> Visit:
         """Find out who is there in a thread; a password is checked in the thread pool for that."""
-        look = partial(visit_of, self._authenticator, call, writing=writing)
+        look = partial(visit_of, self._authenticator, request, writing=writing)
         try:
             try:
                 return await to_thread.run_sync(look)
             except PasswordNeeded:
-                await self._authenticator.check_password(call)
+                await self._authenticator.check_password(request)
             return await to_thread.run_sync(look)
-        except Refusal as refusal:
-            counted = await self._authenticator.count_failure(call, refusal)
+        except ApiError as refusal:
+            counted = await self._authenticator.count_failure(request, refusal)
             raise challenged(counted) if counted.status == 401 and not counted.headers else counted from None
 
-    async def _large_files(self, call: Call, what: str, receive_message: Receive) -> Response:
+    async def _large_files(self, request: RequestContext, what: str, receive_message: Receive) -> Response:
         """Answer a request of git-lfs; its errors are JSON."""
         try:
-            uploads = call.method == "PUT"
-            if call.method == "POST":
-                lfs.check_accept(call)
-            body = b"" if uploads else await read_body(call, receive_message, lfs.LARGEST_REQUEST)
-            writing = lfs.writes(call.method, what, body)
-            visit = await self._visit(call, writing=writing)
-            call.scope[REPOSITORY] = visit.repository
+            uploads = request.method == "PUT"
+            if request.method == "POST":
+                lfs.check_accept(request)
+            body = b"" if uploads else await read_body(request, receive_message, lfs.LARGEST_REQUEST)
+            writing = lfs.writes(request.method, what, body)
+            visit = await self._visit(request, writing=writing)
+            request.scope[REPOSITORY] = visit.repository
             return await lfs.respond(self._host, visit, what, body, receive_message)
-        except Refusal as refusal:
-            return lfs_refused(call, refusal)
+        except ApiError as refusal:
+            return lfs_refused(request, refusal)
         except Exception as error:  # noqa: BLE001  # what is not known is logged
-            return lfs_refused(call, await self._explained(call.scope, error))
+            return lfs_refused(request, await self._explained(request.scope, error))
 
 
-def refused(refusal: Refusal) -> Response:
+def refused(refusal: ApiError) -> Response:
     """Answer a git client that is refused."""
     return PlainTextResponse(refusal.message + "\n", refusal.status, {**FRESH, **refusal.headers})
 
 
-def lfs_refused(call: Call, refusal: Refusal) -> Response:
+def lfs_refused(request: RequestContext, refusal: ApiError) -> Response:
     """Answer git-lfs when it is refused."""
-    failed = {"message": refusal.message, "request_id": call.scope.get("holdfast.request", "")}
+    failed = {"message": refusal.message, "request_id": request.scope.get("holdfast.request", "")}
     response = lfs.answer(failed, refusal.status)
     response.headers.update(refusal.headers)
     return response
 
 
-def called_service(call: Call, what: str) -> Any:
+def called_service(request: RequestContext, what: str) -> Any:
     """Return the service a request is for; git asks about one before it uses it."""
     if what == "info/refs":
-        service = call.query("service")
-        if call.method != "GET":
-            raise Refusal(405, "Method not allowed.", headers={"Allow": "GET"})
+        service = request.query("service")
+        if request.method != "GET":
+            raise ApiError(405, "Method not allowed.", headers={"Allow": "GET"})
         if service not in {"git-upload-pack", "git-receive-pack"}:
-            raise Refusal(403, "this server speaks smart HTTP only; use git 1.6.6 or later")
+            raise ApiError(403, "this server speaks smart HTTP only; use git 1.6.6 or later")
         return service
-    if call.method != "POST":
-        raise Refusal(405, "Method not allowed.", headers={"Allow": "POST"})
+    if request.method != "POST":
+        raise ApiError(405, "Method not allowed.", headers={"Allow": "POST"})
     wanted = f"application/x-{what}-request"
-    if call.headers.get("content-type", "").partition(";")[0].strip() != wanted:
-        raise Refusal(415, f"the content type must be {wanted}")
+    if request.headers.get("content-type", "").partition(";")[0].strip() != wanted:
+        raise ApiError(415, f"the content type must be {wanted}")
     return what
 
 
@@ -178,7 +178,7 @@ async def streamed(folder: Path, answer: Any, media_type: str) -> Response:
         if isinstance(error, GitTimedOut) or is_outage(error) or not await to_thread.run_sync(folder.is_dir):
             raise
         log.warning("git failed", command=error.command)
-        raise Refusal(400, "git cannot answer this request") from None
+        raise ApiError(400, "git cannot answer this request") from None
 
     async def pieces() -> AsyncIterator[bytes]:
         async with aclosing(answer):

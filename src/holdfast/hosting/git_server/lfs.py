@@ -11,11 +11,11 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import BodyTooLarge, LfsMismatch, LockTaken, NoSuchLock
 from holdfast.hosting.git_server.session import Visit, body_of
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.metrics import count_lfs_bytes
 from holdfast.hosting.schemas.times import Time, moment
@@ -145,11 +145,11 @@ def writes(method: str, what: str, body: bytes) -> bool:
     return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
 
 
-def check_accept(call: Call) -> None:
+def check_accept(request: RequestContext) -> None:
     """Ask that a client takes the media type it is answered in."""
-    accepted = call.headers.get("accept", "")
+    accepted = request.headers.get("accept", "")
     if MEDIA_TYPE not in accepted and "*/*" not in accepted:
-        raise Refusal(415, f"the answer is {MEDIA_TYPE}")
+        raise ApiError(415, f"the answer is {MEDIA_TYPE}")
 
 
 def answer(value: object, status: int = 200) -> Response:
@@ -162,55 +162,55 @@ def decoded(kind: type[Any], body: bytes) -> Any:
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Refusal(400, f"the request cannot be understood: {error}") from None
+        raise ApiError(400, f"the request cannot be understood: {error}") from None
 
 
-async def respond(host: Host, visit: Visit, what: str, body: bytes, receive: Receive) -> Response:
+async def respond(app: App, visit: Visit, what: str, body: bytes, receive: Receive) -> Response:
     """Answer one LFS request; `body` has been read unless an object's bytes are on their way."""
     method = visit.call.method
     routes: dict[tuple[str, str], Callable[[], Response]] = {
-        ("GET", "locks"): lambda: list_locks(host, visit),
-        ("POST", "locks"): lambda: create_lock(host, visit, decoded(LockRequest, body)),
-        ("POST", "locks/verify"): lambda: verify_locks(host, visit, decoded(VerifyLocksRequest, body)),
+        ("GET", "locks"): lambda: list_locks(app, visit),
+        ("POST", "locks"): lambda: create_lock(app, visit, decoded(LockRequest, body)),
+        ("POST", "locks/verify"): lambda: verify_locks(app, visit, decoded(VerifyLocksRequest, body)),
     }
     if what == "objects/batch" and method == "POST":
-        return await batch(host, visit, decoded(BatchRequest, body))
+        return await batch(app, visit, decoded(BatchRequest, body))
     if what == "verify" and method == "POST":
-        return await verify(host, visit, decoded(Item, body))
+        return await verify(app, visit, decoded(Item, body))
     if (method, what) in routes:
         return await to_thread.run_sync(routes[method, what])
     unlocked = UNLOCK.fullmatch(what)
     if unlocked and method == "POST":
         wanted = decoded(UnlockRequest, body)
-        return await to_thread.run_sync(unlock, host, visit, int(unlocked["id"]), wanted)
+        return await to_thread.run_sync(unlock, app, visit, int(unlocked["id"]), wanted)
     place = OBJECT.fullmatch(what)
     if place and is_oid(place["oid"]):
         if method == "PUT" and (place["size"] or "").isdigit() and len(place["size"]) < 19:
-            return await upload(host, visit, place["oid"], int(place["size"]), receive)
+            return await upload(app, visit, place["oid"], int(place["size"]), receive)
         if method == "GET" and place["size"] is None:
-            return await download(host, visit, place["oid"])
-    raise Refusal(404, "not found")
+            return await download(app, visit, place["oid"])
+    raise ApiError(404, "not found")
 
 
-async def batch(host: Host, visit: Visit, wanted: BatchRequest) -> Response:
+async def batch(app: App, visit: Visit, wanted: BatchRequest) -> Response:
     """Tell a client what to do with each of its objects."""
     if wanted.operation not in {"upload", "download"}:
-        raise Refusal(400, f"unknown operation: {wanted.operation}")
+        raise ApiError(400, f"unknown operation: {wanted.operation}")
     if wanted.hash_algo != "sha256":
-        raise Refusal(409, "only sha256 is known here")
+        raise ApiError(409, "only sha256 is known here")
     if len(wanted.objects) > MOST_OBJECTS:
-        raise Refusal(413, f"a batch has at most {MOST_OBJECTS} objects")
+        raise ApiError(413, f"a batch has at most {MOST_OBJECTS} objects")
     if wanted.transfers and "basic" not in wanted.transfers:
-        raise Refusal(422, "only the basic transfer is known here")
+        raise ApiError(422, "only the basic transfer is known here")
     oids = [item.oid for item in wanted.objects if is_oid(item.oid)]
-    linked = await to_thread.run_sync(store.linked_sizes, host.database, visit.repository, oids)
-    answers = [await item_answer(host, visit, wanted.operation, item, linked) for item in wanted.objects]
+    linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, oids)
+    answers = [await item_answer(app, visit, wanted.operation, item, linked) for item in wanted.objects]
     return answer(BatchAnswer("basic", answers, "sha256"))
 
 
-async def item_answer(host: Host, visit: Visit, operation: str, item: Item, linked: dict[str, int]) -> ItemAnswer:
+async def item_answer(app: App, visit: Visit, operation: str, item: Item, linked: dict[str, int]) -> ItemAnswer:
     """Tell a client what to do with one object."""
-    largest = host.settings.max_lfs_mb * 2**20
+    largest = app.settings.max_lfs_mb * 2**20
 
     def refuse(code: int, message: str) -> ItemAnswer:
         return ItemAnswer(item.oid, item.size, True, error=ItemError(code, message))
@@ -221,12 +221,12 @@ async def item_answer(host: Host, visit: Visit, operation: str, item: Item, link
     if known is not None and known != item.size:
         return refuse(422, f"object {item.oid} is not {item.size} bytes")
     if operation == "download":
-        if known is None or await host.lfs.size(item.oid) is None:
+        if known is None or await app.lfs.size(item.oid) is None:
             return refuse(404, "object does not exist")
-        href = await host.lfs.signed_url(item.oid, SIGNED_SECONDS)
+        href = await app.lfs.signed_url(item.oid, SIGNED_SECONDS)
         action = Action(href, expires_in=SIGNED_SECONDS) if href else here(visit, f"objects/{item.oid}")
         return ItemAnswer(item.oid, item.size, True, actions={"download": action})
-    if known is not None and await host.lfs.size(item.oid) is not None:
+    if known is not None and await app.lfs.size(item.oid) is not None:
         return ItemAnswer(item.oid, item.size, True)
     if item.size > largest:
         return refuse(422, f"objects may have at most {largest} bytes")
@@ -245,40 +245,40 @@ def here(visit: Visit, what: str) -> Action:
     return Action(href, header)
 
 
-async def upload(host: Host, visit: Visit, oid: str, size: int, receive: Receive) -> Response:
+async def upload(app: App, visit: Visit, oid: str, size: int, receive: Receive) -> Response:
     """Take an object in: its bytes must be what its name says."""
-    if size > host.settings.max_lfs_mb * 2**20:
-        raise Refusal(413, f"objects may have at most {host.settings.max_lfs_mb} MB")
+    if size > app.settings.max_lfs_mb * 2**20:
+        raise ApiError(413, f"objects may have at most {app.settings.max_lfs_mb} MB")
     try:
         # Also for an object another repository has: whoever knows only its name must not get its bytes.
-        await bring_in(host, oid, size, body_of(visit.call, receive))
+        await bring_in(app, oid, size, body_of(visit.call, receive))
     except (LfsMismatch, BodyTooLarge) as error:
-        raise Refusal(422, str(error)) from None
-    await to_thread.run_sync(store.link, host.database, visit.repository, oid, size)
+        raise ApiError(422, str(error)) from None
+    await to_thread.run_sync(store.link, app.database, visit.repository, oid, size)
     count_lfs_bytes("up", size)
     return Response(status_code=200)
 
 
-async def verify(host: Host, visit: Visit, item: Item) -> Response:
+async def verify(app: App, visit: Visit, item: Item) -> Response:
     """Confirm that an object has arrived."""
     if not is_oid(item.oid):
-        raise Refusal(422, "oid is invalid")
-    linked = await to_thread.run_sync(store.linked_sizes, host.database, visit.repository, [item.oid])
-    size = await host.lfs.size(item.oid) if item.oid in linked else None
+        raise ApiError(422, "oid is invalid")
+    linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, [item.oid])
+    size = await app.lfs.size(item.oid) if item.oid in linked else None
     if size is None:
-        raise Refusal(404, "object does not exist")
+        raise ApiError(404, "object does not exist")
     if size != item.size:
-        raise Refusal(422, f"object {item.oid} is not {item.size} bytes")
+        raise ApiError(422, f"object {item.oid} is not {item.size} bytes")
     return answer({"oid": item.oid, "size": size})
 
 
-async def download(host: Host, visit: Visit, oid: str) -> Response:
+async def download(app: App, visit: Visit, oid: str) -> Response:
     """Send an object, from where an interrupted download stopped when asked to."""
-    linked = await to_thread.run_sync(store.linked_sizes, host.database, visit.repository, [oid])
-    size = await host.lfs.size(oid) if oid in linked else None
+    linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, [oid])
+    size = await app.lfs.size(oid) if oid in linked else None
     if size is None:
-        raise Refusal(404, "object does not exist")
-    href = await host.lfs.signed_url(oid, SIGNED_SECONDS)
+        raise ApiError(404, "object does not exist")
+    href = await app.lfs.signed_url(oid, SIGNED_SECONDS)
     if href is not None:
         return RedirectResponse(href, 307)
     start, status = 0, 200
@@ -288,11 +288,11 @@ async def download(host: Host, visit: Visit, oid: str) -> Response:
     if wanted:
         start = int(wanted[1])
         if start >= size:
-            raise Refusal(416, "the range lies outside", headers={"Content-Range": f"bytes */{size}"})
+            raise ApiError(416, "the range lies outside", headers={"Content-Range": f"bytes */{size}"})
         status = 206
         headers["Content-Range"] = f"bytes {start}-{size - 1}/{size}"
     headers["Content-Length"] = str(size - start)
-    pieces: AsyncIterator[bytes] = host.lfs.read(oid, start)
+    pieces: AsyncIterator[bytes] = app.lfs.read(oid, start)
     count_lfs_bytes("down", size - start)
     return StreamingResponse(pieces, status, headers, media_type="application/octet-stream")
 
@@ -307,7 +307,7 @@ def number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-def list_locks(host: Host, visit: Visit) -> Response:
+def list_locks(app: App, visit: Visit) -> Response:
     """List the locks of a repository."""
     call = visit.call
     limit = min(number(call.query("limit")) or LOCKS_PER_PAGE, LOCKS_PER_PAGE)
@@ -315,7 +315,7 @@ def list_locks(host: Host, visit: Visit) -> Response:
     if wanted and not number(wanted):
         return answer(Locks([]))
     found = store.locks_of(
-        host.database,
+        app.database,
         visit.repository,
         path=call.query("path") or "",
         number=number(wanted),
@@ -326,40 +326,40 @@ def list_locks(host: Host, visit: Visit) -> Response:
     return answer(Locks([lock_shape(lock) for lock in found[:limit]], more))
 
 
-def create_lock(host: Host, visit: Visit, wanted: LockRequest) -> Response:
+def create_lock(app: App, visit: Visit, wanted: LockRequest) -> Response:
     """Lock a path."""
     path = wanted.path.strip("/")
     if not path or len(path) > 4096 or "\0" in path or ".." in path.split("/"):
-        raise Refusal(400, "a lock needs a path")
+        raise ApiError(400, "a lock needs a path")
     try:
-        made = store.add_lock(host.database, visit.repository, path, visit.call.user)
+        made = store.add_lock(app.database, visit.repository, path, visit.call.user)
     except LockTaken as error:
-        found = store.locks_of(host.database, visit.repository, path=path, limit=1)
+        found = store.locks_of(app.database, visit.repository, path=path, limit=1)
         if not found:
-            raise Refusal(409, str(error)) from None
+            raise ApiError(409, str(error)) from None
         return answer(OneLock(lock_shape(found[0]), str(error)), 409)
     return answer(OneLock(lock_shape(made)), 201)
 
 
-def verify_locks(host: Host, visit: Visit, wanted: VerifyLocksRequest) -> Response:
+def verify_locks(app: App, visit: Visit, wanted: VerifyLocksRequest) -> Response:
     """List the locks as a client needs them before a push: one's own, and those of others."""
     limit = min(wanted.limit if wanted.limit > 0 else LOCKS_PER_PAGE, LOCKS_PER_PAGE)
-    found = store.locks_of(host.database, visit.repository, after=number(wanted.cursor), limit=limit + 1)
+    found = store.locks_of(app.database, visit.repository, after=number(wanted.cursor), limit=limit + 1)
     more: str | UnsetType = str(found[limit - 1].id) if len(found) > limit else UNSET
-    me = visit.call.caller.user
+    me = visit.call.actor.user
     ours = [lock_shape(lock) for lock in found[:limit] if me is not None and lock.owner_id == me.id]
     theirs = [lock_shape(lock) for lock in found[:limit] if me is None or lock.owner_id != me.id]
     return answer(VerifiedLocks(ours, theirs, more))
 
 
-def unlock(host: Host, visit: Visit, lock_id: int, wanted: UnlockRequest) -> Response:
+def unlock(app: App, visit: Visit, lock_id: int, wanted: UnlockRequest) -> Response:
     """Remove a lock; somebody else's only by force, and only by who may write."""
     try:
-        found = store.find_lock(host.database, visit.repository, lock_id)
+        found = store.find_lock(app.database, visit.repository, lock_id)
     except NoSuchLock as error:
-        raise Refusal(404, str(error)) from None
+        raise ApiError(404, str(error)) from None
     mine = found.owner_id == visit.call.user.id
     if not mine and not (wanted.force and visit.may.may_write(Unit.CODE)):
-        raise Refusal(403, "the lock is somebody else's; force is needed")
-    store.remove_lock(host.database, found)
+        raise ApiError(403, "the lock is somebody else's; force is needed")
+    store.remove_lock(app.database, found)
     return answer(OneLock(lock_shape(found)))

@@ -6,12 +6,12 @@ from typing import Final
 from starlette.types import Receive
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Access, Mode, Unit
+from holdfast.hosting.access import Mode, Permissions, Unit
 from holdfast.hosting.errors import BodyDamaged, NoSuchRepository
 from holdfast.hosting.guards import seen
 from holdfast.hosting.http.authentication import Authenticator
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
@@ -24,53 +24,53 @@ CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="Gitea"'}
 class Visit:
     """A request of a git client: who it is, which repository it wants, and what they may do there."""
 
-    def __init__(self, call: Call, repository: Repository, may: Access) -> None:
-        self.call = call
+    def __init__(self, request: RequestContext, repository: Repository, may: Permissions) -> None:
+        self.call = request
         self.repository = repository
         self.may = may
 
 
-def challenged(refusal: Refusal) -> Refusal:
+def challenged(refusal: ApiError) -> ApiError:
     """Ask a client whose credentials are wrong for others."""
-    return Refusal(401, refusal.message, headers=CHALLENGE)
+    return ApiError(401, refusal.message, headers=CHALLENGE)
 
 
-def visit_of(authenticator: Authenticator, call: Call, *, writing: bool) -> Visit:
+def visit_of(authenticator: Authenticator, request: RequestContext, *, writing: bool) -> Visit:
     """Find out who is there and what they may do; whoever is not known is asked who they are."""
-    call.caller = authenticator.identify(call)
-    stranger = call.caller.user is None
+    request.actor = authenticator.identify(request)
+    stranger = request.actor.user is None
     try:
-        repository = found(call)
+        repository = found(request)
     except NoSuchRepository:
         # Strangers are asked who they are in any case: they must not learn which private repositories exist.
         raise unknown(stranger=stranger) from None
-    may = seen(call, repository)
+    may = seen(request, repository)
     if may.mode == Mode.NONE:
         raise unknown(stranger=stranger)
-    if not access.allows(call.caller, ("repository",), write=writing):
-        raise Refusal(403, "the token's scopes do not reach this repository")
+    if not access.allows(request.actor, ("repository",), write=writing):
+        raise ApiError(403, "the token's scopes do not reach this repository")
     if writing and stranger:
         raise unknown(stranger=True)
     if not may.may_read(Unit.CODE):
-        raise Refusal(403, "you may not read the code of this repository")
+        raise ApiError(403, "you may not read the code of this repository")
     if writing:
         if not may.may_write(Unit.CODE):
-            raise Refusal(403, "you may not write to this repository")
+            raise ApiError(403, "you may not write to this repository")
         if repository.is_archived:
-            raise Refusal(403, "this repository is archived and cannot be written to")
+            raise ApiError(403, "this repository is archived and cannot be written to")
         if repository.is_mirror:
-            raise Refusal(403, "this repository is a mirror and cannot be written to")
-    return Visit(call, repository, may)
+            raise ApiError(403, "this repository is a mirror and cannot be written to")
+    return Visit(request, repository, may)
 
 
-def found(call: Call) -> Repository:
+def found(request: RequestContext) -> Repository:
     """Find the repository by its name, or by one that it or its owner had before.
 
     It is served under the old name: git sends its credentials again only where it was first asked for them, and
     not every LFS client follows a redirect.
     """
-    database = call.host.database
-    owner, name = call.path["owner"], call.path["repo"]
+    database = request.app.database
+    owner, name = request.path["owner"], request.path["repo"]
     repository = known_by(database, owner, name)
     if repository is None:
         renamed = accounts.renamed_to(database, owner)
@@ -88,14 +88,14 @@ def known_by(database: Database, owner: str, name: str) -> Repository | None:
         return repositories.moved_to(database, owner, name)
 
 
-def unknown(*, stranger: bool) -> Refusal:
+def unknown(*, stranger: bool) -> ApiError:
     """Say that there is nothing here, or ask who is there."""
     if stranger:
-        return Refusal(401, "credentials are needed", headers=CHALLENGE)
-    return Refusal(404, "repository not found")
+        return ApiError(401, "credentials are needed", headers=CHALLENGE)
+    return ApiError(404, "repository not found")
 
 
-async def body_of(_call: Call, receive_message: Receive) -> AsyncIterator[bytes]:
+async def body_of(_call: RequestContext, receive_message: Receive) -> AsyncIterator[bytes]:
     """Yield a request's body as it arrives; a client that leaves ends it with an error."""
     more = True
     while more:

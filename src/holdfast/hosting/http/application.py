@@ -15,21 +15,21 @@ import structlog
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.hosting import access
-from holdfast.hosting.app import Host
-from holdfast.hosting.guards import Place
+from holdfast.hosting.app import App
+from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
-from holdfast.hosting.http.context import Call, TakesTime
+from holdfast.hosting.http.context import NeedsThread, RequestContext
 from holdfast.hosting.http.decoders import decode_body, decode_query
-from holdfast.hosting.http.endpoints import Endpoint, Raw, Upload, provides
-from holdfast.hosting.http.errors import APIError, BareError, Refusal, no_route
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse, Upload, provides
+from holdfast.hosting.http.errors import ApiError, ErrorBody, MessageBody, no_route
 from holdfast.hosting.http.failures import explain
 from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.http.pagination import Listed, count_headers, page_of, paging_headers
+from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
 from holdfast.hosting.http.responses import send_bytes, send_json, send_raw
 from holdfast.hosting.http.router import IN_BYTES, Router
 from holdfast.hosting.http.thread_pool import run_off_loop
 
-__all__ = ["PREFIX", "Api", "read_body", "root_of"]
+__all__ = ["PREFIX", "EndpointApp", "read_body", "root_of"]
 
 PREFIX: Final = "/api/v1"
 METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE"
@@ -44,21 +44,21 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
-class Api:
+class EndpointApp:
     """The API as an ASGI application; `endpoints` is everything it can do, below the prefix."""
 
     def __init__(
-        self, host: Host, endpoints: Sequence[Endpoint], authenticator: Authenticator, *, prefix: str = PREFIX
+        self, app: App, endpoints: Sequence[Endpoint], authenticator: Authenticator, *, prefix: str = PREFIX
     ) -> None:
-        self._host = host
+        self._host = app
         self._prefix = prefix
         self._authenticator = authenticator
         self._router: Router[Endpoint] = Router()
-        self._found: dict[str, tuple[tuple[Callable[[Call], object], type | None], ...]] = {}
+        self._found: dict[str, tuple[tuple[Callable[[RequestContext], object], type | None], ...]] = {}
         for endpoint in endpoints:
             self._router.add(endpoint.method, endpoint.path, endpoint)
             self._found[endpoint.name] = tuple((guard, provides(guard)) for guard in endpoint.guards)
-        self._origins = frozenset(origin.strip() for origin in host.settings.cors_origins.split(","))
+        self._origins = frozenset(origin.strip() for origin in app.settings.cors_origins.split(","))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request below the prefix."""
@@ -76,24 +76,24 @@ class Api:
             return
         scope["holdfast.route"] = f"{self._prefix}{match.endpoint.path}"
         headers = Headers(scope)
-        call = Call(self._host, scope, headers, match.parameters, root_of(self._host, scope, headers))
-        call.answer_headers = more
+        request = RequestContext(self._host, scope, headers, match.parameters, root_of(self._host, scope, headers))
+        request.response_headers = more
         try:
-            result = await self._run(match.endpoint, call, receive)
-            if isinstance(result, Raw) and result.then is not None:
+            result = await self._run(match.endpoint, request, receive)
+            if isinstance(result, RawResponse) and result.then is not None:
                 result = await result.then()
-        except Refusal as refusal:
-            await self._refuse(call, receive, send, await self._authenticator.count_failure(call, refusal))
+        except ApiError as refusal:
+            await self._refuse(request, receive, send, await self._authenticator.count_failure(request, refusal))
         except Exception as error:
-            place = call.found.get(Place)
-            repository = place.repository if isinstance(place, Place) else None
+            place = request.resolved_values.get(RepositoryAccess)
+            repository = place.repository if isinstance(place, RepositoryAccess) else None
             known = await explain(self._host, error, repository)
             if known is None:
                 log.exception("the API failed", endpoint=match.endpoint.name)
-                known = Refusal(500, f"internal error; request {scope.get('holdfast.request', '')}")
-            await self._refuse(call, receive, send, known)
+                known = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
+            await self._refuse(request, receive, send, known)
         else:
-            await self._answer(match.endpoint, call, receive, send, result)
+            await self._answer(match.endpoint, request, receive, send, result)
 
     async def _nothing_there(  # the parts of an answer
         self,
@@ -108,118 +108,122 @@ class Api:
         error = no_route(root, scope["method"], scope["path"], more.get("Allow", ""))
         await send_json(scope, send, status, error, more)
 
-    async def _run(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
+    async def _run(self, endpoint: Endpoint, request: RequestContext, receive: Receive) -> object:
         """Do everything between the request and the answer; a password is checked in a thread pool of its own."""
         try:
-            return await self._run_identified(endpoint, call, receive)
+            return await self._run_identified(endpoint, request, receive)
         except PasswordNeeded:
             # Callers are identified before anything else is done, so nothing was.
-            await self._authenticator.check_password(call)
-        return await self._run_identified(endpoint, call, receive)
+            await self._authenticator.check_password(request)
+        return await self._run_identified(endpoint, request, receive)
 
-    async def _run_identified(self, endpoint: Endpoint, call: Call, receive: Receive) -> object:
+    async def _run_identified(self, endpoint: Endpoint, request: RequestContext, receive: Receive) -> object:
         """Do it on the loop or off it."""
         on_loop = self._host.database.is_sqlite
         quick = endpoint.method == "GET" and not endpoint.slow and on_loop
         if endpoint.uploads:
-            await run_off_loop(self._admit, endpoint, call)
-            async with spooled(call, receive, endpoint.body_limit(self._host.settings)) as upload:
-                return await run_off_loop(self._handle, endpoint, call, b"", upload=upload)
+            await run_off_loop(self._admit, endpoint, request)
+            async with spooled(request, receive, endpoint.body_limit(self._host.settings)) as upload:
+                return await run_off_loop(self._handle, endpoint, request, b"", upload=upload)
         if endpoint.body is None:
             if quick:
-                self._admit(endpoint, call)
-                call.on_loop = True
+                self._admit(endpoint, request)
+                request.on_loop = True
                 try:
-                    return self._handle(endpoint, call, b"")
-                except TakesTime:
-                    call.on_loop = False
-                return await run_off_loop(self._handle, endpoint, call, b"")
-            return await run_off_loop(self._admit_and_handle, endpoint, call)
+                    return self._handle(endpoint, request, b"")
+                except NeedsThread:
+                    request.on_loop = False
+                return await run_off_loop(self._handle, endpoint, request, b"")
+            return await run_off_loop(self._admit_and_handle, endpoint, request)
         if on_loop:
-            self._admit(endpoint, call)
+            self._admit(endpoint, request)
         else:
-            await run_off_loop(self._admit, endpoint, call)
-        content = await read_body(call, receive, endpoint.body_limit(self._host.settings))
-        return await run_off_loop(self._handle, endpoint, call, content)
+            await run_off_loop(self._admit, endpoint, request)
+        content = await read_body(request, receive, endpoint.body_limit(self._host.settings))
+        return await run_off_loop(self._handle, endpoint, request, content)
 
-    def _admit_and_handle(self, endpoint: Endpoint, call: Call) -> object:
-        self._admit(endpoint, call)
-        return self._handle(endpoint, call, b"")
+    def _admit_and_handle(self, endpoint: Endpoint, request: RequestContext) -> object:
+        self._admit(endpoint, request)
+        return self._handle(endpoint, request, b"")
 
-    def _admit(self, endpoint: Endpoint, call: Call) -> None:
+    def _admit(self, endpoint: Endpoint, request: RequestContext) -> None:
         """Find out who is asking, and let every guard look; nothing can have a NUL in its name.
 
         A path of a file that has one is refused by whoever writes there, with all else no file can be called.
         """
-        for name, value in call.path.items():
+        for name, value in request.path.items():
             if "\0" in value and name != IN_BYTES:
-                raise Refusal(404)
-        call.caller = self._authenticator.identify(call)
-        if endpoint.scope and not access.allows(call.caller, endpoint.scope, write=endpoint.writes):
-            raise scope_refusal(endpoint, call)
+                raise ApiError(404)
+        request.actor = self._authenticator.identify(request)
+        if endpoint.scope and not access.allows(request.actor, endpoint.scope, write=endpoint.writes):
+            raise scope_refusal(endpoint, request)
         for guard, kind in self._found[endpoint.name]:
-            found = guard(call)
+            found = guard(request)
             if kind is not None:
-                call.found[kind] = found
+                request.resolved_values[kind] = found
 
     @staticmethod
-    def _handle(endpoint: Endpoint, call: Call, content: bytes, upload: Upload | None = None) -> object:
+    def _handle(
+        endpoint: Endpoint, request: RequestContext, content: bytes, upload: Upload | None = None
+    ) -> object:
         """Decode what the handler takes and run it."""
-        arguments: dict[str, Any] = endpoint.arguments(call)
+        arguments: dict[str, Any] = endpoint.arguments(request)
         if upload is not None:
             arguments["upload"] = upload
         page = None
         if endpoint.paged:
-            page = page_of(call)
+            page = page_of(request)
             arguments["page"] = page
         if endpoint.query is not None:
-            arguments["query"] = decode_query(endpoint.query, call.pairs())
+            arguments["query"] = decode_query(endpoint.query, request.query_pairs())
         if endpoint.body is not None:
-            content_type = call.headers.get("content-type")
+            content_type = request.headers.get("content-type")
             arguments["body"] = decode_body(
-                endpoint.body, content, content_type, endpoint.method, dict(call.pairs())
+                endpoint.body, content, content_type, endpoint.method, dict(request.query_pairs())
             )
-        result = endpoint.run(call, **arguments)
-        if isinstance(result, Listed) and page is not None:
-            call.answer_headers |= paging_headers(call, result.page or page, result.total)
+        result = endpoint.run(request, **arguments)
+        if isinstance(result, PagedList) and page is not None:
+            request.response_headers |= paging_headers(request, result.page or page, result.total)
             return result.items
-        if isinstance(result, list) and "X-Total-Count" not in call.answer_headers:
+        if isinstance(result, list) and "X-Total-Count" not in request.response_headers:
             # A list that has no pages is whole.
-            call.answer_headers |= count_headers(len(result))
+            request.response_headers |= count_headers(len(result))
         return result
 
-    async def _answer(self, endpoint: Endpoint, call: Call, receive: Receive, send: Send, result: object) -> None:
+    async def _answer(
+        self, endpoint: Endpoint, request: RequestContext, receive: Receive, send: Send, result: object
+    ) -> None:
         """Write what the handler returned."""
-        if isinstance(result, Raw):
-            await send_raw(call.scope, receive, send, result, call.answer_headers)
+        if isinstance(result, RawResponse):
+            await send_raw(request.scope, receive, send, result, request.response_headers)
         elif endpoint.status == 204:
-            await send_bytes(call.scope, send, 204, b"", [], call.answer_headers)
+            await send_bytes(request.scope, send, 204, b"", [], request.response_headers)
         else:
             status = endpoint.status
             if isinstance(result, tuple):
                 status, result = result
             if status == 204:
-                await send_bytes(call.scope, send, 204, b"", [], call.answer_headers)
+                await send_bytes(request.scope, send, 204, b"", [], request.response_headers)
                 return
-            await send_json(call.scope, send, status, result, call.answer_headers)
+            await send_json(request.scope, send, status, result, request.response_headers)
 
-    def refusal_page(self, call: Call, refusal: Refusal) -> Raw | None:  # noqa: ARG002  # for pages
+    def refusal_page(self, request: RequestContext, refusal: ApiError) -> RawResponse | None:  # noqa: ARG002  # for pages
         """Return a page that says no, where people look; programs are told in JSON."""
         return None
 
-    async def _refuse(self, call: Call, receive: Receive, send: Send, refusal: Refusal) -> None:
+    async def _refuse(self, request: RequestContext, receive: Receive, send: Send, refusal: ApiError) -> None:
         """Write an error."""
-        more = {**call.answer_headers, **refusal.headers}
-        page = self.refusal_page(call, refusal)
+        more = {**request.response_headers, **refusal.headers}
+        page = self.refusal_page(request, refusal)
         if page is not None:
-            await send_raw(call.scope, receive, send, page, more)
+            await send_raw(request.scope, receive, send, page, more)
             return
-        error: APIError | BareError | str = APIError(refusal.message, f"{call.root}/api/swagger")
+        error: ErrorBody | MessageBody | str = ErrorBody(refusal.message, f"{request.root}/api/swagger")
         if refusal.words:
             error = refusal.message
         elif refusal.bare:
-            error = BareError(refusal.message)
-        await send_json(call.scope, send, refusal.status, error, more)
+            error = MessageBody(refusal.message)
+        await send_json(request.scope, send, refusal.status, error, more)
 
     def _cross_origin(self, scope: Scope) -> dict[str, str]:
         """Return the headers a script of another site needs to read the answer; cookies never count there."""
@@ -243,34 +247,34 @@ class Api:
         await send_bytes(scope, send, 204, b"", [], {"Allow": METHODS, **more})
 
 
-def scope_refusal(endpoint: Endpoint, call: Call) -> Refusal:
+def scope_refusal(endpoint: Endpoint, request: RequestContext) -> ApiError:
     """Say which scopes a token lacks."""
     level = "write" if endpoint.writes else "read"
     required = " ".join(f"{level}:{category}" for category in endpoint.scope)
-    token = call.caller.token
+    token = request.actor.token
     held = ",".join(token.scopes) if token else ""
     text = f"token does not have at least one of required scope(s), required=[{required}], token scope={held}"
-    return Refusal(403, text)
+    return ApiError(403, text)
 
 
-def root_of(host: Host, scope: Scope, headers: Headers) -> str:
+def root_of(app: App, scope: Scope, headers: Headers) -> str:
     """Return the address of the service: the one in the settings, or the one the client used."""
-    if host.settings.root_url is not None:
-        return host.settings.root_url
+    if app.settings.root_url is not None:
+        return app.settings.root_url
     return f"{scope.get('scheme', 'http')}://{headers.get('host', 'localhost')}"
 
 
-async def read_body(call: Call, receive: Receive, largest: int) -> bytes:
+async def read_body(request: RequestContext, receive: Receive, largest: int) -> bytes:
     """Read the whole body, decompressed; one that is too large is refused without reading the rest."""
-    declared = call.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) <= largest and "content-encoding" not in call.headers:
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) <= largest and "content-encoding" not in request.headers:
         message = await receive()
         if message["type"] == "http.request" and not message.get("more_body", False):
             # It came with its headers, as nearly all do.
             return bytes(message.get("body", b""))
-        pieces = body_pieces(call, given_back(message, receive), largest)
+        pieces = body_pieces(request, given_back(message, receive), largest)
     else:
-        pieces = body_pieces(call, receive, largest)
+        pieces = body_pieces(request, receive, largest)
     return b"".join([piece async for piece in pieces])
 
 
@@ -285,31 +289,31 @@ def given_back(first: Message, receive: Receive) -> Receive:
 
 
 @asynccontextmanager
-async def spooled(call: Call, receive: Receive, largest: int) -> AsyncIterator[Upload]:
+async def spooled(request: RequestContext, receive: Receive, largest: int) -> AsyncIterator[Upload]:
     """Put the body into a file as it comes, and remove that afterwards."""
-    with call.host.folders.incoming() as folder:
+    with request.app.folders.incoming() as folder:
         path = folder / "body"
         async with await anyio.open_file(path, "wb") as file:
-            async for piece in body_pieces(call, receive, largest):
+            async for piece in body_pieces(request, receive, largest):
                 await file.write(piece)
         yield Upload(path)
 
 
-async def body_pieces(call: Call, receive: Receive, largest: int) -> AsyncIterator[bytes]:
+async def body_pieces(request: RequestContext, receive: Receive, largest: int) -> AsyncIterator[bytes]:
     """Go through the body as it comes, decompressed; one that is too large is refused before it is read."""
-    declared = call.headers.get("content-length", "")
+    declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > largest:
         raise too_large(largest)
-    encoding = call.headers.get("content-encoding", "identity").lower()
+    encoding = request.headers.get("content-encoding", "identity").lower()
     if encoding not in {"identity", "gzip", "x-gzip", "deflate"}:
-        raise Refusal(415, f"unsupported Content-Encoding: {encoding}")
+        raise ApiError(415, f"unsupported Content-Encoding: {encoding}")
     unpack = None if encoding == "identity" else zlib.decompressobj(zlib.MAX_WBITS | 32)
     size = received = 0
     more = True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refusal(400, "the body was cut off")
+            raise ApiError(400, "the body was cut off")
         piece: bytes = message.get("body", b"")
         received += len(piece)
         more = message.get("more_body", False)
@@ -317,7 +321,7 @@ async def body_pieces(call: Call, receive: Receive, largest: int) -> AsyncIterat
             try:
                 piece = unpack.decompress(piece, largest + 1 - size)
             except zlib.error as error:
-                raise Refusal(400, f"the body is not {encoding}") from error
+                raise ApiError(400, f"the body is not {encoding}") from error
             if unpack.unconsumed_tail or size + len(piece) > received * LARGEST_RATIO + 65536:
                 raise too_large(largest)
         size += len(piece)
@@ -326,9 +330,9 @@ async def body_pieces(call: Call, receive: Receive, largest: int) -> AsyncIterat
         if piece:
             yield piece
     if unpack is not None and received and not unpack.eof:
-        raise Refusal(400, f"the body is not {encoding}, or it was cut off")
+        raise ApiError(400, f"the body is not {encoding}, or it was cut off")
 
 
-def too_large(largest: int) -> Refusal:
+def too_large(largest: int) -> ApiError:
     """Say how much a body may have."""
-    return Refusal(413, f"the body is larger than {largest} bytes")
+    return ApiError(413, f"the body is larger than {largest} bytes")

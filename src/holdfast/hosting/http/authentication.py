@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
 
-from holdfast.hosting.access import ANONYMOUS, Caller
+from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.thread_pool import run_off_loop
 from holdfast.hosting.services import passwords
@@ -42,13 +42,13 @@ class PasswordNeeded(Exception):
     """Ends an identification that takes hashing a password: it is made again in the thread pool for that."""
 
 
-class WrongToken(Refusal):
+class WrongToken(ApiError):
     """Ends a request whose token is nobody's."""
 
 
-def busy(error: HashingBusy) -> Refusal:
+def busy(error: HashingBusy) -> ApiError:
     """Say that too many passwords are being checked."""
-    return Refusal(503, str(error), headers={"Retry-After": str(error.seconds)})
+    return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
 
 
 class Authenticator:
@@ -59,51 +59,51 @@ class Authenticator:
         self._salt = secrets.token_bytes(32)
         self._right: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
 
-    async def check_password(self, call: Call) -> None:
+    async def check_password(self, request: RequestContext) -> None:
         """Identify the caller in the thread pool for passwords; `identify` returns what was found from then on."""
-        call.may_hash = True
+        request.may_hash = True
         try:
-            call.identified = await self._pool.run(call.address, self.identify, call)
+            request.identified = await self._pool.run(request.address, self.identify, request)
         except HashingBusy as error:
             raise busy(error) from None
 
-    async def count_failure(self, call: Call, refusal: Refusal) -> Refusal:
+    async def count_failure(self, request: RequestContext, refusal: ApiError) -> ApiError:
         """Count a token that is nobody's, and return what to answer: the refusal, or that there were too many."""
         if not isinstance(refusal, WrongToken):
             return refusal
-        settings = call.host.settings
+        settings = request.app.settings
         wait = await run_off_loop(
             login_rate_limit.count_wrong_token,
-            call.host.database,
-            call.address,
+            request.app.database,
+            request.address,
             limit=settings.login_failures,
             window=settings.login_failure_minutes * 60,
         )
         if wait <= 0:
             return refusal
-        return Refusal(429, "too many wrong tokens; try again later", headers={"Retry-After": str(wait)})
+        return ApiError(429, "too many wrong tokens; try again later", headers={"Retry-After": str(wait)})
 
-    def identify(self, call: Call) -> Caller:
+    def identify(self, request: RequestContext) -> Actor:
         """Return the caller; credentials that are wrong are refused, none at all is nobody in particular.
 
         Raises `PasswordNeeded` where a password has to be hashed and that may not be done here.
         """
-        if call.identified is not None:
-            return call.identified
-        caller = self._credentials(call)
+        if request.identified is not None:
+            return request.identified
+        caller = self._credentials(request)
         if caller.user is None:
             return caller
-        caller = self._acting_for(call, caller)
-        self._check(call, caller)
+        caller = self._acting_for(request, caller)
+        self._check(request, caller)
         return caller
 
-    def _check(self, call: Call, caller: Caller) -> None:  # noqa: ARG002  # the website decides by the page too
+    def _check(self, request: RequestContext, actor: Actor) -> None:  # noqa: ARG002  # the website decides by the page too
         """Refuse an account that may not be used now."""
-        check_state(caller)
+        check_state(actor)
 
-    def password_of(self, call: Call, name: str, password: Secret) -> accounts.Account | None:
+    def password_of(self, request: RequestContext, name: str, password: Secret) -> accounts.Account | None:
         """Return the user if the password is theirs; one that was right a moment ago need not be hashed again."""
-        settings, database = call.host.settings, call.host.database
+        settings, database = request.app.settings, request.app.database
         digest = self._digest(name, password.reveal())
         row = database.row(accounts.BY_NAME, folded=name.casefold())
         remembered = self._right.get(digest)
@@ -114,69 +114,69 @@ class Authenticator:
         if passwords.is_too_long(name, password):
             return None
         try:
-            if not call.may_hash:
+            if not request.may_hash:
                 # A flood of guesses that are refused anyway does not reach the pool.
-                passwords.check_limit(database, settings, name, call.address)
+                passwords.check_limit(database, settings, name, request.address)
                 raise PasswordNeeded
-            user = passwords.check(database, settings, name, password, call.address)
+            user = passwords.check(database, settings, name, password, request.address)
         except TooManyGuesses as error:
-            raise Refusal(429, str(error), headers={"Retry-After": str(error.seconds)}) from None
+            raise ApiError(429, str(error), headers={"Retry-After": str(error.seconds)}) from None
         except HashingBusy as error:
             raise busy(error) from None
         if user is not None and row is not None:
             self._remember(digest, row[accounts.WIDTH])
         return user
 
-    def _credentials(self, call: Call) -> Caller:
+    def _credentials(self, request: RequestContext) -> Actor:
         """Try what the request carries, in the order clients rely on."""
-        parts = call.headers.get("authorization", "").split()
+        parts = request.headers.get("authorization", "").split()
         if len(parts) == 2 and parts[0].lower() in {"token", "bearer"}:
-            return by_token(call, parts[1])
-        given = dict(call.pairs()) if call.scope["query_string"] else {}
+            return by_token(request, parts[1])
+        given = dict(request.query_pairs()) if request.scope["query_string"] else {}
         in_query = given.get("token") or given.get("access_token")
         if in_query:
-            call.answer_headers["X-Gitea-Warning"] = OLD_PARAMETER
-            return by_token(call, in_query)
+            request.response_headers["X-Gitea-Warning"] = OLD_PARAMETER
+            return by_token(request, in_query)
         if len(parts) == 2 and parts[0].lower() == "basic":
             pair = basic(parts[1])
             if pair is None:
                 return ANONYMOUS
-            return self._by_password(call, *pair)
-        return by_cookie(call)
+            return self._by_password(request, *pair)
+        return by_cookie(request)
 
-    def _by_password(self, call: Call, name: str, password: str) -> Caller:
+    def _by_password(self, request: RequestContext, name: str, password: str) -> Actor:
         """Take a name and a password; a token may stand for the password under any name, or for the name alone.
 
         A token is looked up before anything is counted, so nobody who holds one waits for the guesses of others.
         """
         if is_token_as_name(name, password):
-            return by_token(call, name)
+            return by_token(request, name)
         if TOKEN_SHAPE.fullmatch(password):
-            held = tokens.holder_of(call.host.database, Secret(password))
+            held = tokens.holder_of(request.app.database, Secret(password))
             if held is not None:
-                return held_by(call, *held)
-            if name in PLACEHOLDERS and call.host.database.row(accounts.BY_NAME, folded=name) is None:
+                return held_by(request, *held)
+            if name in PLACEHOLDERS and request.app.database.row(accounts.BY_NAME, folded=name) is None:
                 # A revoked token of a program, which must not lock out the people behind the same address.
                 raise WrongToken(401, WRONG)
-        user = self.password_of(call, name, Secret(password))
+        user = self.password_of(request, name, Secret(password))
         if user is None:
-            raise Refusal(401, WRONG)
-        return Caller(user, by_password=True)
+            raise ApiError(401, WRONG)
+        return Actor(user, by_password=True)
 
     @staticmethod
-    def _acting_for(call: Call, caller: Caller) -> Caller:
+    def _acting_for(request: RequestContext, actor: Actor) -> Actor:
         """Let an administrator act as somebody else, where the request says so."""
-        name = call.headers.get("sudo") or (call.query("sudo") if call.scope["query_string"] else None)
+        name = request.headers.get("sudo") or (request.query("sudo") if request.scope["query_string"] else None)
         if not name:
-            return caller
-        if not caller.is_admin:
-            raise Refusal(403, "Only administrators allowed to sudo.", bare=True)
+            return actor
+        if not actor.is_admin:
+            raise ApiError(403, "Only administrators allowed to sudo.", bare=True)
         try:
-            user = accounts.find_user(call.host.database, name)
+            user = accounts.find_user(request.app.database, name)
         except NoSuchUser:
             text = f"user does not exist [uid: 0, name: {name}]"
-            raise Refusal(404, text, bare=True) from None
-        return Caller(user, caller.token, by_password=caller.by_password, behind=caller.user)
+            raise ApiError(404, text, bare=True) from None
+        return Actor(user, actor.token, by_password=actor.by_password, impersonated_by=actor.user)
 
     def _digest(self, name: str, password: str) -> bytes:
         return hashlib.sha256(self._salt + name.casefold().encode() + b"\0" + password.encode()).digest()
@@ -201,42 +201,42 @@ def basic(encoded: str) -> tuple[str, str] | None:
     return (name, password) if colon and "\0" not in name else None
 
 
-def by_token(call: Call, value: str) -> Caller:
+def by_token(request: RequestContext, value: str) -> Actor:
     """Return the holder of a token."""
-    held = tokens.holder_of(call.host.database, Secret(value)) if len(value) <= LONGEST else None
+    held = tokens.holder_of(request.app.database, Secret(value)) if len(value) <= LONGEST else None
     if held is None:
         raise WrongToken(401, WRONG)
-    return held_by(call, *held)
+    return held_by(request, *held)
 
 
-def held_by(call: Call, user: accounts.Account, token: tokens.Token) -> Caller:
+def held_by(request: RequestContext, user: accounts.Account, token: tokens.Token) -> Actor:
     """Return the holder of a token, unless it has expired."""
     if token.is_expired(time.time()):
-        raise Refusal(401, EXPIRED)
-    return note_use(call, Caller(user, token))
+        raise ApiError(401, EXPIRED)
+    return note_use(request, Actor(user, token))
 
 
-def note_use(call: Call, caller: Caller) -> Caller:
+def note_use(request: RequestContext, actor: Actor) -> Actor:
     """Have it written down later that a token was used."""
-    token = caller.token
+    token = actor.token
     now = int(time.time())
     if token is not None and now - token.last_used_at >= tokens.USE_IS_NOTED_EVERY:
-        call.host.used_tokens[token.id] = now
-    return caller
+        request.app.used_tokens[token.id] = now
+    return actor
 
 
-def by_cookie(call: Call) -> Caller:
+def by_cookie(request: RequestContext) -> Actor:
     """Return whoever is logged in on the website; a request that another site caused does not count."""
-    cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
     if cookie is None:
         return ANONYMOUS
-    site, origin = call.headers.get("sec-fetch-site"), call.headers.get("origin")
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     foreign = (
         site not in {"same-origin", "none"}
         if site is not None
-        else (origin is not None and host_of(origin) != call.headers.get("host"))
+        else (origin is not None and host_of(origin) != request.headers.get("host"))
     )
-    return ANONYMOUS if foreign else by_session(call, Secret(cookie))
+    return ANONYMOUS if foreign else by_session(request, Secret(cookie))
 
 
 def host_of(origin: str) -> str | None:
@@ -247,28 +247,28 @@ def host_of(origin: str) -> str | None:
         return None
 
 
-def by_session(call: Call, token: Secret) -> Caller:
+def by_session(request: RequestContext, token: Secret) -> Actor:
     """Return whoever is logged in with a session, and have it written down later that it was seen."""
-    found = sessions.seen_as(call.host.database, token)
+    found = sessions.seen_as(request.app.database, token)
     if found is None:
         return ANONYMOUS
     user, last_seen_at = found
     now = int(time.time())
     if now - last_seen_at >= sessions.SEEN_IS_NOTED_EVERY:
-        call.host.seen_sessions[sessions.hashed(token)] = now
-    return Caller(user)
+        request.app.seen_sessions[sessions.hashed(token)] = now
+    return Actor(user)
 
 
-def check_state(caller: Caller) -> None:
+def check_state(actor: Actor) -> None:
     """Refuse an account that may not be used now; an administrator behind it may."""
-    user = caller.user
-    if user is None or caller.behind is not None:
+    user = actor.user
+    if user is None or actor.impersonated_by is not None:
         return
     if not user.is_active:
-        raise Refusal(403, "This account is not activated.", bare=True)
+        raise ApiError(403, "This account is not activated.", bare=True)
     if user.may_not_log_in:
-        raise Refusal(
+        raise ApiError(
             403, "This account is prohibited from signing in, please contact your site administrator.", bare=True
         )
     if user.must_change_password:
-        raise Refusal(403, "You must change your password before you can use the API.", bare=True)
+        raise ApiError(403, "You must change your password before you can use the API.", bare=True)

@@ -4,7 +4,7 @@ import binascii
 import re
 from typing import Final
 
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 
 __all__ = ["decode"]
 
@@ -21,7 +21,7 @@ def decode(text: str) -> bytes:
         data = text.encode(errors="surrogatepass")
     wrong = first_wrong(data)
     if wrong is not None:
-        raise Refusal(422, f"illegal base64 data at input byte {wrong}")
+        raise ApiError(422, f"illegal base64 data at input byte {wrong}")
     return binascii.a2b_base64(data)
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.times import seconds
 
 __all__ = ["due"]
@@ -19,5 +19,5 @@ def due(given: datetime | None, field: str) -> int | None:
     if given.year == 1:
         return 0
     if not 0 < when < LAST:
-        raise Refusal(422, f"[{field}]: must be between 1970 and 9999")
+        raise ApiError(422, f"[{field}]: must be between 1970 and 9999")
     return when

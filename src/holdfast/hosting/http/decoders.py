@@ -14,7 +14,7 @@ from python_multipart import parse_form
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File
 
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 
 __all__ = [
     "RefName",
@@ -117,9 +117,9 @@ def decode_body(
     if "multipart/form-data" in declared:
         return from_form(kind, multipart_fields(content, content_type or ""))
     if declared:
-        raise Refusal(422, "[]: Unsupported Content-Type")
+        raise ApiError(422, "[]: Unsupported Content-Type")
     if method in {"POST", "PUT"}:
-        raise Refusal(422, "[]: Empty Content-Type")
+        raise ApiError(422, "[]: Empty Content-Type")
     return from_form(kind, list(query.items()))
 
 
@@ -128,7 +128,7 @@ def form_fields(content: bytes) -> list[tuple[str, str]]:
     try:
         return parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise Refusal(400, TOO_MANY) from None
+        raise ApiError(400, TOO_MANY) from None
 
 
 def from_json(kind: type[T], content: bytes) -> T:
@@ -139,12 +139,12 @@ def from_json(kind: type[T], content: bytes) -> T:
     try:
         value = without_nulls(msgspec.json.decode(content)) if content.strip() else {}
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise Refusal(422, f"[]: {error}") from None
+        raise ApiError(422, f"[]: {error}") from None
     bare: str | None = getattr(kind, "bare_list", None)
     if isinstance(value, list) and bare is not None:
         value = {bare: value}
     if not isinstance(value, dict):
-        raise Refusal(422, "[]: the body must be a JSON object")
+        raise ApiError(422, "[]: the body must be a JSON object")
     return checked(kind, value, strict=True)
 
 
@@ -158,7 +158,7 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
         nonlocal parts
         parts += 1
         if parts > MOST_FIELDS:
-            raise Refusal(400, TOO_MANY)
+            raise ApiError(400, TOO_MANY)
 
     def keep(field: Field) -> None:
         count()
@@ -189,7 +189,7 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
     try:
         parse_form({"Content-Type": content_type.encode()}, Content(), keep, keep_file)
     except (FormParserError, ValueError) as error:
-        raise Refusal(422, f"[]: {error}") from None
+        raise ApiError(422, f"[]: {error}") from None
     return fields
 
 
@@ -249,11 +249,11 @@ def checked(kind: type[T], value: dict[str, Any], *, strict: bool) -> T:
     for key in kind.__struct_encode_fields__:
         # PostgreSQL cannot keep it in a text, and nothing people write needs it.
         if key in value and holds_nul(value[key]):
-            raise Refusal(422, f"[{field_title(kind, key)}]: the character NUL is not allowed")
+            raise ApiError(422, f"[{field_title(kind, key)}]: the character NUL is not allowed")
     try:
         made = msgspec.convert(value, kind, strict=strict)
     except (msgspec.ValidationError, OverflowError) as error:
-        raise Refusal(422, type_problem(kind, str(error))) from None
+        raise ApiError(422, type_problem(kind, str(error))) from None
     check_rules(made)
     return made
 
@@ -295,16 +295,16 @@ def check_rules(made: msgspec.Struct) -> None:
     for name, key, required, ref_name in rules_of(kind):
         value = getattr(made, name)
         if required and (value is msgspec.UNSET or value is None or value in ("", 0, [])):
-            raise Refusal(422, f"[{field_title(kind, key)}]: Required")
+            raise ApiError(422, f"[{field_title(kind, key)}]: Required")
         if isinstance(value, str):
             if ref_name and value and not is_ref_name(value):
-                raise Refusal(422, f"[{field_title(kind, key)}]: GitRefName")
+                raise ApiError(422, f"[{field_title(kind, key)}]: GitRefName")
             continue
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
                 check_rules(item)
             elif isinstance(item, int) and item not in INT64:
-                raise Refusal(422, f"[{field_title(kind, key)}]: a number must fit into 64 bits")
+                raise ApiError(422, f"[{field_title(kind, key)}]: a number must fit into 64 bits")
 
 
 def is_ref_name(name: str) -> bool:

@@ -5,10 +5,10 @@
         "List the teams of an organization."
 
 The handler's own signature is the rest of the declaration. A parameter named like one in the path is that part of
-it, as a text or a number; `body` and `query` are decoded to their types; a `Page` is the page asked for; `upload`
-is a body of plain bytes, in a file; anything else is what a guard found, by its type. What the handler returns
-decides the answer: a struct is JSON, `Listed` a page of a list with its headers, `Raw` bytes with a type of their
-own, and None the status 204.
+it, as a text or a number; `body` and `query` are decoded to their types; a `PageParams` is the page asked for;
+`upload` is a body of plain bytes, in a file; anything else is what a guard found, by its type. What the handler
+returns decides the response: a struct is JSON, `PagedList` a page of a list with its headers, `RawResponse` bytes
+with a media type of their own, and None the status 204.
 """
 
 import inspect
@@ -21,14 +21,14 @@ from typing import Any, Final, TypeVar, get_origin, get_type_hints
 
 import msgspec
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.settings import Settings
 
-__all__ = ["Endpoint", "Raw", "Upload", "endpoint"]
+__all__ = ["Endpoint", "RawResponse", "Upload", "endpoint"]
 
-Guard = Callable[[Call], object]
+Guard = Callable[[RequestContext], object]
 F = TypeVar("F", bound=Callable[..., object])
 
 PARAMETER: Final = re.compile(r"\{(\w+)(\.\.\.)?\}")
@@ -37,7 +37,7 @@ INT64: Final = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
+class RawResponse:
     """An answer that is no JSON."""
 
     content: bytes | AsyncIterator[bytes] | Iterable[bytes]
@@ -45,7 +45,7 @@ class Raw:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     """Those with an empty value are not sent, also where every answer has one."""
-    then: Callable[[], Awaitable["Raw"]] | None = None
+    then: Callable[[], Awaitable["RawResponse"]] | None = None
     """What to wait for first, where only that tells the answer."""
 
 
@@ -99,20 +99,20 @@ class Endpoint:
         """Return how many bytes a body may have."""
         return self.largest_body if isinstance(self.largest_body, int) else self.largest_body(settings)
 
-    def arguments(self, call: Call) -> dict[str, object]:
+    def arguments(self, request: RequestContext) -> dict[str, object]:
         """Gather what the handler takes, but for the body, the query and the page."""
         values: dict[str, object] = {}
         for name, kind in self.parameters.items():
-            values[name] = number(call.path[name]) if kind is int else call.path[name]
+            values[name] = number(request.path[name]) if kind is int else request.path[name]
         for name, kind in self.wants.items():
-            values[name] = call.found[kind]
+            values[name] = request.resolved_values[kind]
         return values
 
 
 def number(text: str) -> int:
     """Read a number in a path; what is none, or no one's, is not found."""
     if not text.isascii() or not text.removeprefix("-").isdigit() or len(text) > 20 or int(text) not in INT64:
-        raise Refusal(404)
+        raise ApiError(404)
     return int(text)
 
 
@@ -140,11 +140,11 @@ def endpoint(
         hints = get_type_hints(run)
         answers = hints.pop("return")
         body, query = hints.pop("body", None), hints.pop("query", None)
-        page_name = next((name for name, kind in hints.items() if kind is Page), None)
+        page_name = next((name for name, kind in hints.items() if kind is PageParams), None)
         given = {kind for guard in guards if (kind := provides(guard)) is not None}
         parameters, wants = {}, {}
         for parameter, kind in hints.items():
-            if kind in {Call, Upload} or parameter == page_name:
+            if kind in {RequestContext, Upload} or parameter == page_name:
                 continue
             if parameter in in_path:
                 parameters[parameter] = kind
@@ -167,7 +167,7 @@ def endpoint(
             also=also or {},
             body=body,
             query=query,
-            paged=page_name is not None or get_origin(answers) is Listed,
+            paged=page_name is not None or get_origin(answers) is PagedList,
             answers=answers,
             parameters=parameters,
             wants=wants,

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services.file_conditions import Condition
 
 __all__ = ["Tags", "condition_of", "tags_in"]
@@ -43,23 +43,23 @@ def tags_in(value: str) -> Tags | None:
     return None
 
 
-def tags_of(call: Call, header: str) -> Tags | None:
+def tags_of(request: RequestContext, header: str) -> Tags | None:
     """Read the tags of a header, which may have come in several lines; None when there is none of that name."""
-    lines = call.headers.getlist(header)
+    lines = request.headers.getlist(header)
     if not lines:
         return None
     tags = tags_in(", ".join(lines))
     if tags is None:
-        raise Refusal(400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
+        raise ApiError(400, f'[{header}]: must be * or a list of tags in quotes, such as "<ETag of the file>"')
     return tags
 
 
-def condition_of(call: Call) -> Condition:
+def condition_of(request: RequestContext) -> Condition:
     """Find what the headers ask of the file that is to be written, before its bytes are read.
 
     A weak tag says that two files are alike, not that they are the same: `If-Match` never matches one.
     """
-    match, none = tags_of(call, "If-Match"), tags_of(call, "If-None-Match")
+    match, none = tags_of(request, "If-Match"), tags_of(request, "If-None-Match")
     return Condition(
         is_there=match is not None and match.any,
         is_missing=none is not None and none.any,

@@ -10,7 +10,7 @@ from holdfast.hosting import errors
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.store import faults
 
-__all__ = ["APIError", "BareError", "Refusal", "answering", "no_route", "refusal_for"]
+__all__ = ["ApiError", "ErrorBody", "MessageBody", "answering", "no_route", "refusal_for"]
 
 NOT_FOUND: Final = "not found"
 LONGEST_ROUTE: Final = 200
@@ -18,20 +18,20 @@ LONGEST_ROUTE: Final = 200
 RETRY_SECONDS: Final = {503: "5", 507: "60"}
 
 
-class APIError(msgspec.Struct, frozen=True):
+class ErrorBody(msgspec.Struct, frozen=True):
     """What went wrong, and where the API is described."""
 
     message: str
     url: str
 
 
-class BareError(msgspec.Struct, frozen=True):
+class MessageBody(msgspec.Struct, frozen=True):
     """What went wrong; refusals about the account itself have no address."""
 
     message: str
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     """Ends a request with an error status; `message` is for the client and must not quote secrets.
 
     A `bare` one has no address in its answer; of one that is `words` the answer is the message and nothing else.
@@ -55,12 +55,12 @@ class Refusal(Exception):
         self.headers = headers or {}
 
 
-def no_route(root: str, method: str, path: str, allowed: str = "") -> APIError:
+def no_route(root: str, method: str, path: str, allowed: str = "") -> ErrorBody:
     """Name a route that is not there, or that has other methods only; a long path is cut."""
     shown = well_formed(path if len(path) <= LONGEST_ROUTE else f"{path[:LONGEST_ROUTE]}...")
     if allowed:
-        return APIError(f"method not allowed: {method} {shown}; allowed are {allowed}", f"{root}/api/swagger")
-    return APIError(f"no such route: {method} {shown}", f"{root}/api/swagger")
+        return ErrorBody(f"method not allowed: {method} {shown}; allowed are {allowed}", f"{root}/api/swagger")
+    return ErrorBody(f"no such route: {method} {shown}", f"{root}/api/swagger")
 
 
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
@@ -95,18 +95,18 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
 )
 
 
-def refusal_for(error: Exception) -> Refusal | None:
+def refusal_for(error: Exception) -> ApiError | None:
     """Translate an error into an answer; None when it is nobody's fault but ours.
 
     What an error was raised from counts first: a full disk may show as a branch that cannot be made.
     """
     if isinstance(error, errors.HashingBusy):
-        return Refusal(503, str(error), headers={"Retry-After": str(error.seconds)})
+        return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
     known = faults.translate(error) or error
     for kind, status in STATUSES:
         if isinstance(known, kind):
             retry = RETRY_SECONDS.get(status)
-            return Refusal(status, message_of(known), headers=None if retry is None else {"Retry-After": retry})
+            return ApiError(status, message_of(known), headers=None if retry is None else {"Retry-After": retry})
     return None
 
 
@@ -127,4 +127,4 @@ def answering(status: int, *kinds: type[errors.HostingError]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise Refusal(status, str(error)) from error
+        raise ApiError(status, str(error)) from error

@@ -2,9 +2,9 @@
 
 import structlog
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
-from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.http.errors import ApiError, refusal_for
 from holdfast.hosting.http.thread_pool import run_off_loop
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
@@ -15,7 +15,7 @@ __all__ = ["explain", "log_fault"]
 log = structlog.get_logger(__name__)
 
 
-async def explain(host: Host, error: Exception, repository: Repository | None = None) -> Refusal | None:
+async def explain(app: App, error: Exception, repository: Repository | None = None) -> ApiError | None:
     """Return the answer to a request that failed with an error; None when the error is a bug.
 
     Reading a repository that is deleted meanwhile can fail in any way. When it is no longer there, that is why.
@@ -23,7 +23,7 @@ async def explain(host: Host, error: Exception, repository: Repository | None = 
     refusal = refusal_for(error)
     if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
         try:
-            refusal = await run_off_loop(look_again, host, repository) or refusal
+            refusal = await run_off_loop(look_again, app, repository) or refusal
         except Exception as trouble:  # noqa: BLE001  # of the two errors, the first is the one to explain
             error = trouble
             refusal = refusal_for(trouble) or refusal
@@ -32,17 +32,17 @@ async def explain(host: Host, error: Exception, repository: Repository | None = 
     return refusal
 
 
-def look_again(host: Host, repository: Repository | None) -> Refusal | None:
+def look_again(app: App, repository: Repository | None) -> ApiError | None:
     """Find out whether what a request was about is gone: its repository, or the whole data folder."""
-    if not host.settings.data.is_dir() or instance.mismatch(host.database, host.settings):
+    if not app.settings.data.is_dir() or instance.mismatch(app.database, app.settings):
         raise StorageUnavailable(faults.NO_FOLDER)
     if repository is None:
         return None
     try:
-        repositories.repository_by_id(host.database, repository.id)
+        repositories.repository_by_id(app.database, repository.id)
     except NoSuchRepository:
         log.info("a repository was deleted while it was used", repository=repository.id)
-        return Refusal(404, f"repository {repository.full_name} was deleted meanwhile")
+        return ApiError(404, f"repository {repository.full_name} was deleted meanwhile")
     return None
 
 

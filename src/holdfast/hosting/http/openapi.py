@@ -10,9 +10,9 @@ import msgspec
 
 from holdfast import __version__
 from holdfast.hosting.http.decoders import is_required
-from holdfast.hosting.http.endpoints import PARAMETER, Endpoint, Raw
-from holdfast.hosting.http.errors import APIError, BareError
-from holdfast.hosting.http.pagination import Listed
+from holdfast.hosting.http.endpoints import PARAMETER, Endpoint, RawResponse
+from holdfast.hosting.http.errors import ErrorBody, MessageBody
+from holdfast.hosting.http.pagination import PagedList
 
 __all__ = ["document"]
 
@@ -62,7 +62,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
 
 def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
     """List every type that stands in a body or an answer."""
-    found: list[Any] = [APIError, BareError]
+    found: list[Any] = [ErrorBody, MessageBody]
     for endpoint in endpoints:
         found += [kind for kind in (endpoint.body, endpoint.query) if kind is not None]
         answers = (endpoint.answers, *endpoint.also.values())
@@ -72,11 +72,11 @@ def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
 
 def answered(answers: Any) -> Any:
     """Return the type an answer is written from: a page of things is a list of them."""
-    if answers in {type(None), Raw}:
+    if answers in {type(None), RawResponse}:
         return None
-    if isinstance(answers, UnionType) and Raw in get_args(answers):
-        (answers,) = (kind for kind in get_args(answers) if kind is not Raw)
-    if get_origin(answers) is Listed:
+    if isinstance(answers, UnionType) and RawResponse in get_args(answers):
+        (answers,) = (kind for kind in get_args(answers) if kind is not RawResponse)
+    if get_origin(answers) is PagedList:
         return list[get_args(answers)[0]]  # type: ignore[misc]
     if get_origin(answers) is tuple:
         return answered(get_args(answers)[1])
@@ -157,7 +157,7 @@ def responses(endpoint: Endpoint, by_type: dict[Any, Any]) -> dict[str, Any]:
     if endpoint.writes:
         refused |= {409, 507}
     refused -= endpoint.also.keys()
-    errors = {"anyOf": [by_type[APIError], by_type[BareError]]}
+    errors = {"anyOf": [by_type[ErrorBody], by_type[MessageBody]]}
     for status in sorted(refused):
         found[str(status)] = {
             "description": HTTPStatus(status).phrase,
@@ -170,13 +170,13 @@ def success(status: int, answers: Any, by_type: dict[Any, Any]) -> dict[str, Any
     """Describe an answer that is no error."""
     made: dict[str, Any] = {"description": HTTPStatus(status).phrase}
     kind = answered(answers)
-    if answers is Raw:
+    if answers is RawResponse:
         made["content"] = {"*/*": {}}
     elif kind is not None:
         made["content"] = {JSON: {"schema": by_type[kind]}}
-        if isinstance(answers, UnionType) and Raw in get_args(answers):
+        if isinstance(answers, UnionType) and RawResponse in get_args(answers):
             made["content"]["*/*"] = {}
-    if get_origin(answers) is Listed:
+    if get_origin(answers) is PagedList:
         made["headers"] = {
             "X-Total-Count": {"schema": {"type": "integer"}, "description": "How many items the list has."},
             "Link": {"schema": {"type": "string"}, "description": "Where the other pages are."},

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlencode
 
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 
 __all__ = [
     "DEFAULT_SIZE",
     "LARGEST_SIZE",
-    "Listed",
-    "Page",
+    "PageParams",
+    "PagedList",
     "count_headers",
     "link_header",
     "page_of",
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageParams:
     """Which part of a list was asked for."""
 
     number: int
@@ -46,12 +46,12 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[T]):
+class PagedList(Generic[T]):
     """One page of a list, and how many items the whole list has."""
 
     items: list[T]
     total: int
-    page: Page | None = None
+    page: PageParams | None = None
     """The page it is, where that was read otherwise than on other lists."""
 
 
@@ -63,35 +63,35 @@ def whole_number(text: str | None) -> int:
         return 0
 
 
-def page_of(call: Call) -> Page:
+def page_of(request: RequestContext) -> PageParams:
     """Read which page was asked for; nonsense means the first page of the usual size."""
-    given = dict(call.pairs())
+    given = dict(request.query_pairs())
     number = min(max(whole_number(given.get("page")), 1), LAST_PAGE)
     # `per_page` is what clients made for another service's API send.
     size = whole_number(given.get("limit") or given.get("per_page"))
-    return Page(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
+    return PageParams(number, DEFAULT_SIZE if size <= 0 else min(size, LARGEST_SIZE))
 
 
-def unbounded_page(call: Call) -> Page:
+def unbounded_page(request: RequestContext) -> PageParams:
     """Read which page was asked for where a page may be as large as one likes, but not of a single item."""
-    given = dict(call.pairs())
+    given = dict(request.query_pairs())
     size = whole_number(given.get("limit") or given.get("per_page"))
-    return Page(page_of(call).number, DEFAULT_SIZE if size <= 1 else min(size, BEYOND))
+    return PageParams(page_of(request).number, DEFAULT_SIZE if size <= 1 else min(size, BEYOND))
 
 
-def page_or_all(call: Call, page: Page) -> Page:
+def page_or_all(request: RequestContext, page: PageParams) -> PageParams:
     """Return the page asked for, or everything for lists whose clients do not ask for pages."""
-    asked = any(name in {"page", "limit", "per_page"} for name, _ in call.pairs())
-    return page if asked else Page(1, ALL)
+    asked = any(name in {"page", "limit", "per_page"} for name, _ in request.query_pairs())
+    return page if asked else PageParams(1, ALL)
 
 
-def link_header(call: Call, page: Page, total: int) -> str:
+def link_header(request: RequestContext, page: PageParams, total: int) -> str:
     """Write the `Link` header; empty when everything is on one page."""
-    if page == Page(1, ALL):
+    if page == PageParams(1, ALL):
         # What `page_or_all` gives where no page was asked for: the rest comes in the largest ones.
         if total <= page.size:
             return ""
-        page = Page(page.size // LARGEST_SIZE, LARGEST_SIZE)
+        page = PageParams(page.size // LARGEST_SIZE, LARGEST_SIZE)
     last = max(-(-total // page.size), 1)
     if last == 1:
         return ""
@@ -101,14 +101,14 @@ def link_header(call: Call, page: Page, total: int) -> str:
         targets += [(current + 1, "next"), (last, "last")]
     if current > 1:
         targets += [(1, "first"), (current - 1, "prev")]
-    others = [(name, value) for name, value in call.pairs() if name not in {"page", "limit"}]
-    address = f"{call.root}{call.scope['path']}"
+    others = [(name, value) for name, value in request.query_pairs() if name not in {"page", "limit"}]
+    address = f"{request.root}{request.scope['path']}"
 
     def written(number: int) -> str:
         return urlencode(sorted([*others, ("limit", str(page.size)), ("page", str(number))]))
 
     # PyGithub splits the header at a comma and a space, and finds no next page without the space.
-    between = ", " if call.headers.get("user-agent", "").startswith("PyGithub") else ","
+    between = ", " if request.headers.get("user-agent", "").startswith("PyGithub") else ","
     return between.join(f'<{address}?{written(number)}>; rel="{rel}"' for number, rel in targets)
 
 
@@ -117,8 +117,8 @@ def count_headers(total: int) -> dict[str, str]:
     return {"X-Total-Count": str(total), "Access-Control-Expose-Headers": "Link, X-Total-Count"}
 
 
-def paging_headers(call: Call, page: Page, total: int) -> dict[str, str]:
+def paging_headers(request: RequestContext, page: PageParams, total: int) -> dict[str, str]:
     """Return the headers that go with one page of a list."""
     headers = count_headers(total)
-    link = link_header(call, page, total)
+    link = link_header(request, page, total)
     return {"Link": link, **headers} if link else headers

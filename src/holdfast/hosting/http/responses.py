@@ -11,7 +11,7 @@ from anyio import to_thread
 from starlette.concurrency import iterate_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from holdfast.hosting.http.endpoints import Raw
+from holdfast.hosting.http.endpoints import RawResponse
 
 __all__ = ["JSON_TYPE", "send_bytes", "send_json", "send_pieces", "send_raw"]
 
@@ -53,7 +53,7 @@ async def send_bytes(  # noqa: PLR0917  # the parts of an answer, in the order t
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
 
 
-async def send_raw(scope: Scope, receive: Receive, send: Send, raw: Raw, more: dict[str, str]) -> None:
+async def send_raw(scope: Scope, receive: Receive, send: Send, raw: RawResponse, more: dict[str, str]) -> None:
     """Answer with what is no JSON, piece by piece when it comes so."""
     headers: Headers = [(b"content-type", raw.media_type.encode())] if raw.status != 304 else []
     more = {**more, **raw.headers}

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 
 __all__ = ["read_time"]
 
@@ -15,7 +15,7 @@ def read_time(text: str, field: str) -> int:
     try:
         moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
     except ValueError:
-        raise Refusal(422, f"[{field}]: not a time such as 2026-08-22T10:00:00Z") from None
+        raise ApiError(422, f"[{field}]: not a time such as 2026-08-22T10:00:00Z") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // timedelta(seconds=1)

@@ -79,7 +79,7 @@ def comment_list(
     viewer: Viewer, repository: Repository, kept: Sequence[tuple[comments.Comment, issues.Issue]]
 ) -> list[Comment]:
     """Make the shapes of a page of comments, each with the issue it is on."""
-    parts = timeline_parts(viewer.host.database, [comment for comment, _ in kept])
+    parts = timeline_parts(viewer.app.database, [comment for comment, _ in kept])
     return [
         comment_shape(viewer, repository, issue, comment, parts.people.get(comment.author_id or 0))
         for comment, issue in kept
@@ -119,7 +119,7 @@ def timeline(
     viewer: Viewer, repository: Repository, issue: issues.Issue, entries: Sequence[comments.Comment]
 ) -> list[TimelineComment]:
     """Make the shapes of a page of a timeline."""
-    parts = timeline_parts(viewer.host.database, entries)
+    parts = timeline_parts(viewer.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries}
     others = shown_by_id(viewer, {number for number in named if number is not None})
     return [timeline_entry(viewer, repository, issue, entry, parts=parts, others=others) for entry in entries]

@@ -17,8 +17,8 @@ from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
 from holdfast.hosting.schemas.times import Time
@@ -101,8 +101,8 @@ def ref_shown(named: Named, given: str) -> RefShown:
 class View(msgspec.Struct, frozen=True):
     """A repository as a caller sees it at one commit."""
 
-    call: Call
-    place: Place
+    call: RequestContext
+    place: RepositoryAccess
     opened: Repo | None
     commit: str
     ref: RefShown

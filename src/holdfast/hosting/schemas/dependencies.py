@@ -98,7 +98,7 @@ class DependencyGraph(msgspec.Struct, frozen=True):
 
 def reader(viewer: Viewer) -> Reader:
     """Return who it is that looks."""
-    return Reader(viewer.caller.user, viewer.caller.public_only)
+    return Reader(viewer.actor.user, viewer.actor.public_only)
 
 
 def reduced(seen: Seen) -> Issue:
@@ -127,7 +127,7 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, Issue]:
     """Make the shapes of issues by their ids; one that is gone is left out."""
     if not ids:
         return {}
-    with viewer.host.database.read() as connection:
+    with viewer.app.database.read() as connection:
         found = seen_by_id(connection, ids, reader(viewer))
     return dict(zip(found, shown(viewer, list(found.values())), strict=True))
 

@@ -3,8 +3,8 @@
 import msgspec
 
 from holdfast.hosting.git.commits import Commit, Signature
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
 from holdfast.hosting.schemas.git import (
     CommitMeta,
@@ -72,14 +72,16 @@ def in_utc(signature: Signature) -> CommitUser:
     return CommitUser(signature.name, signature.email, git_time(signature.time, 0))
 
 
-def file_commit(call: Call, place: Place, commit: Commit) -> tuple[FileCommitResponse, Verification]:
+def file_commit(
+    request: RequestContext, target: RepositoryAccess, commit: Commit
+) -> tuple[FileCommitResponse, Verification]:
     """Make the shapes of a commit that changed files."""
-    api = repository_api(call, place.repository)
+    api = repository_api(request, target.repository)
     shape = FileCommitResponse(
         url=f"{api}/git/commits/{commit.id}",
         sha=commit.id,
         created=NEVER,
-        html_url=f"{repository_page(call, place.repository)}/commit/{commit.id}",
+        html_url=f"{repository_page(request, target.repository)}/commit/{commit.id}",
         author=in_utc(commit.author),
         committer=in_utc(commit.committer),
         parents=[commit_meta(api, parent) for parent in commit.parents],
@@ -89,11 +91,13 @@ def file_commit(call: Call, place: Place, commit: Commit) -> tuple[FileCommitRes
     return shape, verification(commit)
 
 
-def file_shapes(call: Call, place: Place, made: Committed) -> list[ContentsResponse | None]:
+def file_shapes(
+    request: RequestContext, target: RepositoryAccess, made: Committed
+) -> list[ContentsResponse | None]:
     """Show what lies at the paths that were written; what the commit left as it was has an older last commit."""
     # A commit that was only tried out is not there to be looked at; what lies below its parent is.
     at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
-    view = View(call, place, None, at, RefShown("branch", made.branch, made.branch), made.known)
+    view = View(request, target, None, at, RefShown("branch", made.branch, made.branch), made.known)
     return [
         None
         if file is None

@@ -167,7 +167,7 @@ def repository_page(viewer: Viewer, repository: Repository) -> str:
 def people_of(viewer: Viewer, commits: Iterable[GitCommit]) -> dict[str, Account]:
     """Find the accounts behind the e-mail addresses in some commits, all at once."""
     emails = {signature.email for commit in commits for signature in (commit.author, commit.committer)}
-    return accounts.by_emails(viewer.host.database, emails)
+    return accounts.by_emails(viewer.app.database, emails)
 
 
 def commit_user(signature: Signature) -> CommitUser:

@@ -213,8 +213,8 @@ def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> Issue:
 
 def visible_parts(viewer: Viewer, kept: Sequence[issues.Issue], *known: Repository) -> IssueParts:
     """Load what belongs to issues, counting only what the viewer may read."""
-    readable = visible_to(viewer.caller.user, public_only=viewer.caller.public_only)
-    return issue_parts(viewer.host.database, kept, *known, readable=readable)
+    readable = visible_to(viewer.actor.user, public_only=viewer.actor.public_only)
+    return issue_parts(viewer.app.database, kept, *known, readable=readable)
 
 
 def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository | None = None) -> list[Issue]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from holdfast.hosting.access import Access
+from holdfast.hosting.access import Permissions
 from holdfast.hosting.schemas.issues import Issue, Label, Milestone, issue, visible_parts
 from holdfast.hosting.schemas.repositories import Repository, repository
 from holdfast.hosting.schemas.times import Time
@@ -131,7 +131,7 @@ def pull_request(
 def pull_list(
     viewer: Viewer,
     kept_in: store.Repository,
-    may: Access,
+    may: Permissions,
     kept: Sequence[issues.Issue],
     states: Mapping[int, PullState],
 ) -> list[PullRequest]:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Access, Unit
+from holdfast.hosting.access import Permissions, Unit
 from holdfast.hosting.schemas.times import EPOCH, Time, moment
 from holdfast.hosting.schemas.users import User, user
 from holdfast.hosting.schemas.viewer import Viewer
@@ -103,12 +103,12 @@ class Repository(msgspec.Struct, frozen=True):
     internal_tracker: InternalTracker | UnsetType = UNSET
 
 
-def permission(may: Access) -> Permission:
+def permission(may: Permissions) -> Permission:
     """Make the shape."""
     return Permission(admin=may.is_admin, push=may.may_write(Unit.CODE), pull=may.may_read(Unit.CODE))
 
 
-def repository(viewer: Viewer, kept: store.Repository, may: Access) -> Repository:
+def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repository:
     """Make the shape."""
     declared = msgspec.json.decode(kept.declared, type=Declared)
     path = f"{quote(kept.owner.name)}/{quote(kept.name)}"
@@ -191,9 +191,9 @@ def repository(viewer: Viewer, kept: store.Repository, may: Access) -> Repositor
 
 def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[Repository]:
     """Make the shapes of a page of repositories, asking for all grants at once."""
-    asking = viewer.caller.user
-    grants = {} if asking is None or not listed else store.grants_in(viewer.host.database, asking, listed)
+    asking = viewer.actor.user
+    grants = {} if asking is None or not listed else store.grants_in(viewer.app.database, asking, listed)
     return [
-        repository(viewer, kept, access.repository_access(viewer.caller, kept, grants.get(kept.id, ())))
+        repository(viewer, kept, access.repository_access(viewer.actor, kept, grants.get(kept.id, ())))
         for kept in listed
     ]

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.access import Caller
+from holdfast.hosting.access import Actor
 from holdfast.hosting.git.identities import noreply_address
 from holdfast.hosting.schemas.times import EPOCH, NEVER, Time, moment
 from holdfast.hosting.schemas.viewer import Viewer
@@ -69,12 +69,12 @@ GHOST: Final = User(
 )
 
 
-def shown_email(caller: Caller, account: Account) -> str:
+def shown_email(actor: Actor, account: Account) -> str:
     """Return the e-mail address a caller may see."""
     # Clients tell an organization from a person by its having no address.
     if account.is_organization:
         return account.email
-    asking = caller.user
+    asking = actor.user
     if asking is not None and account.email:
         if asking.id == account.id or asking.is_admin:
             return account.email
@@ -87,7 +87,7 @@ def user(viewer: Viewer, account: Account | None) -> User:
     """Make the shape; some fields are only for the user and for administrators."""
     if account is None:
         return GHOST
-    asking = viewer.caller.user
+    asking = viewer.actor.user
     inside = asking is not None and (asking.id == account.id or asking.is_admin)
     return User(
         id=account.id,
@@ -95,7 +95,7 @@ def user(viewer: Viewer, account: Account | None) -> User:
         login_name="",
         source_id=0,
         full_name=account.full_name,
-        email=shown_email(viewer.caller, account),
+        email=shown_email(viewer.actor, account),
         avatar_url=f"{viewer.root}/avatars/{account.id}",
         html_url=f"{viewer.root}/{account.name}",
         language=account.language if inside else "",

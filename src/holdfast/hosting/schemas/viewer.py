@@ -2,21 +2,21 @@
 
 from typing import Protocol
 
-from holdfast.hosting.access import Caller
-from holdfast.hosting.app import Host
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
 
 __all__ = ["Viewer"]
 
 
 class Viewer(Protocol):
-    """Somebody who will read a shape: a caller of the API, or whoever receives what a webhook sends."""
+    """Somebody who will read a shape: a actor of the API, or whoever receives what a webhook sends."""
 
     @property
-    def host(self) -> Host:
+    def app(self) -> App:
         """The service it comes from."""
 
     @property
-    def caller(self) -> Caller:
+    def actor(self) -> Actor:
         """Who is asking, which decides what some fields show."""
 
     @property

@@ -13,8 +13,8 @@ import structlog
 from sqlalchemy import Connection
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Caller, Unit
-from holdfast.hosting.app import Host
+from holdfast.hosting.access import Actor, Unit
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError, StillBlocked
 from holdfast.hosting.git import history
 from holdfast.hosting.git.commits import Commit, read_commit
@@ -50,7 +50,7 @@ class Deed:
 
 
 def wishes_of(
-    host: Host, repository: Repository, actor_id: int, move: Move, known: Sequence[Commit] | None
+    app: App, repository: Repository, actor_id: int, move: Move, known: Sequence[Commit] | None
 ) -> list[Wish]:
     """Return what the commits of a move ask for, oldest first; `known` are these commits where they are at hand.
 
@@ -59,7 +59,7 @@ def wishes_of(
     if move.ref != f"refs/heads/{repository.default_branch}" or not move.changes:
         return []
     try:
-        commits = brought(host, repository, move) if known is None else known
+        commits = brought(app, repository, move) if known is None else known
         wishes = [Wish(actor_id, one.id, ask) for one in commits for ask in said_in(one.message)]
         return newest(wishes) if wishes else wishes
     except GitError as error:
@@ -69,9 +69,9 @@ def wishes_of(
         return []
 
 
-def brought(host: Host, repository: Repository, move: Move) -> Iterable[Commit]:
+def brought(app: App, repository: Repository, move: Move) -> Iterable[Commit]:
     """Read the newest commits a move has brought, oldest first."""
-    repo = open_repository(host.folders.existing(repository.id))
+    repo = open_repository(app.folders.existing(repository.id))
     return (read_commit(repo, one) for one in reversed(history.added(repo, move.old, move.new, limit=READ)))
 
 
@@ -163,5 +163,5 @@ def writable_by(database: Database, person: Account, places: Places) -> set[int]
     return {
         number
         for number, one in open_to_all.items()
-        if access.repository_access(Caller(person), one, grants[number]).may_write(Unit.ISSUES)
+        if access.repository_access(Actor(person), one, grants[number]).may_write(Unit.ISSUES)
     }

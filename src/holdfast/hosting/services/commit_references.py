@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Access, Caller, Unit
+from holdfast.hosting.access import Actor, Permissions, Unit
 from holdfast.hosting.services.commit_message_events import Places, Wish
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
@@ -61,19 +61,19 @@ def refer(
         Change(connection, by_id[place_id], people[actor_id], now).note_on("commit_ref", made)
 
 
-def rights_of(database: Database, person: Account, places: Places) -> dict[int, Access]:
+def rights_of(database: Database, person: Account, places: Places) -> dict[int, Permissions]:
     """Return what somebody may do in each of some repositories."""
     by_id = {one.id: one for one in places.values()}
     # Whose everything is needs no grant, and that is nearly everybody who commits.
     asked = [] if person.is_admin else [one for one in by_id.values() if one.owner.id != person.id]
     grants = repositories.grants_in(database, person, asked) if asked else {}
     return {
-        number: access.repository_access(Caller(person), one, grants.get(number, ()))
+        number: access.repository_access(Actor(person), one, grants.get(number, ()))
         for number, one in by_id.items()
     }
 
 
-def may_refer(rights: Access, issue: Issue, place: Repository, repository: Repository) -> bool:
+def may_refer(rights: Permissions, issue: Issue, place: Repository, repository: Repository) -> bool:
     """Tell whether somebody may leave a commit of a repository on an issue of a place.
 
     On one of the same repository whoever may read it; elsewhere only who may write there, or anybody could fill

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     FileRefused,
     GoneMeanwhile,
@@ -116,7 +116,7 @@ Waiting = Job[CommitRequest, Committed]
 class Batch(msgspec.Struct):
     """Commits that are made together: where the branches are once they are, and what protects them."""
 
-    host: Host
+    host: App
     repository: Repository
     repo: Repo
     draft: Draft
@@ -135,19 +135,19 @@ class Batch(msgspec.Struct):
         return not any(self.heads.values()) and refs.is_empty(self.repo)
 
 
-def commit_files(host: Host, request: CommitRequest) -> Committed:
+def commit_files(app: App, request: CommitRequest) -> Committed:
     """Commit changes of files to a branch, or find out what would come of it."""
     repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
     wanted = msgspec.structs.replace(request, changes=changes)
     if request.dry_run:
-        return prepare(open_batch(host, repository), wanted).committed
+        return prepare(open_batch(app, repository), wanted).committed
     # What is small is written with the trees; what is not is written before the turn comes, so that nobody waits.
     large = [change for change in changes if change.content is not None and change.content.small is None]
-    if large and (wanted.key is None or commit_keys.find_key(host.database, repository, wanted.key) is None):
-        write_ahead(open_batch(host, repository), wanted, large)
-    made: Committed = host.turns.take(repository.id, wanted, partial(commit_all, host))
-    host.pushed.add(repository.id)
+    if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
+        write_ahead(open_batch(app, repository), wanted, large)
+    made: Committed = app.turns.take(repository.id, wanted, partial(commit_all, app))
+    app.pushed.add(repository.id)
     return made
 
 
@@ -158,23 +158,23 @@ def write_ahead(batch: Batch, request: CommitRequest, large: Sequence[FileChange
         keep(batch, checked.base, change, None, [], ahead=True)
 
 
-def open_batch(host: Host, repository: Repository) -> Batch:
+def open_batch(app: App, repository: Repository) -> Batch:
     """Start a batch on what is there."""
-    repo = open_repository(host.folders.path(repository.id))
-    return Batch(host, repository, repo, Draft(repo), protections.protections_of(host.database, repository))
+    repo = open_repository(app.folders.path(repository.id))
+    return Batch(app, repository, repo, Draft(repo), protections.protections_of(app.database, repository))
 
 
-def commit_all(host: Host, jobs: Sequence[Waiting]) -> None:
+def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
     """Make the commits of all who wait for a repository.
 
     It is held against everybody else who commits to it: threads, processes, and machines that share the database.
     """
     repository = jobs[0].wanted.repository
-    folder = host.folders.path(repository.id)
-    with host.database.holding(repository.id), locked(folder):
+    folder = app.folders.path(repository.id)
+    with app.database.holding(repository.id), locked(folder):
         left = jobs
         for _ in range(TRIED):
-            attempt(open_batch(host, repository), left)
+            attempt(open_batch(app, repository), left)
             left = [job for job in left if not job.is_done]
             if not left:
                 return
@@ -461,7 +461,7 @@ def files_of(request: CommitRequest, prepared: Prepared) -> Changes | None:
 
 
 def announce(
-    host: Host, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+    app: App, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
 ) -> tuple[list[int], set[str]]:
     """Write down what is about to move, the keys it was asked for under, and the large files it leads to.
 
@@ -469,21 +469,21 @@ def announce(
     repository or somebody who commits to it is not there any more, that is said.
     """
     try:
-        return write_down(host, repository, ready)
+        return write_down(app, repository, ready)
     except (IntegrityError, sqlite3.IntegrityError) as error:
         raise GoneMeanwhile(f"repository {repository.full_name} or its caller was deleted meanwhile") from error
 
 
 def write_down(
-    host: Host, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+    app: App, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
 ) -> tuple[list[int], set[str]]:
     """Write what `announce` does, unless what it is about is gone."""
     pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
     made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
     if not pointers and all(job.wanted.key is None for job, _ in ready):
-        with host.database.quick_write() as link:
+        with app.database.quick_write() as link:
             return pending_ref_updates.add_moves(link, repository, made, under_lock=True), set()
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         numbers = pending_ref_updates.add_moves(connection, repository, made, under_lock=True)
         keys = [
             (job.wanted.key, number)
@@ -497,9 +497,9 @@ def write_down(
     return numbers, linked
 
 
-def forget(host: Host, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
+def forget(app: App, repository: Repository, numbers: Sequence[int], linked: set[str]) -> None:
     """Take back the announcements of what did not happen, and the large files nothing leads to."""
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         pending_ref_updates.forget(connection, numbers)
         if linked:
             lfs.remove_links(connection, repository, linked)

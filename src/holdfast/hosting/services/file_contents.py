@@ -12,7 +12,7 @@ from typing import Final
 import pygit2
 from pygit2.enums import AttrCheck
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import FileRefused, FileTooLarge, GitError, LfsError
 from holdfast.hosting.git import loose_objects, trees
 from holdfast.hosting.git.attributes import MOST_EFFORT, effort
@@ -52,12 +52,12 @@ class Content:
                 self._blob = loose_objects.write_blob_file(repo, self._source, durable=durable).id
         return self._blob
 
-    def pointer(self, host: Host, repo: Repo) -> tuple[str, Pointer]:
+    def pointer(self, app: App, repo: Repo) -> tuple[str, Pointer]:
         """Keep it in the store of large files, and return the blob of the pointer to it."""
         if self._pointer is None:
             made = self.described()
-            asyncio.run(bring_in(host, made.oid, made.size, self._chunks()))
-            durable = host.settings.durable_writes
+            asyncio.run(bring_in(app, made.oid, made.size, self._chunks()))
+            durable = app.settings.durable_writes
             self._pointer = loose_objects.write_object(repo, "blob", made.format(), durable=durable).id, made
         return self._pointer
 
@@ -144,19 +144,19 @@ def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
     ]
 
 
-def inflated(host: Host, repository: Repository, repo: Repo, blob: str) -> Content | None:
+def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> Content | None:
     """Return the bytes of the large file a blob points to; None when it points to none that is here."""
     header = repo.header(blob)
     if header is None or header[1] > MOST_BYTES:
         return None
     found = Pointer.parse(trees.read_blob(repo, blob))
-    if found is None or found.oid not in lfs.linked_sizes(host.database, repository, [found.oid]):
+    if found is None or found.oid not in lfs.linked_sizes(app.database, repository, [found.oid]):
         return None
-    if found.size > host.settings.max_file_mb * 2**20:
-        raise FileTooLarge(f"a file may have {host.settings.max_file_mb} MiB, not {found.size} bytes")
+    if found.size > app.settings.max_file_mb * 2**20:
+        raise FileTooLarge(f"a file may have {app.settings.max_file_mb} MiB, not {found.size} bytes")
 
     async def read() -> bytes:
-        return b"".join([chunk async for chunk in host.lfs.read(found.oid)])
+        return b"".join([chunk async for chunk in app.lfs.read(found.oid)])
 
     try:
         return Content(asyncio.run(read()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import DatabaseError
 from holdfast.hosting.metrics import Gauge
 from holdfast.hosting.storage import instance
@@ -26,43 +26,43 @@ def expected() -> str:
     return migrate.latest()
 
 
-def problems(host: Host) -> dict[str, str]:
+def problems(app: App) -> dict[str, str]:
     """Return what is wrong, by part: `database`, `migrations`, `data`; nothing when all is well."""
     found = {}
     try:
-        revision = migrate.revision(host.database)
+        revision = migrate.revision(app.database)
     except (SQLAlchemyError, DatabaseError):
         found["database"] = "does not answer"
     else:
         if revision != expected():
             found["migrations"] = f"at {revision or 'nothing'}, but this version expects {expected()}"
-    problem = folder_problem(host.settings.data)
+    problem = folder_problem(app.settings.data)
     if not problem and not found:
-        problem = instance_problem(host)
+        problem = instance_problem(app)
     if problem:
         found["data"] = problem
     return found
 
 
-def instance_problem(host: Host) -> str:
+def instance_problem(app: App) -> str:
     """Say that the data folder is not the database's; an empty text when it is."""
     try:
-        return "does not belong to the database; the log says more" if logged_mismatch(host) else ""
+        return "does not belong to the database; the log says more" if logged_mismatch(app) else ""
     except (SQLAlchemyError, DatabaseError):
         return ""  # told as a problem of the database the next time
 
 
-def logged_mismatch(host: Host) -> bool:
+def logged_mismatch(app: App) -> bool:
     """Tell whether the data folder is not the database's, and log why; the reason names paths."""
-    reason = instance.mismatch(host.database, host.settings)
+    reason = instance.mismatch(app.database, app.settings)
     if reason:
         log.error("the data folder does not belong to the database", reason=reason)
     return bool(reason)
 
 
-def gauges(host: Host) -> tuple[Gauge, ...]:
+def gauges(app: App) -> tuple[Gauge, ...]:
     """Look at what is to be watched: how much waits for the receivers of webhooks, and for how long already."""
-    queue = outbox.queue(host.database)
+    queue = outbox.queue(app.database)
     waited = max(time.time() - queue.oldest, 0.0) if queue.length else 0.0
     return (
         Gauge("holdfast_deliveries_waiting", "Deliveries to webhooks that wait", queue.length),

@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import LfsError, LfsUnavailable
 from holdfast.hosting.lfs.store import Stored
 from holdfast.hosting.storage.backup_lock import removing
@@ -41,61 +41,61 @@ class Cleared:
     unfinished: int
 
 
-async def bring_in(host: Host, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
+async def bring_in(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
     """Keep an object that is what it was announced to be; there is time to link it before it is cleared away."""
     waited = time.monotonic() + PATIENCE
-    while not await asyncio.to_thread(lfs.claim, host.database, oid, seconds=GRACE):
+    while not await asyncio.to_thread(lfs.claim, app.database, oid, seconds=GRACE):
         if time.monotonic() > waited:
             raise LfsUnavailable(f"object {oid} is being removed right now; try again in a few minutes")
         await asyncio.sleep(PAUSE)
-    await host.lfs.write(oid, size, chunks)
+    await app.lfs.write(oid, size, chunks)
 
 
-def stored(host: Host) -> dict[str, Stored]:
+def stored(app: App) -> dict[str, Stored]:
     """Return all objects of the store by their names."""
 
     async def gather() -> dict[str, Stored]:
-        return {one.oid: one async for one in host.lfs.stored()}
+        return {one.oid: one async for one in app.lfs.stored()}
 
     return asyncio.run(gather())
 
 
-def clear(host: Host, *, now: float) -> Cleared:
+def clear(app: App, *, now: float) -> Cleared:
     """Remove what nobody has had for a while and what never arrived; a store that cannot be used is left alone."""
     try:
-        return asyncio.run(cleared(host, now))
+        return asyncio.run(cleared(app, now))
     except LfsError as error:
         log.warning("the store of large files cannot be cleared", error=str(error))
         return Cleared(0, 0)
 
 
-async def cleared(host: Host, now: float) -> Cleared:
+async def cleared(app: App, now: float) -> Cleared:
     """Remove what nobody has had for a while, and what never arrived."""
     before, begun = now - GRACE, time.monotonic()
-    if not await host.lfs.may_be_cleared(before):
+    if not await app.lfs.may_be_cleared(before):
         return Cleared(0, 0)
-    old = [one.oid async for one in host.lfs.stored() if one.written_at < before]
+    old = [one.oid async for one in app.lfs.stored() if one.written_at < before]
     removed = 0
     for start in range(0, len(old), BATCH):
         # Not the time it began: going through a store may take longer than a lease lasts.
         moment = now + time.monotonic() - begun
-        removed += await remove_unlinked(host, old[start : start + BATCH], moment)
-    return Cleared(removed, await host.lfs.drop_unfinished(before))
+        removed += await remove_unlinked(app, old[start : start + BATCH], moment)
+    return Cleared(removed, await app.lfs.drop_unfinished(before))
 
 
-async def remove_unlinked(host: Host, oids: Sequence[str], now: float) -> int:
+async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
     """Remove those of some objects that nobody has; none while a backup is made."""
-    with removing(host.settings.data) as allowed:
+    with removing(app.settings.data) as allowed:
         if not allowed:
             return 0
-        taken = await asyncio.to_thread(lfs.take_unlinked, host.database, oids, seconds=KEPT_AWAY, now=now)
+        taken = await asyncio.to_thread(lfs.take_unlinked, app.database, oids, seconds=KEPT_AWAY, now=now)
         if not taken:
             return 0
         # When this fails, a removal may still be under way: nobody brings these until their leases have run out.
         try:
             async with asyncio.timeout(REMOVING):
-                await asyncio.gather(*(host.lfs.delete(oid) for oid in taken))
+                await asyncio.gather(*(app.lfs.delete(oid) for oid in taken))
         except TimeoutError:
             raise LfsUnavailable(f"removing took longer than {REMOVING:g} seconds") from None
-        await asyncio.to_thread(lfs.give_back, host.database, taken)
+        await asyncio.to_thread(lfs.give_back, app.database, taken)
         return len(taken)

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 from sqlalchemy import delete
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import gc
 from holdfast.hosting.services import lfs_objects
@@ -53,24 +53,24 @@ class Collected:
     failed: tuple[int, ...]
 
 
-def clean(host: Host, *, now: float | None = None) -> Cleaned:
+def clean(app: App, *, now: float | None = None) -> Cleaned:
     """Clear away sessions that have run out, wrong passwords that no longer count, and half-made things."""
     moment = int(time.time() if now is None else now)
-    window = host.settings.login_failure_minutes * 60
-    with host.database.write() as connection:
+    window = app.settings.login_failure_minutes * 60
+    with app.database.write() as connection:
         ended = connection.execute(delete(sessions).where(sessions.c.expires_at <= moment)).rowcount
         old = delete(login_failures).where(expired(moment, window))
         forgotten = connection.execute(old).rowcount
         lfs.end_claims(connection, now=moment)
-    host.folders.sweep(now=now)
-    cleared = lfs_objects.clear(host, now=moment)
+    app.folders.sweep(now=now)
+    cleared = lfs_objects.clear(app, now=moment)
     return Cleaned(ended, forgotten, cleared.objects, cleared.unfinished)
 
 
-def forget_deliveries(host: Host, *, now: float | None = None) -> int:
+def forget_deliveries(app: App, *, now: float | None = None) -> int:
     """Remove what webhooks were told longer ago than it is kept, and events nobody is still to be told of."""
     moment = int(time.time() if now is None else now)
-    return outbox.forget(host.database, before=moment - host.settings.webhook_history_days * 86_400)
+    return outbox.forget(app.database, before=moment - app.settings.webhook_history_days * 86_400)
 
 
 def needs_collecting(folder: Path) -> bool:
@@ -88,7 +88,7 @@ def needs_collecting(folder: Path) -> bool:
 
 
 def collect(
-    host: Host,
+    app: App,
     numbers: Iterable[int],
     *,
     grace: int = gc.GRACE,
@@ -100,11 +100,11 @@ def collect(
     failed: list[int] = []
     for number in numbers:
         try:
-            done = gc.collect(host.folders.existing(number), grace=grace)
+            done = gc.collect(app.folders.existing(number), grace=grace)
             if done:
-                measure(host, number)
+                measure(app, number)
         except (GitError, OSError) as error:
-            if not host.folders.exists(number):
+            if not app.folders.exists(number):
                 continue  # deleted meanwhile
             log.warning("a repository cannot be packed", repository=number, error=type(error).__name__)
             failed.append(number)
@@ -114,22 +114,22 @@ def collect(
     return Collected(tuple(packed), tuple(busy), tuple(failed))
 
 
-def measure(host: Host, number: int) -> None:
+def measure(app: App, number: int) -> None:
     """Write down how many bytes a repository takes now that it is packed."""
     moment = int(time.time())
-    size = host.folders.size(number)
-    with host.database.write() as connection:
+    size = app.folders.size(number)
+    with app.database.write() as connection:
         repositories.note_size(connection, number, size, measured_at=moment)
 
 
-def collect_needed(host: Host) -> Collected:
+def collect_needed(app: App) -> Collected:
     """Pack the repositories that need it."""
-    return collect(host, (number for number in host.folders.all_ids() if needs(host, number)))
+    return collect(app, (number for number in app.folders.all_ids() if needs(app, number)))
 
 
-def needs(host: Host, number: int) -> bool:
+def needs(app: App, number: int) -> bool:
     """Tell whether a repository that may vanish meanwhile needs packing."""
     try:
-        return needs_collecting(host.folders.path(number))
+        return needs_collecting(app.folders.path(number))
     except OSError:
         return False

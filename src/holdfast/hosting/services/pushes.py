@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git.quarantine import Push, Refusal
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 class Pushing:
     """One push of somebody's to a repository; `judge` and `move` are what git's side calls, in a thread."""
 
-    host: Host
+    host: App
     repository: Repository
     actor: Account
 

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 import structlog
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused, StorageError
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import ref_store as git_moves
@@ -67,16 +67,16 @@ def zero_id(repository: Repository) -> str:
     return "0" * (64 if repository.object_format == "sha256" else 40)
 
 
-def teams_in(host: Host, user: Account, repository: Repository) -> frozenset[int]:
+def teams_in(app: App, user: Account, repository: Repository) -> frozenset[int]:
     """Return the teams of the repository's organization that somebody is in."""
     if not repository.owner.is_organization:
         return frozenset()
-    grants = repositories.grants_of(host.database, user, repository)
+    grants = repositories.grants_of(app.database, user, repository)
     return frozenset(grant.team_id for grant in grants if grant.team_id is not None)
 
 
 def check_rules(
-    host: Host,
+    app: App,
     repository: Repository,
     actor: Account,
     moves: Sequence[Move],
@@ -84,10 +84,10 @@ def check_rules(
 ) -> list[tuple[Move, str]]:
     """Return the moves the rules forbid, each with the reason."""
     branches = [move for move in moves if move.ref.startswith(BRANCHES)]
-    rules = protections.protections_of(host.database, repository) if branches else []
+    rules = protections.protections_of(app.database, repository) if branches else []
     if not rules:
         return []
-    teams = teams_in(host, actor, repository)
+    teams = teams_in(app, actor, repository)
     refused = []
     for move in branches:
         rule = branch_protection.matching(rules, move.ref.removeprefix(BRANCHES))
@@ -125,30 +125,30 @@ def described(repo: Repo, move: Move, default_branch: str) -> branch_protection.
 
 
 def move_refs(
-    host: Host, repository: Repository, actor: Account, moves: Sequence[Move], do: Callable[[Repo], None]
+    app: App, repository: Repository, actor: Account, moves: Sequence[Move], do: Callable[[Repo], None]
 ) -> None:
     """Move refs to commits that are there already; `do` makes the moves, all of them or none."""
-    folder = host.folders.existing(repository.id)
+    folder = app.folders.existing(repository.id)
     repo = open_repository(folder)
     refused = check_rules(
-        host, repository, actor, moves, lambda move: described(repo, move, repository.default_branch)
+        app, repository, actor, moves, lambda move: described(repo, move, repository.default_branch)
     )
     if refused:
         raise PushRefused(refused[0][1])
     if not any(move.moves for move in moves):
         return
     with moving_refs(folder):
-        numbers = pending_ref_updates.announce(host.database, repository, actor.id, moves)
+        numbers = pending_ref_updates.announce(app.database, repository, actor.id, moves)
         try:
             do(repo)
         except Exception:
-            forget(host, numbers)
+            forget(app, numbers)
             raise
-        settle(host, repository, actor.id, numbers, moves)
+        settle(app, repository, actor.id, numbers, moves)
 
 
 def settle(
-    host: Host,
+    app: App,
     repository: Repository,
     actor_id: int | None,
     numbers: Sequence[int],
@@ -157,19 +157,17 @@ def settle(
     options: Sequence[str] = (),
 ) -> None:
     """Record what has moved: the events, what the repository's row says about its branches, and closed issues."""
-    settle_all(host, repository, [Announced(actor_id, numbers, moves, options=options)])
+    settle_all(app, repository, [Announced(actor_id, numbers, moves, options=options)])
 
 
-def forget(host: Host, numbers: Sequence[int]) -> None:
+def forget(app: App, numbers: Sequence[int]) -> None:
     """Remove announcements of what did not happen."""
     if numbers:
-        with host.database.write() as connection:
+        with app.database.write() as connection:
             pending_ref_updates.forget(connection, numbers)
 
 
-def settle_all(
-    host: Host, repository: Repository, announced: Sequence[Announced], *, durable: bool = True
-) -> None:
+def settle_all(app: App, repository: Repository, announced: Sequence[Announced], *, durable: bool = True) -> None:
     """Record what several people have moved, all of it at once and in their order, and close what it closes.
 
     When the announcements and the moves are on the disk, this need not be: `recover` would find it out again.
@@ -180,12 +178,12 @@ def settle_all(
         for one in announced
         if one.actor_id is not None
         for move in one.moves
-        for wish in closing_keywords.wishes_of(host, repository, one.actor_id, move, one.commits)
+        for wish in closing_keywords.wishes_of(app, repository, one.actor_id, move, one.commits)
     ]
     wishes = newest(wishes) if wishes else wishes
     columns: dict[str, str | bool | int] = {}
     if repository.is_empty or not all(move.changes for move in moves):
-        repo = open_repository(host.folders.existing(repository.id))
+        repo = open_repository(app.folders.existing(repository.id))
         found, count = refs.branches(repo, limit=1)
         columns |= {"branch_count": count, "is_empty": refs.is_empty(repo)}
         default = refs.branch(repo, repository.default_branch)
@@ -194,7 +192,7 @@ def settle_all(
             columns["default_branch"] = first_branch(moves) or found[0].name
 
     default_branch = str(columns.get("default_branch", repository.default_branch))
-    known = read_pushes(host, repository, announced, default_branch)
+    known = read_pushes(app, repository, announced, default_branch)
 
     def record(link: Link) -> None:
         pending_ref_updates.finish(link, [number for one in announced for number in one.numbers])
@@ -207,27 +205,27 @@ def settle_all(
             )
 
     if columns or wishes:
-        with host.database.write() as connection:
-            places = closing_keywords.hold(host.database, connection, repository, wishes) if wishes else {}
+        with app.database.write() as connection:
+            places = closing_keywords.hold(app.database, connection, repository, wishes) if wishes else {}
             if columns:
                 repositories.change_repository(connection, repository, **columns)
             record(connection)
             if wishes:
-                closing_keywords.fulfil(host.database, connection, repository, places, wishes)
+                closing_keywords.fulfil(app.database, connection, repository, places, wishes)
     else:
-        with host.database.quick_write(durable=durable) as link:
+        with app.database.quick_write(durable=durable) as link:
             record(link)
     if "default_branch" in columns:
-        host.point_head(repository.id, str(columns["default_branch"]))
+        app.point_head(repository.id, str(columns["default_branch"]))
 
 
 def read_pushes(
-    host: Host, repository: Repository, announced: Sequence[Announced], default_branch: str
+    app: App, repository: Repository, announced: Sequence[Announced], default_branch: str
 ) -> dict[Move, Brought]:
     """Read what pushes brought where a webhook is told of them, so that no transaction waits for git."""
     refs = [move.ref for one in announced for move in one.moves]
     if not hook_subscriptions.is_pushed_to(
-        host.database, owner_id=repository.owner.id, repository_id=repository.id, refs=refs
+        app.database, owner_id=repository.owner.id, repository_id=repository.id, refs=refs
     ):
         return {}
     now = msgspec.structs.replace(repository, default_branch=default_branch)
@@ -235,7 +233,7 @@ def read_pushes(
     for one in announced:
         found = at_hand(one)
         for move in one.moves:
-            known[move] = read_push(host, now, move, briefly=len(known) >= WHOLE) if found is None else found
+            known[move] = read_push(app, now, move, briefly=len(known) >= WHOLE) if found is None else found
     return known
 
 
@@ -258,7 +256,7 @@ def is_text(ref: str) -> bool:
     return well_formed(ref) == ref
 
 
-def recover(host: Host) -> int:
+def recover(app: App) -> int:
     """Settle what processes that died had announced; return how many moves turned out to have happened.
 
     Whoever announces under the repository's lock settles under it, and everybody else shows that refs are moving
@@ -266,36 +264,36 @@ def recover(host: Host) -> int:
     """
     landed = 0
     after = 0
-    while found := pending_ref_updates.pending_updates(host.database, after=after):
+    while found := pending_ref_updates.pending_updates(app.database, after=after):
         after = found[-1].id
         by_repository: dict[int, list[Pending]] = {}
         for pending in found:
             by_repository.setdefault(pending.repository_id, []).append(pending)
-        landed += sum(recover_repository(host, number, its) for number, its in by_repository.items())
+        landed += sum(recover_repository(app, number, its) for number, its in by_repository.items())
     if landed:
         log.warning("recorded ref moves whose process had died", count=landed)
     return landed
 
 
-def recover_repository(host: Host, repository_id: int, found: Sequence[Pending]) -> int:
+def recover_repository(app: App, repository_id: int, found: Sequence[Pending]) -> int:
     """Settle what was announced for one repository, and forget what did not happen."""
     numbers = [pending.id for pending in found]
     try:
-        repositories.repository_by_id(host.database, repository_id)
+        repositories.repository_by_id(app.database, repository_id)
     except NoSuchRepository:
-        forget(host, numbers)
+        forget(app, numbers)
         return 0
     try:
-        folder = host.folders.existing(repository_id)
+        folder = app.folders.existing(repository_id)
         if is_moving_refs(folder):
             numbers = [pending.id for pending in found if pending.under_lock]
-        with host.database.holding(repository_id), locked(folder):
+        with app.database.holding(repository_id), locked(folder):
             repo = open_repository(folder)
-            repository = repositories.repository_by_id(host.database, repository_id)
-            left = pending_ref_updates.still_pending(host.database, repository_id, numbers)
+            repository = repositories.repository_by_id(app.database, repository_id)
+            left = pending_ref_updates.still_pending(app.database, repository_id, numbers)
             for pending in left:
                 git_moves.drop_stale_lock(repo, pending.move.ref, pending.move.old, pending.move.new)
-            told = pending_ref_updates.recorded_since(host.database, repository_id, left)
+            told = pending_ref_updates.recorded_since(app.database, repository_id, left)
             once = {pending.move: pending for pending in reversed(left) if pending.move not in told}
             happened = [
                 pending for pending in left if once.get(pending.move) is pending and has_moved(repo, pending.move)
@@ -303,14 +301,14 @@ def recover_repository(host: Host, repository_id: int, found: Sequence[Pending])
             known = {pending.id for pending in happened}
             lost = [pending.id for pending in left if pending.id not in known]
             if happened:
-                settle_all(host, repository, by_actor(happened))
+                settle_all(app, repository, by_actor(happened))
     except NoSuchRepository:  # deleted at this very moment
         happened, lost = [], numbers
     except (NoSuchFolder, StorageError) as error:
         # What has moved in a folder that is missing is not known: it stays announced until the folder is back.
         log.error("ref moves cannot be settled: no folder", repository=repository_id, reason=type(error).__name__)  # noqa: TRY400  # no bug
         return 0
-    forget(host, lost)
+    forget(app, lost)
     return len(happened)
 
 

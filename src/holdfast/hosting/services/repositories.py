@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import Refused
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
@@ -34,13 +34,13 @@ class NewRepository:
 
 
 def create(
-    host: Host, owner: Account, actor: Account, wanted: NewRepository, files: Mapping[str, bytes] | None = None
+    app: App, owner: Account, actor: Account, wanted: NewRepository, files: Mapping[str, bytes] | None = None
 ) -> store.Repository:
     """Make a repository, with a first commit of some files; the folder is there before anybody finds the row."""
     check_ref_name(wanted.default_branch)
     if wanted.object_format not in OBJECT_FORMATS:
         raise Refused(f"this server cannot keep {wanted.object_format} repositories")
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         number = store.add_repository(
             connection,
             owner,
@@ -54,8 +54,8 @@ def create(
             branch_count=1 if files else 0,
         )
         # A folder of this id can only be what an attempt left behind whose row was never kept.
-        host.folders.delete(number)
-        folder = host.folders.create(
+        app.folders.delete(number)
+        folder = app.folders.create(
             number, default_branch=wanted.default_branch, object_format=wanted.object_format
         )
         if files:
@@ -71,17 +71,17 @@ def create(
             )
         hooks.copy_defaults(connection, number)
         note_creation(connection, number, owner, actor)
-    return store.repository_by_id(host.database, number)
+    return store.repository_by_id(app.database, number)
 
 
-def remove(host: Host, repository: store.Repository, actor: Account) -> None:
+def remove(app: App, repository: store.Repository, actor: Account) -> None:
     """Delete a repository: nobody can find it any more, then its bytes go."""
-    settle = before_deleting(host, Doomed(repository_id=repository.id))
-    with host.database.write() as connection:
+    settle = before_deleting(app, Doomed(repository_id=repository.id))
+    with app.database.write() as connection:
         dependencies.leave_graph(connection, [repository.id], actor)
         store.lock_row(connection, repository)
         settle(connection)
-        kept = store.repository_by_id(Within(host.database, connection), repository.id)
+        kept = store.repository_by_id(Within(app.database, connection), repository.id)
         note_deletion(connection, kept, actor)
         store.remove_row(connection, repository)
-    host.folders.delete(repository.id)
+    app.folders.delete(repository.id)

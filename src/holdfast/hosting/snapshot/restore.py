@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import bindparam, text
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import DATABASE, tighten
 from holdfast.hosting.doctor import disk
 from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
@@ -148,7 +148,7 @@ def write(member: Member, path: Path) -> None:
 def fill(settings: Settings, stage: Path, manifest: Manifest) -> None:
     """Make the database, and bring it into line with the repositories, which are a little newer."""
     tables = stage / TABLES
-    host = Host.open(settings)
+    host = App.open(settings)
     try:
         migrate.upgrade(host.database, manifest.revision)
         sequences = msgspec.json.decode((tables / "sequences.json").read_bytes(), type=dict[str, int])
@@ -172,16 +172,16 @@ def fill(settings: Settings, stage: Path, manifest: Manifest) -> None:
         host.close()
 
 
-def settle(host: Host) -> None:
+def settle(app: App) -> None:
     """Let the database say again what the repositories say, and give them the index that makes history quick."""
-    ref_changes.recover(host)
-    kept, _ = disk.rows_and_folders(host)
+    ref_changes.recover(app)
+    kept, _ = disk.rows_and_folders(app)
     for item in kept:
-        for finding in disk.repository(host, item, deep=False):
+        for finding in disk.repository(app, item, deep=False):
             if finding.repair is not None:
                 finding.repair()
         try:
-            refresh_commit_graph(host.folders.existing(item.id))
+            refresh_commit_graph(app.folders.existing(item.id))
         except GitError:
             continue  # the doctor names it; the rest is as good as it was
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from holdfast.hosting import metrics
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import DeliveryFailed, DeliveryHopeless, HostingError, Missing
 from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
@@ -31,7 +31,7 @@ from holdfast.hosting.webhooks.requests import MessageOf, Try, compose
 __all__ = ["Deliverer", "Pace", "PayloadOf"]
 
 T = TypeVar("T")
-PayloadOf = Callable[[Host, Event], str]
+PayloadOf = Callable[[App, Event], str]
 log = structlog.get_logger(__name__)
 
 TAKEN_AT_ONCE: Final = 20
@@ -74,7 +74,7 @@ class Deliverer:
 
     def __init__(
         self,
-        host: Host,
+        app: App,
         client: Client,
         *,
         payload_of: PayloadOf,
@@ -82,15 +82,15 @@ class Deliverer:
         open_secret: Callable[[str], str],
         pace: Pace | None = None,
     ) -> None:
-        self._host = host
-        self._database = host.database
+        self._host = app
+        self._database = app.database
         self._client = client
         self._payload_of = payload_of
         self._message_of = message_of
         self._open_secret = open_secret
         self._pace = pace or Pace()
-        self._most = host.settings.webhook_senders
-        self._tries = host.settings.webhook_tries
+        self._most = app.settings.webhook_senders
+        self._tries = app.settings.webhook_tries
         self.holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
         self._skew = 0
         # Until when each hook we hold is surely nobody else's, by the clock that only goes forward.

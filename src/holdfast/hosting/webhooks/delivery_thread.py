@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import structlog
 import uvloop
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.chat import message_of
 from holdfast.hosting.webhooks.client import Client
@@ -34,22 +34,22 @@ def new_client(settings: Settings) -> Client:
     )
 
 
-def new_deliverer(host: Host) -> Deliverer:
+def new_deliverer(app: App) -> Deliverer:
     """Make a deliverer for the running event loop."""
     return Deliverer(
-        host,
-        new_client(host.settings),
+        app,
+        new_client(app.settings),
         payload_of=payload_of,
         message_of=message_of,
-        open_secret=host.sealer.open,
+        open_secret=app.sealer.open,
     )
 
 
-def deliver(host: Host, begun: Callable[[Deliverer], None]) -> None:
+def deliver(app: App, begun: Callable[[Deliverer], None]) -> None:
     """Send what waits until somebody stops it; `begun` is given the deliverer, in the thread of its event loop."""
 
     async def run() -> None:
-        deliverer = new_deliverer(host)
+        deliverer = new_deliverer(app)
         begun(deliverer)
         await deliverer.run()
 
@@ -57,7 +57,7 @@ def deliver(host: Host, begun: Callable[[Deliverer], None]) -> None:
 
 
 @contextmanager
-def delivering(host: Host) -> Iterator[None]:
+def delivering(app: App) -> Iterator[None]:
     """Send what waits, in a thread, until the service ends."""
     started = threading.Event()
     found: list[tuple[asyncio.AbstractEventLoop, Deliverer]] = []
@@ -68,7 +68,7 @@ def delivering(host: Host) -> Iterator[None]:
 
     def work() -> None:
         try:
-            deliver(host, begun)
+            deliver(app, begun)
         except Exception:
             log.exception("nothing is delivered any more")
         finally:

@@ -12,12 +12,12 @@ from jinja2.filters import do_filesizeformat as filesizeformat
 from sqlalchemy import func, select, text
 
 from holdfast import __version__
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.git import program
 from holdfast.hosting.guards import site_admin
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.services import health
 from holdfast.hosting.store import accounts, backlog, migrate, outbox
 from holdfast.hosting.store.backlog import Stuck
@@ -84,7 +84,7 @@ class FindQuery(msgspec.Struct, frozen=True):
     q: str = ""
 
 
-def counts(host: Host) -> Counts:
+def counts(app: App) -> Counts:
     """Count what there is, in one query."""
     counted = [
         select(func.count()).select_from(users).where(~users.c.is_organization),
@@ -95,14 +95,14 @@ def counts(host: Host) -> Counts:
         select(func.count()).select_from(deliveries).where(deliveries.c.state == "waiting"),
         select(func.count()).select_from(deliveries).where(deliveries.c.state == "failed"),
     ]
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         row = connection.execute(select(*(one.scalar_subquery() for one in counted))).one()
     return Counts(*row)
 
 
-def database_facts(host: Host) -> tuple[str, int]:
+def database_facts(app: App) -> tuple[str, int]:
     """Return which database it is, and how many bytes it has."""
-    if host.database.is_sqlite:
+    if app.database.is_sqlite:
         statements = (
             text("SELECT 'SQLite ' || sqlite_version()"),
             text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
@@ -112,21 +112,21 @@ def database_facts(host: Host) -> tuple[str, int]:
             text("SELECT 'PostgreSQL ' || current_setting('server_version')"),
             text("SELECT pg_database_size(current_database())"),
         )
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         name, size = (connection.execute(statement).scalar_one() for statement in statements)
     return str(name), int(size)
 
 
 @endpoint(f"GET {ADMIN}", scope="admin", guards=(site_admin,), slow=True)
-def show_health(call: Call) -> Raw:
+def show_health(request: RequestContext) -> RawResponse:
     """Show whether the service can do its work, and on what."""
-    host = call.host
+    host = request.app
     problems = health.problems(host)
     database, size = database_facts(host)
     disk = shutil.disk_usage(host.settings.data)
     counted = counts(host)
     return in_admin(
-        call,
+        request,
         "admin/health.html",
         at="Health",
         title="Health",
@@ -166,19 +166,19 @@ def home_of(stuck: Stuck) -> tuple[str, str]:
 
 
 @endpoint(f"GET {ADMIN}/deliveries", scope="admin", guards=(site_admin,), slow=True)
-def show_deliveries(call: Call, page: Page) -> Raw:
+def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
     """Show what waits to be sent, and which receivers do not answer."""
-    database = call.host.database
+    database = request.app.database
     queue = outbox.queue(database)
     found, total = backlog.stuck_hooks(database, skip=page.skip, limit=page.size)
-    own = call.user.name
+    own = request.user.name
     listed = []
     for stuck in found:
         name, path = home_of(stuck)
         is_ours = stuck.scope != "owner" or stuck.of_organization or stuck.owner == own
         listed.append((stuck, name, path if is_ours else ""))
     return in_admin(
-        call,
+        request,
         "admin/deliveries.html",
         at="Deliveries",
         title="Deliveries",
@@ -187,15 +187,15 @@ def show_deliveries(call: Call, page: Page) -> Raw:
         hooks=listed,
         total=total,
         page=page,
-        on=call.host.settings.webhooks,
+        on=request.app.settings.webhooks,
     )
 
 
 @endpoint(f"GET {ADMIN}/organizations", scope="admin", guards=(site_admin,), slow=True)
-def list_organizations_page(call: Call, query: FindQuery, page: Page) -> Raw:
+def list_organizations_page(request: RequestContext, query: FindQuery, page: PageParams) -> RawResponse:
     """Show every organization, or those whose name has a text in it."""
     found, total = accounts.search_accounts(
-        call.host.database,
+        request.app.database,
         query.q.strip(),
         organizations=True,
         visibilities=EVERYBODY,
@@ -204,7 +204,7 @@ def list_organizations_page(call: Call, query: FindQuery, page: Page) -> Raw:
     )
     more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
     return in_admin(
-        call,
+        request,
         "admin/organizations.html",
         at="Organizations",
         title="Organizations",
@@ -217,8 +217,8 @@ def list_organizations_page(call: Call, query: FindQuery, page: Page) -> Raw:
 
 
 @endpoint(f"GET {ADMIN}/settings", scope="admin", guards=(site_admin,), slow=True)
-def show_settings_page(call: Call) -> Raw:
+def show_settings_page(request: RequestContext) -> RawResponse:
     """Show the settings in force; what is secret is masked."""
-    settings = call.host.settings
+    settings = request.app.settings
     rows = [(setting, show(getattr(settings, setting.name))) for setting in describe()]
-    return in_admin(call, "admin/settings.html", at="Settings", title="Settings", rows=rows)
+    return in_admin(request, "admin/settings.html", at="Settings", title="Settings", rows=rows)

@@ -6,11 +6,11 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from holdfast.hosting.api import admin
-from holdfast.hosting.guards import Subject, of_user, person, site_admin
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.guards import UserFromPath, of_user, person, site_admin
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.redacted_repr import redacted
@@ -89,10 +89,10 @@ class DeedForm(msgspec.Struct, frozen=True):
 
 
 @endpoint(f"GET {ROOT}", scope="admin", guards=(site_admin,), slow=True)
-def list_users_page(call: Call, query: UsersQuery, page: Page) -> Raw:
+def list_users_page(request: RequestContext, query: UsersQuery, page: PageParams) -> RawResponse:
     """Show everybody, or those whose name has a text in it."""
     found, total = accounts.search_accounts(
-        call.host.database,
+        request.app.database,
         query.q.strip(),
         organizations=False,
         visibilities=admin.EVERYBODY,
@@ -101,14 +101,22 @@ def list_users_page(call: Call, query: UsersQuery, page: Page) -> Raw:
     )
     more = f"?{urlencode({'q': query.q})}&page=" if query.q else "?page="
     return in_admin(
-        call, "admin/users.html", at=AT, title="Users", people=found, total=total, page=page, q=query.q, more=more
+        request,
+        "admin/users.html",
+        at=AT,
+        title="Users",
+        people=found,
+        total=total,
+        page=page,
+        q=query.q,
+        more=more,
     )
 
 
-def show_new(call: Call, form: NewUserForm, refusal: Refusal | None = None) -> Raw:
+def show_new(request: RequestContext, form: NewUserForm, refusal: ApiError | None = None) -> RawResponse:
     """Show the form of a new account."""
     return in_admin(
-        call,
+        request,
         "admin/new_user.html",
         at=AT,
         title="New user",
@@ -118,13 +126,13 @@ def show_new(call: Call, form: NewUserForm, refusal: Refusal | None = None) -> R
 
 
 @endpoint(f"GET {ROOT}/new", scope="admin", guards=(site_admin,), slow=True)
-def new_user_page(call: Call) -> Raw:
+def new_user_page(request: RequestContext) -> RawResponse:
     """Ask who is to get an account."""
-    return show_new(call, NewUserForm(must_change_password="on"))  # noqa: S106  # a box that is ticked
+    return show_new(request, NewUserForm(must_change_password="on"))  # noqa: S106  # a box that is ticked
 
 
 @endpoint(f"POST {ROOT}/new", scope="admin", guards=(site_admin,), largest_body=64 * 1024)
-def create_user_page(call: Call, body: NewUserForm) -> Raw:
+def create_user_page(request: RequestContext, body: NewUserForm) -> RawResponse:
     """Make an account, and show the password that was invented, this once."""
     invented = "" if body.password else accounts.new_password().reveal()
     wanted = {
@@ -137,12 +145,12 @@ def create_user_page(call: Call, body: NewUserForm) -> Raw:
         "restricted": bool(body.restricted),
     }
     try:
-        made = act(call, admin.create_user, body=wanted)
-    except Refusal as refusal:
-        return show_new(call, msgspec.structs.replace(body, password=""), refusal)
+        made = act(request, admin.create_user, body=wanted)
+    except ApiError as refusal:
+        return show_new(request, msgspec.structs.replace(body, password=""), refusal)
     if not invented:
         return go(f"{ROOT}/{quote(made.login)}", "created")
-    return show_user(call, accounts.find_account(call.host.database, made.id), invented=invented)
+    return show_user(request, accounts.find_account(request.app.database, made.id), invented=invented)
 
 
 def form_of(account: Account) -> UserForm:
@@ -159,17 +167,17 @@ def form_of(account: Account) -> UserForm:
 
 
 def show_user(
-    call: Call,
+    request: RequestContext,
     account: Account,
     form: UserForm | None = None,
     *,
-    refusal: Refusal | None = None,
+    refusal: ApiError | None = None,
     invented: str = "",
     deed: DeedForm | None = None,
-) -> Raw:
+) -> RawResponse:
     """Show an account, and a password that was invented for it, this once."""
     shown = in_admin(
-        call,
+        request,
         "admin/user.html",
         at=AT,
         title=account.name,
@@ -186,57 +194,57 @@ def show_user(
 
 
 @endpoint(f"GET {ROOT}/{{username}}", scope="admin", guards=GUARDS, slow=True)
-def show_user_page(call: Call, subject: Subject) -> Raw:
+def show_user_page(request: RequestContext, subject: UserFromPath) -> RawResponse:
     """Show somebody's account."""
-    return show_user(call, subject.account)
+    return show_user(request, subject.account)
 
 
 @endpoint(f"POST {ROOT}/{{username}}", scope="admin", guards=GUARDS)
-def change_user_page(call: Call, subject: Subject, body: UserForm) -> Raw:
+def change_user_page(request: RequestContext, subject: UserFromPath, body: UserForm) -> RawResponse:
     """Change somebody's account."""
     wanted: dict[str, str | bool] = {name: getattr(body, name).strip() for name in TEXTS}
     wanted |= {name: bool(getattr(body, name)) for name in FLAGS}
     if not subject.account.email and not wanted["email"]:
         del wanted["email"]
     try:
-        act(call, admin.edit_user, body=wanted)
-    except Refusal as refusal:
-        return show_user(call, subject.account, body, refusal=refusal)
+        act(request, admin.edit_user, body=wanted)
+    except ApiError as refusal:
+        return show_user(request, subject.account, body, refusal=refusal)
     return go(f"{ROOT}/{quote(subject.account.name)}", "changed")
 
 
 @endpoint(f"POST {ROOT}/{{username}}/password", scope="admin", guards=GUARDS, largest_body=64 * 1024)
-def reset_password_page(call: Call, subject: Subject, body: ResetForm) -> Raw:
+def reset_password_page(request: RequestContext, subject: UserFromPath, body: ResetForm) -> RawResponse:
     """Give somebody another password, and log them out everywhere."""
     invented = "" if body.password else accounts.new_password().reveal()
     wanted = {"password": body.password or invented, "must_change_password": bool(body.must_change_password)}
     try:
-        act(call, admin.edit_user, body=wanted)
-    except Refusal as refusal:
-        return show_user(call, subject.account, refusal=refusal)
+        act(request, admin.edit_user, body=wanted)
+    except ApiError as refusal:
+        return show_user(request, subject.account, refusal=refusal)
     if not invented:
         return go(f"{ROOT}/{quote(subject.account.name)}", "changed")
-    return show_user(call, subject.account, invented=invented)
+    return show_user(request, subject.account, invented=invented)
 
 
 @endpoint(f"POST {ROOT}/{{username}}/rename", scope="admin", guards=GUARDS)
-def rename_user_page(call: Call, subject: Subject, body: DeedForm) -> Raw:
+def rename_user_page(request: RequestContext, subject: UserFromPath, body: DeedForm) -> RawResponse:
     """Give somebody another name."""
     name = body.new_username.strip()
     try:
         check_typed(body.confirm, subject.account.name)
-        act(call, admin.rename_user, body={"new_username": name})
-    except Refusal as refusal:
-        return show_user(call, subject.account, refusal=refusal, deed=body)
+        act(request, admin.rename_user, body={"new_username": name})
+    except ApiError as refusal:
+        return show_user(request, subject.account, refusal=refusal, deed=body)
     return go(f"{ROOT}/{quote(name)}", "moved")
 
 
 @endpoint(f"POST {ROOT}/{{username}}/delete", scope="admin", guards=GUARDS)
-def delete_user_page(call: Call, subject: Subject, body: DeedForm) -> Raw:
+def delete_user_page(request: RequestContext, subject: UserFromPath, body: DeedForm) -> RawResponse:
     """Remove somebody's account."""
     try:
         check_typed(body.confirm, subject.account.name)
-        act(call, admin.delete_user, query={"purge": "true"} if body.purge else {})
-    except Refusal as refusal:
-        return show_user(call, subject.account, refusal=refusal, deed=DeedForm(subject.account.name))
+        act(request, admin.delete_user, query={"purge": "true"} if body.purge else {})
+    except ApiError as refusal:
+        return show_user(request, subject.account, refusal=refusal, deed=DeedForm(subject.account.name))
     return go(ROOT, "deleted")

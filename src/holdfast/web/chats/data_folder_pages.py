@@ -13,9 +13,9 @@ from holdfast.backup.container.folder import MAIN, find_snapshots
 from holdfast.backup.container.takeout import LINES, find_export
 from holdfast.backup.errors import BackupError
 from holdfast.hosting.guards import site_admin
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.chats.cache_entries import Source
 from holdfast.web.chats.file_kinds import LOOK, Kind, kind_of_file
 from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_room, show_source, viewer_of
@@ -45,9 +45,9 @@ class Book:
     kind: Kind | None
 
 
-def shelf_of(call: Call) -> Path:
+def shelf_of(request: RequestContext) -> Path:
     """Return the folder the shelf is."""
-    return call.host.settings.data / "backups"
+    return request.app.settings.data / "backups"
 
 
 def kind_at(path: Path) -> Kind | None:
@@ -81,64 +81,66 @@ def books(folder: Path) -> list[Book]:
 
 
 @endpoint("GET /-/archives", guards=(site_admin,), slow=True)
-def page_archives(call: Call) -> Raw:
+def page_archives(request: RequestContext) -> RawResponse:
     """List the archives and backups of the data folder."""
-    return page(call, "chats/shelf.html", title="Chat archives", books=books(shelf_of(call)))
+    return page(request, "chats/shelf.html", title="Chat archives", books=books(shelf_of(request)))
 
 
 @endpoint("GET /-/archives/{name}", guards=(site_admin,), slow=True)
-def page_archive(call: Call, name: str) -> Raw:
+def page_archive(request: RequestContext, name: str) -> RawResponse:
     """Show the first page of a conversation."""
-    return shown(call, name, "")
+    return shown(request, name, "")
 
 
 @endpoint("GET /-/archives/{name}/{inner...}", guards=(site_admin,), slow=True)
-def page_archive_part(call: Call, name: str, inner: str) -> Raw:
+def page_archive_part(request: RequestContext, name: str, inner: str) -> RawResponse:
     """Show a page of a conversation."""
-    return shown(call, name, inner)
+    return shown(request, name, inner)
 
 
 @endpoint("POST /-/archives/{name}/{inner...}", guards=(site_admin,), slow=True)
-def act_on_archive(call: Call, name: str, inner: str, body: KeyForm) -> Raw:
+def act_on_archive(request: RequestContext, name: str, inner: str, body: KeyForm) -> RawResponse:
     """Take the key of a backup, forget it, or try again to read one."""
-    viewer = viewer_of(call, may_write=True)
-    return act_on(frame_of(call, name), source_of(file_named(call, name)), viewer, inner, body)
+    viewer = viewer_of(request, may_write=True)
+    return act_on(frame_of(request, name), source_of(file_named(request, name)), viewer, inner, body)
 
 
-def shown(call: Call, name: str, inner: str) -> Raw:
+def shown(request: RequestContext, name: str, inner: str) -> RawResponse:
     """Show a page of an archive where it lies, or of what is brought in from a backup."""
-    path = file_named(call, name)
+    path = file_named(request, name)
     source = source_of(path)
-    frame = frame_of(call, name)
+    frame = frame_of(request, name)
     if source.kind is Kind.ARCHIVE:
         return show_room(frame, room_at(path), inner)
-    return show_source(frame, source, viewer_of(call, may_write=True), inner)
+    return show_source(frame, source, viewer_of(request, may_write=True), inner)
 
 
-def file_named(call: Call, name: str) -> Path:
+def file_named(request: RequestContext, name: str) -> Path:
     """Find a file of the shelf, and nothing beside it."""
     if not name or "/" in name or "\x00" in name or name.startswith("."):
-        raise Refusal(404)
-    path = shelf_of(call) / name
+        raise ApiError(404)
+    path = shelf_of(request) / name
     if not path.exists():
-        raise Refusal(404)
+        raise ApiError(404)
     return path
 
 
-def frame_of(call: Call, name: str) -> Frame:
+def frame_of(request: RequestContext, name: str) -> Frame:
     """Show pages below the shelf."""
 
-    def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> Raw:
-        return page(call, template, title=title, status=status, layout="chats/on_shelf.html", top="h1", **values)
+    def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
+        return page(
+            request, template, title=title, status=status, layout="chats/on_shelf.html", top="h1", **values
+        )
 
-    return Frame(call, f"{ROOT}/{quote(name, safe='')}", draw)
+    return Frame(request, f"{ROOT}/{quote(name, safe='')}", draw)
 
 
 def source_of(path: Path) -> Source:
     """Describe a file of the shelf by its content."""
     kind = kind_at(path)
     if kind is None:
-        raise Refusal(404)
+        raise ApiError(404)
     main = main_file(path) if path.is_dir() else path
     status = main.stat()
     if kind is Kind.ARCHIVE:

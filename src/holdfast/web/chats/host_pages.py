@@ -12,9 +12,9 @@ from starlette.requests import cookie_parser
 from holdfast.backup import read_keys
 from holdfast.backup.errors import KeyRefused
 from holdfast.hosting.api.file_serving import Served, disposition, serve
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.settings import Settings
@@ -49,7 +49,7 @@ class KeyForm(msgspec.Struct, frozen=True):
 class Draw(Protocol):
     """Makes a page inside the frame that a conversation is shown in."""
 
-    def __call__(self, template: str, title: str, status: int, values: Mapping[str, object]) -> Raw:
+    def __call__(self, template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         """Make it."""
 
 
@@ -57,20 +57,20 @@ class Draw(Protocol):
 class Frame:
     """Where a conversation is shown: `base` is its address, `draw` makes its pages."""
 
-    call: Call
+    call: RequestContext
     base: str
     draw: Draw
 
-    def page(self, shown: Shown, **more: object) -> Raw:
+    def page(self, shown: Shown, **more: object) -> RawResponse:
         """Make a page; no browser keeps it, so that nobody finds it there after whoever looked has logged out."""
         made = self.draw(shown.template, shown.title, shown.status, {**shown.values, **more, "base": self.base})
         made.headers["Cache-Control"] = "no-store"
         return made
 
 
-def show_source(frame: Frame, source: Source, viewer: Viewer, inner: str) -> Raw:
+def show_source(frame: Frame, source: Source, viewer: Viewer, inner: str) -> RawResponse:
     """Show a page of a conversation, or how far it is."""
-    cache = cache_of(frame.call.host.settings)
+    cache = cache_of(frame.call.app.settings)
     try:
         state = cache.look(source, viewer, secret_of(frame.call))
     except ImportRefused as refused:
@@ -91,7 +91,7 @@ def shown_for(state: NeedsKey | Failed | Working | NotStarted, source: Source) -
     return Shown("chats/working.html", source.name, {"progress": state.progress})
 
 
-def refused_page(frame: Frame, source: Source, refused: ImportRefused) -> Raw:
+def refused_page(frame: Frame, source: Source, refused: ImportRefused) -> RawResponse:
     """Say why a backup is not read now, and when to try again."""
     wait = f"{refused.seconds} seconds" if refused.seconds <= MINUTE_S else f"{-(-refused.seconds // 60)} minutes"
     text = str(refused)
@@ -102,12 +102,12 @@ def refused_page(frame: Frame, source: Source, refused: ImportRefused) -> Raw:
     return made
 
 
-def show_room(frame: Frame, room: Room, inner: str, *, sealed: bool = False) -> Raw:
+def show_room(frame: Frame, room: Room, inner: str, *, sealed: bool = False) -> RawResponse:
     """Show a page of a conversation that is there."""
     try:
-        found = answer(room, frame.base, inner, dict(frame.call.pairs()))
+        found = answer(room, frame.base, inner, dict(frame.call.query_pairs()))
     except NotHere:
-        raise Refusal(404) from None
+        raise ApiError(404) from None
     if isinstance(found, Elsewhere):
         return go(found.address)
     if isinstance(found, Kept):
@@ -115,15 +115,15 @@ def show_room(frame: Frame, room: Room, inner: str, *, sealed: bool = False) -> 
     return frame.page(found, room_name=room.name, sealed=sealed)
 
 
-def serve_file(call: Call, kept: Kept) -> Raw:
+def serve_file(request: RequestContext, kept: Kept) -> RawResponse:
     """Serve a file of a message, or the parts of it that are asked for."""
     try:
         status = kept.path.stat()
     except OSError:
         # Removed meanwhile, by whoever may.
-        raise Refusal(404) from None
+        raise ApiError(404) from None
     served = serve(
-        call,
+        request,
         Served(
             kept.name,
             kept.media_type,
@@ -151,18 +151,18 @@ def pieces(path: Path, start: int, stop: int) -> Iterator[bytes]:
             yield piece
 
 
-def act_on(frame: Frame, source: Source, viewer: Viewer, inner: str, form: KeyForm) -> Raw:
+def act_on(frame: Frame, source: Source, viewer: Viewer, inner: str, form: KeyForm) -> RawResponse:
     """Take a key, forget one, or try again."""
     call = frame.call
-    cache: Cache = cache_of(call.host.settings)
+    cache: Cache = cache_of(call.app.settings)
     secret = secret_of(call)
     sealed = source.kind is Kind.SEALED
     if inner not in {"-again", "-forget", "-key"} or (inner != "-again" and not sealed):
-        raise Refusal(404)
+        raise ApiError(404)
     if not viewer.may_start:
         return frame.page(shown_for(NotStarted(), source), room_name=source.name, sealed=False)
     if inner == "-again" and not sealed and not viewer.may_write and cache.is_ready(source, viewer):
-        raise Refusal(403, "Only people who may change this file can have it read anew.")
+        raise ApiError(403, "Only people who may change this file can have it read anew.")
     if inner != "-key":
         cache.forget(source, viewer, secret)
         return go(f"{frame.base}/")
@@ -171,9 +171,9 @@ def act_on(frame: Frame, source: Source, viewer: Viewer, inner: str, form: KeyFo
     return take_key(frame, source, viewer, form)
 
 
-def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> Raw:
+def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> RawResponse:
     """Open an encrypted backup with a key; one that turns out quickly to be wrong is said to be at once."""
-    cache = cache_of(frame.call.host.settings)
+    cache = cache_of(frame.call.app.settings)
     key, account = form.key.strip(), form.account.strip()
     # The account's id may stand among the keys already; what was typed is taken as it is, each on a line.
     keys = Secret(f"{key}\naccount-id = {account}" if account else key)
@@ -206,22 +206,22 @@ def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> Raw
     return answered
 
 
-def key_page(frame: Frame, source: Source, problem: str, account: str) -> Raw:
+def key_page(frame: Frame, source: Source, problem: str, account: str) -> RawResponse:
     """Ask for the key again, and say what was wrong with the last one."""
     shown = Shown("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
     return frame.page(shown, room_name=source.name, sealed=False)
 
 
-def viewer_of(call: Call, *, may_write: bool) -> Viewer:
+def viewer_of(request: RequestContext, *, may_write: bool) -> Viewer:
     """Return who looks at a conversation, as far as the limits are concerned."""
-    user = call.caller.user
-    token = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    user = request.actor.user
+    token = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
     return Viewer(
         account=None if user is None else user.id,
-        address=call.address,
+        address=request.address,
         session="" if user is None or token is None else sessions.hashed(Secret(token)),
         may_write=may_write,
-        may_start=user is not None or call.host.settings.chat_imports_by_visitors,
+        may_start=user is not None or request.app.settings.chat_imports_by_visitors,
     )
 
 
@@ -233,9 +233,9 @@ def forget_keys(settings: Settings, cookies: Mapping[str, str]) -> bool:
     return secret is not None
 
 
-def secret_of(call: Call) -> Secret | None:
+def secret_of(request: RequestContext) -> Secret | None:
     """Return the secret this browser's keys are kept under."""
-    return secret_in(cookie_parser(call.headers.get("cookie", "")))
+    return secret_in(cookie_parser(request.headers.get("cookie", "")))
 
 
 def secret_in(cookies: Mapping[str, str]) -> Secret | None:

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import LfsError
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
 from holdfast.web.chats.cache_entries import Origin, Source
@@ -47,48 +47,48 @@ ARCHIVE_REFUSED: Final = Shown(
 
 
 @endpoint("GET /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
-def page_chats(call: Call, place: Place, kind: str, filepath: str) -> Raw:  # noqa: ARG001  # read from the raw path
+def page_chats(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # read from the raw path
     """Show a page of a conversation that is a file."""
-    frame, source, inner = opened(call, place, kind)
+    frame, source, inner = opened(request, target, kind)
     if source.kind is Kind.ARCHIVE:
         return frame.page(ARCHIVE_REFUSED, room_name=source.name, sealed=False)
-    return show_source(frame, source, viewer_in(call, place), inner)
+    return show_source(frame, source, viewer_in(request, target), inner)
 
 
 @endpoint("POST /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
 def act_on_chats(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     kind: str,
     filepath: str,  # noqa: ARG001
     body: KeyForm,
-) -> Raw:
+) -> RawResponse:
     """Take the key of a backup, forget it, or try again to read one."""
-    frame, source, inner = opened(call, place, kind)
+    frame, source, inner = opened(request, target, kind)
     if source.kind is Kind.ARCHIVE:
-        raise Refusal(404)
-    return act_on(frame, source, viewer_in(call, place), inner, body)
+        raise ApiError(404)
+    return act_on(frame, source, viewer_in(request, target), inner, body)
 
 
-def viewer_in(call: Call, place: Place) -> Viewer:
+def viewer_in(request: RequestContext, target: RepositoryAccess) -> Viewer:
     """Return who looks at a file of a repository."""
-    return viewer_of(call, may_write=place.access.may_write(Unit.CODE))
+    return viewer_of(request, may_write=target.permissions.may_write(Unit.CODE))
 
 
-def opened(call: Call, place: Place, kind: str) -> tuple[Frame, Source, str]:
+def opened(request: RequestContext, target: RepositoryAccess, kind: str) -> tuple[Frame, Source, str]:
     """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
-    spot = spot_at(call, place, kind)
+    spot = spot_at(request, target, kind)
     entry, inner = file_in(spot.repo, spot.commit, argument(spot.path))
-    source = source_of(call, place, spot, entry)
-    exposed = source.kind is not Kind.SEALED and is_exposed(place)
+    source = source_of(request, target, spot, entry)
+    exposed = source.kind is not Kind.SEALED and is_exposed(target)
 
-    def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> Raw:
+    def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         return show_in(
-            call,
-            place,
+            request,
+            target,
             template,
             tab=CODE,
-            title=f"{title} · {place.repository.full_name}",
+            title=f"{title} · {target.repository.full_name}",
             status=status,
             layout="chats/in_repository.html",
             # The name of the repository is the page's heading.
@@ -101,7 +101,7 @@ def opened(call: Call, place: Place, kind: str) -> tuple[Frame, Source, str]:
             **values,
         )
 
-    return Frame(call, spot.address("chats", entry.raw_path), draw), source, inner
+    return Frame(request, spot.address("chats", entry.raw_path), draw), source, inner
 
 
 def file_in(repo: Repo, commit: str, path: str) -> tuple[Entry, str]:
@@ -116,7 +116,7 @@ def file_in(repo: Repo, commit: str, path: str) -> tuple[Entry, str]:
             return entry, "/".join(parts[count:])
         if entry.type != "dir":
             break
-    raise Refusal(404)
+    raise ApiError(404)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,64 +129,68 @@ class Offer:
     """Whether everybody can read them, and whoever looks can do something about it."""
 
 
-def offered_conversation(call: Call, place: Place, spot: Spot, entry: Entry) -> Offer | None:
+def offered_conversation(
+    request: RequestContext, target: RepositoryAccess, spot: Spot, entry: Entry
+) -> Offer | None:
     """Tell whether a file's page should lead to it as a conversation, at the same address below `chats`."""
     if entry.type != "file":
         return None
-    stored = stored_elsewhere(call, place, spot.repo, entry)
+    stored = stored_elsewhere(request, target, spot.repo, entry)
     try:
-        head = head_of(spot.repo.folder, entry.id) if stored is None else large_head(call.host, stored)
-    except (LfsError, Refusal):
+        head = head_of(spot.repo.folder, entry.id) if stored is None else large_head(request.app, stored)
+    except (LfsError, ApiError):
         return None
     if not looks_like_backup(head, entry.name):
         return None
     size = entry.size if stored is None else stored.size
-    exposed = is_exposed(place) and is_plain_backup(head, entry.name, size)
+    exposed = is_exposed(target) and is_plain_backup(head, entry.name, size)
     return Offer(spot.address("chats"), is_archive(head), exposed)
 
 
-def stored_elsewhere(call: Call, place: Place, repo: Repo, entry: Entry) -> Pointer | None:
+def stored_elsewhere(
+    request: RequestContext, target: RepositoryAccess, repo: Repo, entry: Entry
+) -> Pointer | None:
     """Return the large file a file points to, if the repository has it."""
     if entry.size > MOST_BYTES:
         return None
     stored = Pointer.parse(trees.read_blob(repo, entry.id))
-    if stored is None or lfs.linked_at(call.host.database, place.repository, stored.oid) is None:
+    if stored is None or lfs.linked_at(request.app.database, target.repository, stored.oid) is None:
         return None
     return stored
 
 
-def is_exposed(place: Place) -> bool:
+def is_exposed(target: RepositoryAccess) -> bool:
     """Tell whether everybody can read a backup in the clear, and whoever looks can do something about it."""
-    return is_public(place.repository) and place.access.may_write(Unit.CODE)
+    return is_public(target.repository) and target.permissions.may_write(Unit.CODE)
 
 
-def source_of(call: Call, place: Place, spot: Spot, entry: Entry) -> Source:
+def source_of(request: RequestContext, target: RepositoryAccess, spot: Spot, entry: Entry) -> Source:
     """Describe a file by its content: its own, or of a pointer what it stands for."""
     repo = spot.repo
-    stored = stored_elsewhere(call, place, repo, entry)
+    stored = stored_elsewhere(request, target, repo, entry)
     try:
-        head = head_of(repo.folder, entry.id) if stored is None else large_head(call.host, stored)
+        head = head_of(repo.folder, entry.id) if stored is None else large_head(request.app, stored)
     except LfsError as error:
-        raise Refusal(503, str(error)) from None
+        raise ApiError(503, str(error)) from None
     size = entry.size if stored is None else stored.size
     kind = kind_of_file(head, size)
     if kind is None:
-        raise Refusal(404)
-    most = call.host.settings.chat_import_output_mb * MB
+        raise ApiError(404)
+    most = request.app.settings.chat_import_output_mb * MB
     if size > most and kind is not Kind.ARCHIVE:
-        raise Refusal(
+        raise ApiError(
             413,
             f"{entry.name} is larger than the {most // MB:,} MB that are shown here; "
             "`holdfast archive import` has no such limit",
         )
-    repository = place.repository
+    repository = target.repository
     origin = Origin(
         repository.id, repository.owner.id, is_public(repository), spot.kind, spot.ref, entry.raw_path, entry.id
     )
     if stored is None:
         write = partial(write_blob, repo.folder, entry.id)
         return Source(f"blob {entry.id}", entry.name, kind, write=write, origin=origin)
-    write_stored = partial(write_large, call.host, stored)
+    write_stored = partial(write_large, request.app, stored)
     return Source(f"lfs {stored.oid}", entry.name, kind, write=write_stored, origin=origin)
 
 
@@ -196,14 +200,14 @@ def head_of(folder: Path, blob: str) -> bytes:
     return b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOK))
 
 
-def large_head(host: Host, stored: Pointer) -> bytes:
+def large_head(app: App, stored: Pointer) -> bytes:
     """Read how a large file begins."""
 
     async def beginning() -> bytes:
-        size = await host.lfs.size(stored.oid)
+        size = await app.lfs.size(stored.oid)
         if size is None:
-            raise Refusal(404)
-        return await joined(host.lfs.read(stored.oid, 0, min(LOOK, size)))
+            raise ApiError(404)
+        return await joined(app.lfs.read(stored.oid, 0, min(LOOK, size)))
 
     return asyncio.run(beginning())
 
@@ -215,12 +219,12 @@ def write_blob(folder: Path, blob: str, target: Path) -> None:
             out.write(piece)
 
 
-def write_large(host: Host, stored: Pointer, target: Path) -> None:
+def write_large(app: App, stored: Pointer, target: Path) -> None:
     """Write a large file to a file of ours."""
 
     async def copy() -> None:
         with target.open("wb") as out:
-            async for piece in host.lfs.read(stored.oid):
+            async for piece in app.lfs.read(stored.oid):
                 await asyncio.to_thread(out.write, piece)
 
     asyncio.run(copy())

@@ -17,8 +17,8 @@ from sqlalchemy import select
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Caller, Unit
-from holdfast.hosting.app import Host
+from holdfast.hosting.access import Actor, Unit
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import Missing, NoSuchFolder, NoSuchObject, NoSuchRef
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -42,36 +42,36 @@ FIRST_ERROR: Final = 400
 log = structlog.get_logger(__name__)
 
 
-def revoke(host: Host) -> None:
+def revoke(app: App) -> None:
     """Remove conversations whose file was deleted, replaced or made private, or whose reader may not read it."""
-    cache_of(host.settings).drop(lambda record: not is_current(host, record))
+    cache_of(app.settings).drop(lambda record: not is_current(app, record))
 
 
-def is_current(host: Host, record: Entry) -> bool:
+def is_current(app: App, record: Entry) -> bool:
     """Tell whether a conversation may stay in the cache."""
-    if record.session and not is_logged_in(host, record.session):
+    if record.session and not is_logged_in(app, record.session):
         return False
     origin = record.origin
     if origin is None:
         return True
     try:
-        repository = repositories.repository_by_id(host.database, origin.repository)
+        repository = repositories.repository_by_id(app.database, origin.repository)
         return (
             repository.owner.id == origin.owner
             and (is_public(repository) or not origin.public)
-            and may_read(host, repository, record)
-            and lies_there(host, origin)
+            and may_read(app, repository, record)
+            and lies_there(app, origin)
         )
     except (Missing, NoSuchFolder, NoSuchObject, NoSuchRef):
         return False
 
 
-def is_logged_in(host: Host, session: str) -> bool:
+def is_logged_in(app: App, session: str) -> bool:
     """Tell whether a log-in still holds."""
     found = select(sessions.c.user_id).where(
         sessions.c.token_hash == session, sessions.c.expires_at > int(time.time())
     )
-    with host.database.read() as connection:
+    with app.database.read() as connection:
         return connection.execute(found).first() is not None
 
 
@@ -80,22 +80,22 @@ def is_public(repository: Repository) -> bool:
     return not repository.is_private and repository.owner.visibility == "public"
 
 
-def may_read(host: Host, repository: Repository, record: Entry) -> bool:
+def may_read(app: App, repository: Repository, record: Entry) -> bool:
     """Tell whether the one reader of a sealed conversation may still read its file; others have no one reader."""
     if not record.browser:
         return True
     if record.account is None:
         return is_public(repository)
-    user = accounts.find_account(host.database, record.account)
+    user = accounts.find_account(app.database, record.account)
     if not user.is_active or user.may_not_log_in:
         return False
-    grants = repositories.grants_of(host.database, user, repository)
-    return access.repository_access(Caller(user), repository, grants).may_read(Unit.CODE)
+    grants = repositories.grants_of(app.database, user, repository)
+    return access.repository_access(Actor(user), repository, grants).may_read(Unit.CODE)
 
 
-def lies_there(host: Host, origin: Origin) -> bool:
+def lies_there(app: App, origin: Origin) -> bool:
     """Tell whether a file still lies where it was opened."""
-    repo = open_repository(host.folders.existing(origin.repository))
+    repo = open_repository(app.folders.existing(origin.repository))
     if origin.kind == "commit":
         commit = refs.rev_parse(repo, origin.ref)
     else:
@@ -110,8 +110,8 @@ def lies_there(host: Host, origin: Origin) -> bool:
 class Revocation:
     """Looks through the conversations after every change, and now and then."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, app: App) -> None:
+        self._host = app
         self._changed: asyncio.Event | None = None
 
     def after(self, app: ASGIApp) -> ASGIApp:

@@ -30,7 +30,7 @@ from holdfast.web.chats.open_archive import Room, room_of_file
 from holdfast.web.chats.statistics_page import counted
 from holdfast.web.chats.view import Elsewhere, Kept, NotHere, Shown
 from holdfast.web.pages import PAGES
-from holdfast.web.security_headers import Guard
+from holdfast.web.security_headers import SecurityHeaders
 
 __all__ = ["build"]
 
@@ -161,7 +161,7 @@ def build(archive: Path, token: Secret, port: int) -> ASGIApp:
             Route("/{path:path}", show, methods=["GET"]),
         ],
         middleware=[
-            Middleware(Guard),
+            Middleware(SecurityHeaders),
             # Cookies do not tell ports apart, so the name does.
             Middleware(Door, token=token, hosts=hosts, cookie=f"holdfast_archive_{port}"),
         ],

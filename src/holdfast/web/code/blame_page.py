@@ -11,10 +11,10 @@ from holdfast.hosting.git import trees
 from holdfast.hosting.git.blame import Origin, blame
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.media_types import TEXT
 from holdfast.web.code.commit_rows import Line, lines_of
 from holdfast.web.code.file_page import Stretch, text_shown
@@ -46,12 +46,18 @@ class BlameQuery(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /{owner}/{repo}/blame/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
-def page_blame(call: Call, place: Place, kind: str, filepath: str, query: BlameQuery) -> Raw:  # noqa: ARG001
+def page_blame(
+    request: RequestContext,
+    target: RepositoryAccess,
+    kind: str,
+    filepath: str,  # noqa: ARG001  # named in the path
+    query: BlameQuery,  # named in the path
+) -> RawResponse:
     """Show where each line of a file came from."""
-    spot = spot_at(call, place, kind)
+    spot = spot_at(request, target, kind)
     entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
     if not isinstance(entry, Entry) or entry.type != "file":
-        raise Refusal(404)
+        raise ApiError(404)
     problem, rows = "", list[BlameRow]()
     stretch: Stretch | None = None
     if not type_of_blob(spot.repo.folder, entry.id).startswith(TEXT):
@@ -64,23 +70,23 @@ def page_blame(call: Call, place: Place, kind: str, filepath: str, query: BlameQ
             problem = "It takes too long to find out who wrote the lines of this file."
         else:
             stretch = text_shown(spot, entry, number(query.line), has_source=False, each=PER_LINE).stretch
-            rows = [] if stretch is None else rows_of(call, spot, stretch, origins)
+            rows = [] if stretch is None else rows_of(request, spot, stretch, origins)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/blame.html",
         tab=CODE,
-        title=f"Blame {spot.title} · {place.repository.full_name}",
+        title=f"Blame {spot.title} · {target.repository.full_name}",
         spot=spot,
         crumbs=spot.crumbs(),
-        switch=switcher(spot, place.repository.default_branch, "blame"),
+        switch=switcher(spot, target.repository.default_branch, "blame"),
         problem=problem,
         stretch=stretch,
         rows=rows,
     )
 
 
-def rows_of(call: Call, spot: Spot, stretch: Stretch, origins: tuple[Origin, ...]) -> list[BlameRow]:
+def rows_of(request: RequestContext, spot: Spot, stretch: Stretch, origins: tuple[Origin, ...]) -> list[BlameRow]:
     """Put the lines of a page beside the commits they came from."""
     here = [
         origin
@@ -88,6 +94,6 @@ def rows_of(call: Call, spot: Spot, stretch: Stretch, origins: tuple[Origin, ...
         if origin.first <= stretch.last and origin.first + origin.count > stretch.first
     ]
     commits = {commit: read_commit(spot.repo, commit) for commit in {origin.commit for origin in here}}
-    told = {line.id: line for line in lines_of(call, commits.values())}
+    told = {line.id: line for line in lines_of(request, commits.values())}
     starts = {max(origin.first, stretch.first): told[origin.commit] for origin in here}
     return [BlameRow(at, html, starts.get(at)) for at, html in enumerate(stretch.lines, stretch.first)]

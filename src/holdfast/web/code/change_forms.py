@@ -16,9 +16,9 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place, editable, in_repository, reads, signed_in, writes
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, editable, in_repository, reads, signed_in, writes
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import protections
 from holdfast.web.api_actions import act
@@ -55,16 +55,16 @@ class Saying(msgspec.Struct, frozen=True, kw_only=True):
     new_branch: str = ""
 
 
-def branch_spot(call: Call, place: Place) -> Spot:
+def branch_spot(request: RequestContext, target: RepositoryAccess) -> Spot:
     """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
-    repo, root, rest = git_of(call, place), root_path(place), rest_of(call, AFTER_WORD)
+    repo, root, rest = git_of(request, target), root_path(target), rest_of(request, AFTER_WORD)
     found = find_spot(repo, root, "branch", rest)
     if found is not None:
         return found
-    default = place.repository.default_branch
+    default = target.repository.default_branch
     if refs.is_empty(repo) and rest == default:
         return Spot(root, repo, "branch", default, "")
-    raise Refusal(404)
+    raise ApiError(404)
 
 
 def entry_at(spot: Spot, *, is_text: bool = True) -> Entry:
@@ -73,18 +73,18 @@ def entry_at(spot: Spot, *, is_text: bool = True) -> Entry:
     if spot.commit and spot.path and (not is_text or raw(spot.title) == spot.path):
         found = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
     if not isinstance(found, Entry) or found.type in {"dir", "submodule"}:
-        raise Refusal(404)
+        raise ApiError(404)
     return found
 
 
-def barrier(call: Call, place: Place, branch: str, path: str) -> str:
+def barrier(request: RequestContext, target: RepositoryAccess, branch: str, path: str) -> str:
     """Say why somebody may not write a file to a branch, before they begin; empty when they may."""
-    rules = protections.protections_of(call.host.database, place.repository)
+    rules = protections.protections_of(request.app.database, target.repository)
     rule = branch_protection.matching(rules, branch)
     if rule is None:
         return ""
-    teams = ref_changes.teams_in(call.host, call.user, place.repository)
-    if branch_protection.may_commit(rule, call.user, teams, path or "\n") is None:
+    teams = ref_changes.teams_in(request.app, request.user, target.repository)
+    if branch_protection.may_commit(rule, request.user, teams, path or "\n") is None:
         return ""
     return f"The branch {branch} is protected, and you may not write to it. Save your changes to a new branch."
 
@@ -98,18 +98,18 @@ def free_name(repo: Repo, user: str) -> str:
     return ""
 
 
-def saying_for(call: Call, spot: Spot, problem: str) -> Saying:
+def saying_for(request: RequestContext, spot: Spot, problem: str) -> Saying:
     """Return what a form begins with; where the branch cannot be written to it begins with a new one."""
-    name = free_name(spot.repo, call.user.name)
+    name = free_name(spot.repo, request.user.name)
     return Saying(target="new" if problem else "here", new_branch=name)
 
 
 def check_branch_name(name: str) -> None:
     """Refuse a name no branch can have, in words for people."""
     if not name.strip():
-        raise Refusal(422, "the new branch needs a name")
+        raise ApiError(422, "the new branch needs a name")
     if not refs.is_ref_name(name.strip()):
-        raise Refusal(
+        raise ApiError(
             422, f"a branch cannot be called “{name.strip()[:100]}”: leave out spaces and signs such as ~ ^ : ?"
         )
 
@@ -134,16 +134,18 @@ def options_of(spot: Spot, said: Saying) -> dict[str, Any]:
     }
 
 
-def commit_changes(call: Call, spot: Spot, said: Saying, changes: Sequence[Mapping[str, str]]) -> None:
+def commit_changes(
+    request: RequestContext, spot: Spot, said: Saying, changes: Sequence[Mapping[str, str]]
+) -> None:
     """Commit changes as the API does, with all its checks."""
     body = {**options_of(spot, said), "files": [dict(change) for change in changes]}
-    act(call, contents_write.change_files, body=body)
+    act(request, contents_write.change_files, body=body)
 
 
-def commit_deletion(call: Call, spot: Spot, said: Saying, sha: str) -> None:
+def commit_deletion(request: RequestContext, spot: Spot, said: Saying, sha: str) -> None:
     """Delete the file at a spot as the API does; its name may be bytes that are no text."""
     body = {**options_of(spot, said), "sha": sha}
-    act(call, contents_write.delete_file, {"filepath": argument(spot.path)}, body=body)
+    act(request, contents_write.delete_file, {"filepath": argument(spot.path)}, body=body)
 
 
 def place_after(spot: Spot, said: Saying, path: str) -> str:

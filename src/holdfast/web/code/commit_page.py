@@ -4,10 +4,10 @@ from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import difference
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.location import READING, commit_by_id
@@ -17,15 +17,15 @@ __all__ = ["page_commit"]
 
 
 @endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
-def page_commit(call: Call, place: Place, sha: str, query: DiffQuery) -> Raw:
+def page_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: DiffQuery) -> RawResponse:
     """Show a commit."""
-    repo = git_of(call, place)
+    repo = git_of(request, target)
     at = commit_by_id(repo, sha)
     commit = None if at is None else find_commit(repo, at)
     if commit is None:
-        raise Refusal(404)
-    root = root_path(place)
-    line = lines_of(call, [commit])[0]
+        raise ApiError(404)
+    root = root_path(target)
+    line = lines_of(request, [commit])[0]
     here = f"{root}/commit/{commit.id}"
     diff = diff_shown(
         repo,
@@ -39,11 +39,11 @@ def page_commit(call: Call, place: Place, sha: str, query: DiffQuery) -> Raw:
     committer = commit.committer
     differs = (committer.name, committer.email) != (commit.author.name, commit.author.email)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/commit.html",
         tab=COMMITS,
-        title=f"{line.summary} · {place.repository.full_name}",
+        title=f"{line.summary} · {target.repository.full_name}",
         commit=commit,
         line=line,
         committer=committer.name if differs else "",

@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.hosting.access import account_visible
 from holdfast.hosting.git.commits import Commit
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.schemas.git import people_of
 from holdfast.hosting.store.accounts import Account
 
@@ -42,16 +42,16 @@ def summary_of(message: str) -> tuple[str, str]:
     return first, rest.strip()
 
 
-def lines_of(call: Call, commits: Iterable[Commit]) -> list[Line]:
+def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[Line]:
     """Describe commits, and look up all their authors at once."""
     listed = list(commits)
-    people = people_of(call, listed)
+    people = people_of(request, listed)
     made = []
     for commit in listed:
         summary, rest = summary_of(commit.message)
         author = commit.author
         person = people.get(author.email)
-        if person is not None and not account_visible(call.caller, person):
+        if person is not None and not account_visible(request.actor, person):
             person = None
         made.append(Line(commit.id, summary, rest, author.name, person, commit.committer.time, commit.parents))
     return made

@@ -9,9 +9,9 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw, well_formed
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.location import READING, commit_by_id, rest_of
@@ -46,23 +46,25 @@ def offered(repo: Repo) -> list[str]:
 
 
 @endpoint("GET /{owner}/{repo}/compare", scope="repository", guards=READING, slow=True)
-def page_compare_start(call: Call, place: Place, query: CompareQuery) -> Raw:
+def page_compare_start(request: RequestContext, target: RepositoryAccess, query: CompareQuery) -> RawResponse:
     """Ask what to compare, or go there."""
     if query.base and query.head:
         names = f"{quote(raw(query.base), safe='/')}...{quote(raw(query.head), safe='/')}"
-        return go(f"{root_path(place)}/compare/{names}")
-    repo = git_of(call, place)
-    return asked(call, place, repo, base=query.base or place.repository.default_branch, head=query.head)
+        return go(f"{root_path(target)}/compare/{names}")
+    repo = git_of(request, target)
+    return asked(request, target, repo, base=query.base or target.repository.default_branch, head=query.head)
 
 
-def asked(call: Call, place: Place, repo: Repo, *, base: str, head: str, missing: str = "") -> Raw:
+def asked(
+    request: RequestContext, target: RepositoryAccess, repo: Repo, *, base: str, head: str, missing: str = ""
+) -> RawResponse:
     """Show the form; `missing` is the name nothing stands for."""
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/compare.html",
         tab=COMMITS,
-        title=f"Compare · {place.repository.full_name}",
+        title=f"Compare · {target.repository.full_name}",
         status=404 if missing else 200,
         base=base,
         head=head,
@@ -73,17 +75,22 @@ def asked(call: Call, place: Place, repo: Repo, *, base: str, head: str, missing
 
 
 @endpoint("GET /{owner}/{repo}/compare/{range...}", scope="repository", guards=READING, slow=True)
-def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> Raw:  # noqa: A002, ARG001
+def page_compare(
+    request: RequestContext,
+    target: RepositoryAccess,
+    range: str,  # noqa: A002, ARG001  # named in the path
+    query: CompareQuery,  # named in the path
+) -> RawResponse:
     """Show what one has that the other has not, and what differs since they parted."""
-    repo, root = git_of(call, place), root_path(place)
-    base, dots, head = rest_of(call, BEFORE_RANGE).partition("...")
+    repo, root = git_of(request, target), root_path(target)
+    base, dots, head = rest_of(request, BEFORE_RANGE).partition("...")
     if not dots:
-        base, head = place.repository.default_branch, base
+        base, head = target.repository.default_branch, base
     old, new = commit_for(repo, base), commit_for(repo, head)
     if old is None or new is None:
         unknown = base if old is None else head
         clean = [name.encode(errors="replace").decode() for name in (base, head, unknown)]
-        return asked(call, place, repo, base=clean[0], head=clean[1], missing=clean[2] or "nothing")
+        return asked(request, target, repo, base=clean[0], head=clean[1], missing=clean[2] or "nothing")
     parted = history.merge_base(repo, old, new)
     behind, ahead = history.ahead_behind(repo, old, new)
     before = parted or old
@@ -99,17 +106,17 @@ def page_compare(call: Call, place: Place, range: str, query: CompareQuery) -> R
         whole=here,
     )
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/compare.html",
         tab=COMMITS,
-        title=f"{well_formed(base)}...{well_formed(head)} · {place.repository.full_name}",
+        title=f"{well_formed(base)}...{well_formed(head)} · {target.repository.full_name}",
         base=well_formed(base),
         head=well_formed(head),
         names=offered(repo),
         missing="",
         result=diff,
-        lines=lines_of(call, found),
+        lines=lines_of(request, found),
         ahead=ahead,
         behind=behind,
         more=max(0, ahead - len(found)),

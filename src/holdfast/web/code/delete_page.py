@@ -4,10 +4,10 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import problem_with
 from holdfast.web.code.change_forms import (
     CHANGING,
@@ -35,46 +35,52 @@ class Deleting(Saying, frozen=True, kw_only=True):
 
 
 def delete_form(
-    call: Call, place: Place, spot: Spot, typed: Deleting, *, status: int = 200, problem: str = ""
-) -> Raw:
+    request: RequestContext,
+    target: RepositoryAccess,
+    spot: Spot,
+    typed: Deleting,
+    *,
+    status: int = 200,
+    problem: str = "",
+) -> RawResponse:
     """Show the form."""
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/delete.html",
         tab=CODE,
-        title=f"Delete {spot.title} · {place.repository.full_name}",
+        title=f"Delete {spot.title} · {target.repository.full_name}",
         status=status,
         spot=spot,
         typed=typed,
         is_first=False,
         problem=problem,
-        remark=barrier(call, place, spot.ref, spot.title),
+        remark=barrier(request, target, spot.ref, spot.title),
     )
 
 
 @endpoint("GET /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_delete(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
+def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
     """Ask whether a file is to go."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     entry = entry_at(spot, is_text=False)
-    said = saying_for(call, spot, barrier(call, place, spot.ref, spot.title))
+    said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))
     typed = Deleting(sha=entry.id, target=said.target, new_branch=said.new_branch)
-    return delete_form(call, place, spot, typed)
+    return delete_form(request, target, spot, typed)
 
 
 @endpoint("POST /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING)
-def page_deleted(call: Call, place: Place, filepath: str, body: Deleting) -> Raw:  # noqa: ARG001
+def page_deleted(request: RequestContext, target: RepositoryAccess, filepath: str, body: Deleting) -> RawResponse:  # noqa: ARG001
     """Delete a file."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     entry_at(spot, is_text=False)
     try:
-        commit_deletion(call, spot, body, body.sha)
-    except Refusal as refusal:
-        now = entry_at(branch_spot(call, place), is_text=False)
+        commit_deletion(request, spot, body, body.sha)
+    except ApiError as refusal:
+        now = entry_at(branch_spot(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
         told = CHANGED if changed else problem_with(refusal)
-        return delete_form(call, place, spot, typed, status=refusal.status, problem=told)
+        return delete_form(request, target, spot, typed, status=refusal.status, problem=told)
     # The folder may have gone with its last file.
     return go(place_after(spot, body, ""), "deleted")

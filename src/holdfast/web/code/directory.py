@@ -7,7 +7,7 @@ from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry, EntryType
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.web.code.commit_rows import Line, lines_of, summary_of
 from holdfast.web.code.location import Spot
 from holdfast.web.code.readme import Readme, readme_of
@@ -48,7 +48,7 @@ def order(entry: Entry) -> tuple[bool, bytes]:
     return entry.type != "dir", entry.raw_path.lower()
 
 
-def directory(call: Call, spot: Spot, tree: str, number: int) -> Directory:
+def directory(request: RequestContext, spot: Spot, tree: str, number: int) -> Directory:
     """Describe a directory; `number` is the page of it."""
     nodes = trees.children(spot.repo, tree)
     total = len(nodes)
@@ -60,7 +60,7 @@ def directory(call: Call, spot: Spot, tree: str, number: int) -> Directory:
     commits = last_commits.of_directory(spot.repo, spot.commit, spot.path)
     newest = max(commits.values(), key=lambda commit: commit.committer.time, default=None)
     rows = [row_of(spot, entry, commits.get(entry.raw_path)) for entry in shown_now]
-    last = None if newest is None else lines_of(call, [newest])[0]
+    last = None if newest is None else lines_of(request, [newest])[0]
     readme = readme_of(spot, entries)
     return Directory(rows, total, number, PER_PAGE, last, readme)
 

@@ -13,10 +13,10 @@ from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import Pointer
 from holdfast.web.api_actions import problem_with
 from holdfast.web.code.change_forms import (
@@ -96,8 +96,8 @@ def unfit(entry: Entry, content: bytes) -> str:
 
 
 def form_page(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     spot: Spot,
     written: Writing,
     *,
@@ -105,15 +105,15 @@ def form_page(
     status: int = 200,
     problem: str = "",
     preview: Preview | None = None,
-) -> Raw:
+) -> RawResponse:
     """Show the form with what was typed."""
-    remark = barrier(call, place, spot.ref, written.path)
+    remark = barrier(request, target, spot.ref, written.path)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/edit.html",
         tab=CODE,
-        title=f"{'New file' if is_new else f'Edit {spot.title}'} · {place.repository.full_name}",
+        title=f"{'New file' if is_new else f'Edit {spot.title}'} · {target.repository.full_name}",
         status=status,
         spot=spot,
         typed=written,
@@ -136,41 +136,41 @@ def preview_of(spot: Spot, written: Writing, before: bytes) -> Preview:
 
 
 @endpoint("GET /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_new(call: Call, place: Place, filepath: str, query: NewQuery) -> Raw:  # noqa: ARG001
+def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, query: NewQuery) -> RawResponse:  # noqa: ARG001
     """Ask for a new file."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     folder = f"{spot.title}/" if spot.path else ""
-    said = saying_for(call, spot, barrier(call, place, spot.ref, ""))
+    said = saying_for(request, spot, barrier(request, target, spot.ref, ""))
     written = Writing(path=f"{folder}{query.path}", target=said.target, new_branch=said.new_branch)
-    return form_page(call, place, spot, written, is_new=True)
+    return form_page(request, target, spot, written, is_new=True)
 
 
 @endpoint("POST /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING)
-def page_save_new(call: Call, place: Place, filepath: str, body: Writing) -> Raw:  # noqa: ARG001
+def page_save_new(request: RequestContext, target: RepositoryAccess, filepath: str, body: Writing) -> RawResponse:  # noqa: ARG001
     """Make a new file."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     if body.action == "preview":
-        return form_page(call, place, spot, body, is_new=True, preview=preview_of(spot, body, b""))
+        return form_page(request, target, spot, body, is_new=True, preview=preview_of(spot, body, b""))
     change = {"operation": "create", "path": body.path, "content": encoded(text_of(body))}
     try:
-        commit_changes(call, spot, body, [change])
-    except Refusal as refusal:
+        commit_changes(request, spot, body, [change])
+    except ApiError as refusal:
         told = problem_with(refusal)
-        return form_page(call, place, spot, body, is_new=True, status=refusal.status, problem=told)
+        return form_page(request, target, spot, body, is_new=True, status=refusal.status, problem=told)
     return go(place_after(spot, body, paths.clean(body.path)), "created")
 
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_edit(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
+def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
     """Show a file to be changed."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     entry = entry_at(spot)
     content = trees.read_blob(spot.repo, entry.id) if entry.size <= LARGEST else b""
     reason = unfit(entry, content)
     if reason:
         return show_in(
-            call,
-            place,
+            request,
+            target,
             "code/unfit.html",
             tab=CODE,
             title=spot.title,
@@ -178,7 +178,7 @@ def page_edit(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
             reason=reason,
             upload_at=spot.change("_upload", spot.path.rpartition(b"/")[0]),
         )
-    said = saying_for(call, spot, barrier(call, place, spot.ref, spot.title))
+    said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))
     written = Writing(
         path=spot.title,
         content=content.decode(),
@@ -187,19 +187,19 @@ def page_edit(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
         target=said.target,
         new_branch=said.new_branch,
     )
-    return form_page(call, place, spot, written, is_new=False)
+    return form_page(request, target, spot, written, is_new=False)
 
 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
-def page_save(call: Call, place: Place, filepath: str, body: Writing) -> Raw:  # noqa: ARG001
+def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: Writing) -> RawResponse:  # noqa: ARG001
     """Change a file, or show what somebody else did to it meanwhile."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     if body.path == LINE_BREAK.sub("", spot.title):
         # A browser leaves line breaks out of a text field: nobody moved the file.
         body = msgspec.structs.replace(body, path=spot.title)
     if body.action == "preview":
         before = known_version(spot.repo, body.sha) or b""
-        return form_page(call, place, spot, body, is_new=False, preview=preview_of(spot, body, before))
+        return form_page(request, target, spot, body, is_new=False, preview=preview_of(spot, body, before))
     change = {
         "operation": "update",
         "path": body.path,
@@ -208,14 +208,14 @@ def page_save(call: Call, place: Place, filepath: str, body: Writing) -> Raw:  #
         "sha": body.sha,
     }
     try:
-        commit_changes(call, spot, body, [change])
-    except Refusal as refusal:
-        fresh = branch_spot(call, place)
+        commit_changes(request, spot, body, [change])
+    except ApiError as refusal:
+        fresh = branch_spot(request, target)
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, Entry) or now.id != body.sha:
-            return conflict_page(call, place, fresh, body, now if isinstance(now, Entry) else None)
+            return conflict_page(request, target, fresh, body, now if isinstance(now, Entry) else None)
         told = problem_with(refusal)
-        return form_page(call, place, spot, body, is_new=False, status=refusal.status, problem=told)
+        return form_page(request, target, spot, body, is_new=False, status=refusal.status, problem=told)
     return go(place_after(spot, body, paths.clean(body.path)), "changed")
 
 
@@ -227,23 +227,25 @@ def known_version(repo: Repo, blob: str) -> bytes | None:
     return trees.read_blob(repo, blob)
 
 
-def conflict_page(call: Call, place: Place, spot: Spot, written: Writing, now: Entry | None) -> Raw:
+def conflict_page(
+    request: RequestContext, target: RepositoryAccess, spot: Spot, written: Writing, now: Entry | None
+) -> RawResponse:
     """Show what somebody else changed, keep what was typed, and offer what can be done."""
     mine = text_of(written)
     before = known_version(spot.repo, written.sha)
     after = None if now is None else known_version(spot.repo, now.id)
     last = last_commits.of_path(spot.repo, spot.commit, spot.path)
-    told: Line | None = None if last is None else lines_of(call, [last])[0]
+    told: Line | None = None if last is None else lines_of(request, [last])[0]
     theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
     ours = [] if after is None else hunks_between(after, mine, most=LINES_SHOWN)[0]
-    suggested = saying_for(call, spot, "").new_branch
+    suggested = saying_for(request, spot, "").new_branch
     kept = replace_writing(written, sha="" if now is None else now.id, new_branch=written.new_branch or suggested)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/conflict.html",
         tab=CODE,
-        title=f"Somebody else changed {spot.title} · {place.repository.full_name}",
+        title=f"Somebody else changed {spot.title} · {target.repository.full_name}",
         status=409,
         spot=spot,
         typed=kept,
@@ -253,7 +255,7 @@ def conflict_page(call: Call, place: Place, spot: Spot, written: Writing, now: E
         ours=ours,
         action=spot.change("_new", b"") if now is None else spot.change("_edit"),
         again=spot.change("_edit"),
-        remark=barrier(call, place, spot.ref, spot.title),
+        remark=barrier(request, target, spot.ref, spot.title),
     )
 
 

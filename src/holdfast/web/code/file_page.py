@@ -10,8 +10,8 @@ from holdfast.hosting.api.raw import type_of_blob
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.media_types import TEXT
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
 from holdfast.hosting.store import lfs
@@ -94,7 +94,13 @@ def way_of(kind: str) -> Way:
 
 
 def file_shown(
-    call: Call, place: Place, spot: Spot, entry: Entry, *, source: bool = False, first: int = 1
+    request: RequestContext,
+    target: RepositoryAccess,
+    spot: Spot,
+    entry: Entry,
+    *,
+    source: bool = False,
+    first: int = 1,
 ) -> FileShown:
     """Decide how a file is shown; `source` asks for the text of one that could be shown rendered."""
     if entry.type == "symlink":
@@ -102,7 +108,7 @@ def file_shown(
     if entry.size <= MOST_BYTES:
         pointer = Pointer.parse(trees.read_blob(spot.repo, entry.id))
         if pointer is not None:
-            return stored_apart(call, place, entry, pointer)
+            return stored_apart(request, target, entry, pointer)
     kind = type_of_blob(spot.repo.folder, entry.id)
     if kind == "image/svg+xml" and source:
         return text_shown(spot, entry, first, has_source=True)
@@ -133,9 +139,9 @@ def text_shown(spot: Spot, entry: Entry, first: int, *, has_source: bool, each: 
     )
 
 
-def stored_apart(call: Call, place: Place, entry: Entry, pointer: Pointer) -> FileShown:
+def stored_apart(request: RequestContext, target: RepositoryAccess, entry: Entry, pointer: Pointer) -> FileShown:
     """Show a large file that lies outside of git; its name tells what it is, for reading it would take long."""
-    here = lfs.linked_at(call.host.database, place.repository, pointer.oid) is not None
+    here = lfs.linked_at(request.app.database, target.repository, pointer.oid) is not None
     kind = mimetypes.guess_type(entry.name)[0] or ""
     way = way_of(kind) if here else "other"
     return FileShown(way, pointer.size, is_stored_apart=True, is_missing=not here)

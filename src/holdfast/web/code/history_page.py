@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.git import history
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.web.code.commit_rows import Line, lines_of
 from holdfast.web.code.location import READING, spot_at
 from holdfast.web.code.switcher import switcher
@@ -45,23 +45,29 @@ def by_day(lines: list[Line]) -> list[Day]:
 
 
 @endpoint("GET /{owner}/{repo}/commits/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
-def page_history(call: Call, place: Place, kind: str, filepath: str, query: HistoryQuery) -> Raw:  # noqa: ARG001
+def page_history(
+    request: RequestContext,
+    target: RepositoryAccess,
+    kind: str,
+    filepath: str,  # noqa: ARG001  # named in the path
+    query: HistoryQuery,  # named in the path
+) -> RawResponse:
     """Show who changed what, newest first."""
-    spot = spot_at(call, place, kind)
+    spot = spot_at(request, target, kind)
     given = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     number = min(max(given, 1), LAST_PAGE)
     span = history.span(spot.repo, spot.commit, path=spot.path)
     found = history.commits(spot.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/history.html",
         tab=COMMITS,
-        title=f"History of {spot.title or spot.name} · {place.repository.full_name}",
+        title=f"History of {spot.title or spot.name} · {target.repository.full_name}",
         spot=spot,
         crumbs=spot.crumbs("commits"),
-        switch=switcher(spot, place.repository.default_branch, "commits"),
-        days=by_day(lines_of(call, found[:PER_PAGE])),
+        switch=switcher(spot, target.repository.default_branch, "commits"),
+        days=by_day(lines_of(request, found[:PER_PAGE])),
         number=number,
         has_more=len(found) > PER_PAGE,
     )

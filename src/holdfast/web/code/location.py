@@ -12,9 +12,9 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import Place, in_repository, reads
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.router import merge_slashes
 from holdfast.web.repository_frame import root_path
 
@@ -96,19 +96,19 @@ class Spot:
         return made
 
 
-def rest_of(call: Call, before: int = AFTER_KIND) -> str:
+def rest_of(request: RequestContext, before: int = AFTER_KIND) -> str:
     """Return the rest of a request's path with the bytes it was sent with, also where they are no text."""
-    given: bytes = call.scope.get("raw_path") or quote(call.scope["path"]).encode()
+    given: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     parts = unquote(given.decode("ascii", "replace"), errors="surrogateescape").split("/", before)
     return merge_slashes(parts[before].removesuffix("/")) if len(parts) > before else ""
 
 
-def spot_at(call: Call, place: Place, kind: str, *, before: int = AFTER_KIND) -> Spot:
+def spot_at(request: RequestContext, target: RepositoryAccess, kind: str, *, before: int = AFTER_KIND) -> Spot:
     """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
-    repo = git_of(call, place)
-    found = find_spot(repo, root_path(place), kind, rest_of(call, before))
+    repo = git_of(request, target)
+    found = find_spot(repo, root_path(target), kind, rest_of(request, before))
     if found is None:
-        raise Refusal(404)
+        raise ApiError(404)
     return found
 
 

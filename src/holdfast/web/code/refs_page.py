@@ -12,10 +12,10 @@ from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import Place, signed_in
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, signed_in
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.store import protections
 from holdfast.web.api_actions import act, problem_with
@@ -96,23 +96,23 @@ def telling_of(repo: Repo, ref: Ref, kind: str) -> str:
 
 
 def list_page(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     kind: str,
     query: ListQuery,
     *,
     status: int = 200,
     problem: str = "",
     typed: NewBranch | None = None,
-) -> Raw:
+) -> RawResponse:
     """Show a list of branches or of tags."""
-    repo, root = git_of(call, place), root_path(place)
+    repo, root = git_of(request, target), root_path(target)
     found, total, page = chosen(repo, kind, query)
     commits = [commit_at(repo, ref) for ref in found]
-    told = {line.id: line for line in lines_of(call, [commit for commit in commits if commit is not None])}
-    rules = protections.protections_of(call.host.database, place.repository) if kind == "branch" else []
-    default = place.repository.default_branch
-    full_name = quote(place.repository.full_name)
+    told = {line.id: line for line in lines_of(request, [commit for commit in commits if commit is not None])}
+    rules = protections.protections_of(request.app.database, target.repository) if kind == "branch" else []
+    default = target.repository.default_branch
+    full_name = quote(target.repository.full_name)
     rows = []
     for ref, commit in zip(found, commits, strict=True):
         spot = Spot(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
@@ -132,11 +132,11 @@ def list_page(
             )
         )
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/refs.html",
         tab=CODE,
-        title=f"{'Branches' if kind == 'branch' else 'Tags'} · {place.repository.full_name}",
+        title=f"{'Branches' if kind == 'branch' else 'Tags'} · {target.repository.full_name}",
         status=status,
         kind=kind,
         rows=rows,
@@ -147,42 +147,50 @@ def list_page(
         list_at=f"{root}/{'branches' if kind == 'branch' else 'tags'}?"
         + (f"{urlencode({'q': query.q})}&" if query.q else "")
         + "page=",
-        may_write=may_change(place) and kind == "branch" and not refs.is_empty(repo),
+        may_write=may_change(target) and kind == "branch" and not refs.is_empty(repo),
         problem=problem,
         typed=typed or NewBranch(start=default),
     )
 
 
 @endpoint("GET /{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
-def page_branches(call: Call, place: Place, query: ListQuery) -> Raw:
+def page_branches(request: RequestContext, target: RepositoryAccess, query: ListQuery) -> RawResponse:
     """List the branches."""
-    return list_page(call, place, "branch", query)
+    return list_page(request, target, "branch", query)
 
 
 @endpoint("GET /{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
-def page_tags(call: Call, place: Place, query: ListQuery) -> Raw:
+def page_tags(request: RequestContext, target: RepositoryAccess, query: ListQuery) -> RawResponse:
     """List the tags."""
-    return list_page(call, place, "tag", query)
+    return list_page(request, target, "tag", query)
 
 
 @endpoint("POST /{owner}/{repo}/branches", scope="repository", guards=(*READING, signed_in))
-def page_new_branch(call: Call, place: Place, body: NewBranch) -> Raw:
+def page_new_branch(request: RequestContext, target: RepositoryAccess, body: NewBranch) -> RawResponse:
     """Make a branch."""
     try:
         check_branch_name(body.name)
-        act(call, create_branch, body={"new_branch_name": body.name, "old_ref_name": body.start})
-    except Refusal as refusal:
+        act(request, create_branch, body={"new_branch_name": body.name, "old_ref_name": body.start})
+    except ApiError as refusal:
         return list_page(
-            call, place, "branch", ListQuery(), status=refusal.status, problem=problem_with(refusal), typed=body
+            request,
+            target,
+            "branch",
+            ListQuery(),
+            status=refusal.status,
+            problem=problem_with(refusal),
+            typed=body,
         )
-    return go(f"{root_path(place)}/src/branch/{quote(body.name, safe='/')}", "created")
+    return go(f"{root_path(target)}/src/branch/{quote(body.name, safe='/')}", "created")
 
 
 @endpoint("POST /{owner}/{repo}/branches/delete", scope="repository", guards=(*READING, signed_in))
-def page_remove_branch(call: Call, place: Place, body: OldBranch) -> Raw:
+def page_remove_branch(request: RequestContext, target: RepositoryAccess, body: OldBranch) -> RawResponse:
     """Delete a branch."""
     try:
-        act(call, delete_branch, {"branch": body.name})
-    except Refusal as refusal:
-        return list_page(call, place, "branch", ListQuery(), status=refusal.status, problem=problem_with(refusal))
-    return go(f"{root_path(place)}/branches", "deleted")
+        act(request, delete_branch, {"branch": body.name})
+    except ApiError as refusal:
+        return list_page(
+            request, target, "branch", ListQuery(), status=refusal.status, problem=problem_with(refusal)
+        )
+    return go(f"{root_path(target)}/branches", "deleted")

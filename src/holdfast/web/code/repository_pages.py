@@ -11,10 +11,10 @@ from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import Place, in_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, in_repository
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.chats.repository_files import offered_conversation
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.directory import directory
@@ -45,85 +45,93 @@ def number(text: str) -> int:
 
 
 @endpoint("GET /{owner}/{repo}", scope="repository", guards=(in_repository,), slow=True)
-def show_repository(call: Call, place: Place, query: SourceQuery) -> Raw:
+def show_repository(request: RequestContext, target: RepositoryAccess, query: SourceQuery) -> RawResponse:
     """Show the default branch, or how to begin; whoever may see the issues only is led there."""
-    root = root_path(place)
-    if not place.access.may_read(Unit.CODE):
-        if place.access.may_read(Unit.ISSUES):
+    root = root_path(target)
+    if not target.permissions.may_read(Unit.CODE):
+        if target.permissions.may_read(Unit.ISSUES):
             return go(f"{root}/issues")
-        raise Refusal(404)
-    repo = git_of(call, place)
-    name = place.repository.default_branch
+        raise ApiError(404)
+    repo = git_of(request, target)
+    name = target.repository.default_branch
     found = refs.branch(repo, name)
     if found is None:
-        return empty_page(call, place, [ref.name for ref in refs.branches(repo, limit=20)[0]])
-    return directory_page(call, place, Spot(root, repo, "branch", name, found.id), query, is_first=True)
+        return empty_page(request, target, [ref.name for ref in refs.branches(repo, limit=20)[0]])
+    return directory_page(request, target, Spot(root, repo, "branch", name, found.id), query, is_first=True)
 
 
 @endpoint("GET /{owner}/{repo}/src/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
-def page_source(call: Call, place: Place, kind: str, filepath: str, query: SourceQuery) -> Raw:  # noqa: ARG001
+def page_source(
+    request: RequestContext,
+    target: RepositoryAccess,
+    kind: str,
+    filepath: str,  # noqa: ARG001  # named in the path
+    query: SourceQuery,  # named in the path
+) -> RawResponse:
     """Show a file or a directory."""
-    spot = spot_at(call, place, kind)
+    spot = spot_at(request, target, kind)
     entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
     if not isinstance(entry, Entry) or entry.type == "submodule":
-        return missing_page(call, place, spot)
+        return missing_page(request, target, spot)
     if entry.type == "dir":
-        return directory_page(call, place, spot, query)
-    return file_page(call, place, spot, entry, query)
+        return directory_page(request, target, spot, query)
+    return file_page(request, target, spot, entry, query)
 
 
-def empty_page(call: Call, place: Place, branches: list[str]) -> Raw:
+def empty_page(request: RequestContext, target: RepositoryAccess, branches: list[str]) -> RawResponse:
     """Show how to put the first commit into a repository."""
-    repository = place.repository
+    repository = target.repository
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/empty.html",
         tab=CODE,
         title=repository.full_name,
-        address=clone_address(call, place),
+        address=clone_address(request, target),
         branch=repository.default_branch,
         branches=branches,
-        may_write=may_change(place),
+        may_write=may_change(target),
     )
 
 
-def clone_address(call: Call, place: Place) -> str:
+def clone_address(request: RequestContext, target: RepositoryAccess) -> str:
     """Return the address git clones from."""
-    return f"{call.root}/{quote(place.repository.full_name)}.git"
+    return f"{request.root}/{quote(target.repository.full_name)}.git"
 
 
-def may_change(place: Place) -> bool:
+def may_change(target: RepositoryAccess) -> bool:
     """Tell whether whoever looks may change files in the browser."""
-    repository = place.repository
-    return place.access.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
+    repository = target.repository
+    return target.permissions.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
 
 
-def missing_page(call: Call, place: Place, spot: Spot) -> Raw:
+def missing_page(request: RequestContext, target: RepositoryAccess, spot: Spot) -> RawResponse:
     """Say that a branch, tag or commit has nothing at a path."""
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/missing.html",
         tab=CODE,
         title="Nothing here",
         status=404,
         spot=spot,
-        switch=switcher(spot, place.repository.default_branch),
+        switch=switcher(spot, target.repository.default_branch),
     )
 
 
-def directory_page(call: Call, place: Place, spot: Spot, query: SourceQuery, *, is_first: bool = False) -> Raw:
+def directory_page(
+    request: RequestContext, target: RepositoryAccess, spot: Spot, query: SourceQuery, *, is_first: bool = False
+) -> RawResponse:
     """Show a directory."""
     tree = read_commit(spot.repo, spot.commit).tree
     if spot.path:
         found = trees.find(spot.repo, tree, spot.path)
         tree = found.id if isinstance(found, Entry) else tree
-    seen = directory(call, spot, tree, number(query.page))
-    repository = place.repository
+    seen = directory(request, spot, tree, number(query.page))
+    repository = target.repository
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/directory.html",
         tab=CODE,
         title=f"{repository.full_name}: {spot.title}" if spot.path else repository.full_name,
@@ -133,32 +141,34 @@ def directory_page(call: Call, place: Place, spot: Spot, query: SourceQuery, *, 
         above=spot.address("src", spot.path.rpartition(b"/")[0]) if spot.path else "",
         switch=switcher(spot, repository.default_branch),
         commit_count=history.count(spot.repo, history.span(spot.repo, spot.commit)),
-        address=clone_address(call, place),
-        may_write=may_change(place) and spot.kind == "branch",
+        address=clone_address(request, target),
+        may_write=may_change(target) and spot.kind == "branch",
         is_first=is_first,
     )
 
 
-def file_page(call: Call, place: Place, spot: Spot, entry: Entry, query: SourceQuery) -> Raw:
+def file_page(
+    request: RequestContext, target: RepositoryAccess, spot: Spot, entry: Entry, query: SourceQuery
+) -> RawResponse:
     """Show a file."""
-    seen = file_shown(call, place, spot, entry, source=query.view == "source", first=number(query.line))
+    seen = file_shown(request, target, spot, entry, source=query.view == "source", first=number(query.line))
     last = last_commits.of_path(spot.repo, spot.commit, spot.path)
     made = show_in(
-        call,
-        place,
+        request,
+        target,
         "code/file.html",
         tab=CODE,
-        title=f"{spot.title} · {place.repository.full_name}",
+        title=f"{spot.title} · {target.repository.full_name}",
         spot=spot,
         crumbs=spot.crumbs(),
         entry=entry,
         seen=seen,
-        last=None if last is None else lines_of(call, [last])[0],
-        switch=switcher(spot, place.repository.default_branch),
+        last=None if last is None else lines_of(request, [last])[0],
+        switch=switcher(spot, target.repository.default_branch),
         bytes_at=spot.address("media" if seen.is_stored_apart else "raw"),
-        may_write=may_change(place) and spot.kind == "branch",
+        may_write=may_change(target) and spot.kind == "branch",
         may_edit=is_editable(spot, seen),
-        conversation=offered_conversation(call, place, spot, entry),
+        conversation=offered_conversation(request, target, spot, entry),
     )
     if seen.way == "pdf":
         made.headers["Content-Security-Policy"] = WITH_FRAME

@@ -5,11 +5,11 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.git import paths
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import SentFile
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.settings import Settings
 from holdfast.web.api_actions import problem_with
 from holdfast.web.chats.file_kinds import LOOK, is_plain_backup
@@ -53,22 +53,22 @@ def plain_name(sent: str) -> str:
 
 
 def upload_form(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     spot: Spot,
     typed: Uploading,
     *,
     status: int = 200,
     problem: str = "",
     exposed: str = "",
-) -> Raw:
+) -> RawResponse:
     """Show the form; files that were chosen have to be chosen again, for browsers do not let a page do it."""
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "code/upload.html",
         tab=CODE,
-        title=f"Upload files · {place.repository.full_name}",
+        title=f"Upload files · {target.repository.full_name}",
         status=status,
         spot=spot,
         typed=typed,
@@ -77,38 +77,43 @@ def upload_form(
         back=spot.address("src") if spot.commit else spot.root,
         problem=problem,
         exposed=exposed,
-        is_public=is_public(place.repository),
-        remark=barrier(call, place, spot.ref, typed.folder),
-        megabytes=call.host.settings.max_file_mb,
+        is_public=is_public(target.repository),
+        remark=barrier(request, target, spot.ref, typed.folder),
+        megabytes=request.app.settings.max_file_mb,
     )
 
 
 @endpoint("GET /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, slow=True)
-def page_upload(call: Call, place: Place, filepath: str) -> Raw:  # noqa: ARG001
+def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str) -> RawResponse:  # noqa: ARG001
     """Ask for files."""
-    spot = branch_spot(call, place)
-    said = saying_for(call, spot, barrier(call, place, spot.ref, ""))
+    spot = branch_spot(request, target)
+    said = saying_for(request, spot, barrier(request, target, spot.ref, ""))
     typed = Uploading(folder=spot.title, target=said.target, new_branch=said.new_branch)
-    return upload_form(call, place, spot, typed)
+    return upload_form(request, target, spot, typed)
 
 
 @endpoint(
     "POST /{owner}/{repo}/_upload/{filepath...}", scope="repository", guards=CHANGING, largest_body=largest_form
 )
-def page_uploaded(call: Call, place: Place, filepath: str, body: Uploading) -> Raw:  # noqa: ARG001
+def page_uploaded(
+    request: RequestContext,
+    target: RepositoryAccess,
+    filepath: str,  # noqa: ARG001  # named in the path
+    body: Uploading,  # named in the path
+) -> RawResponse:
     """Put files into a folder; one that is there already gets a new version."""
-    spot = branch_spot(call, place)
+    spot = branch_spot(request, target)
     folder = paths.clean(body.folder)
     named = [(plain_name(file.name), file.content) for file in body.files]
     if not named:
-        return upload_form(call, place, spot, body, status=422, problem="Choose at least one file.")
+        return upload_form(request, target, spot, body, status=422, problem="Choose at least one file.")
     if len(named) > MOST_FILES:
         told = f"At most {MOST_FILES} files can be uploaded at once."
-        return upload_form(call, place, spot, body, status=422, problem=told)
+        return upload_form(request, target, spot, body, status=422, problem=told)
     exposed = next((name for name, content in named if is_plain_backup(content[:LOOK], name, len(content))), "")
-    if exposed and is_public(place.repository) and not body.plain:
+    if exposed and is_public(target.repository) and not body.plain:
         told = f"{exposed} is a chat backup that is not encrypted, and everybody can read this repository."
-        return upload_form(call, place, spot, body, status=422, problem=told, exposed=exposed)
+        return upload_form(request, target, spot, body, status=422, problem=told, exposed=exposed)
     changes = [
         {
             "operation": "upload",
@@ -119,9 +124,9 @@ def page_uploaded(call: Call, place: Place, filepath: str, body: Uploading) -> R
     ]
     said = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
     try:
-        commit_changes(call, spot, said, changes)
-    except Refusal as refusal:
-        return upload_form(call, place, spot, body, status=refusal.status, problem=problem_with(refusal))
+        commit_changes(request, spot, said, changes)
+    except ApiError as refusal:
+        return upload_form(request, target, spot, body, status=refusal.status, problem=problem_with(refusal))
     return go(place_after(spot, body, folder), "added")
 
 

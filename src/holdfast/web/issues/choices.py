@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.milestones import Milestone
@@ -26,9 +26,9 @@ class Choices:
     milestones: list[Milestone]
 
 
-def choices(call: Call, place: Place, *, is_closed: bool | None = False) -> Choices:
+def choices(request: RequestContext, target: RepositoryAccess, *, is_closed: bool | None = False) -> Choices:
     """Gather what can be chosen; `is_closed` says which milestones, None for all."""
-    database, repository = call.host.database, place.repository
+    database, repository = request.app.database, target.repository
     usable = labels.labels_usable(database, repository, limit=MOST)
     people, total = assignees.assignable(database, repository, skip=0, limit=MOST)
     steps, _ = milestones.milestones_of(database, repository, is_closed=is_closed, name="", skip=0, limit=MOST)

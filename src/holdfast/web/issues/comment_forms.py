@@ -6,10 +6,10 @@ from markupsafe import Markup
 from holdfast.hosting import access
 from holdfast.hosting.api.comments import create_comment, delete_comment, edit_comment, the_comment
 from holdfast.hosting.api.issue_access import READING, WRITING
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts, comments
 from holdfast.web.api_actions import act, problem_with
 from holdfast.web.issues.issue_forms import change_state
@@ -29,66 +29,76 @@ class CommentForm(msgspec.Struct, frozen=True):
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments", scope="issue", guards=WRITING)
-def submit_comment(call: Call, place: Place, index: int, body: CommentForm) -> Raw:
+def submit_comment(
+    request: RequestContext, target: RepositoryAccess, index: int, body: CommentForm
+) -> RawResponse:
     """Comment on an issue, close or reopen it, or both; nothing is said of closing where closing is refused."""
     if body.then == "preview":
-        tried = Tried(comment=body.body, preview=preview_of(place, body.body))
-        return show(call, place, index, part=LAST, tried=tried)
+        tried = Tried(comment=body.body, preview=preview_of(target, body.body))
+        return show(request, target, index, part=LAST, tried=tried)
     state = {"close": "closed", "reopen": "open"}.get(body.then)
     if state is not None:
-        refused = change_state(call, place, index, state, comment=body.body)
+        refused = change_state(request, target, index, state, comment=body.body)
         if refused is not None:
             return refused
         if not body.body.strip():
-            return go(issue_path(place.repository, index), "changed")
+            return go(issue_path(target.repository, index), "changed")
     try:
-        made = act(call, create_comment, {"index": index}, body={"body": body.body})
-    except Refusal as refusal:
+        made = act(request, create_comment, {"index": index}, body={"body": body.body})
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
         tried = Tried(problem=problem_with(refusal), comment=body.body, status=refusal.status)
-        return show(call, place, index, part=LAST, tried=tried)
-    return go(place_of(call, place, made.id))
+        return show(request, target, index, part=LAST, tried=tried)
+    return go(place_of(request, target, made.id))
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=READING, slow=True)
-def page_comment(call: Call, place: Place, index: int, id: int) -> Raw:  # noqa: A002  # the name in the path
+def page_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002  # the name in the path
     """Show one comment whole, and to those who may change it the form for that."""
-    return alone(call, place, index, id)
+    return alone(request, target, index, id)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=WRITING)
-def submit_edit_comment(call: Call, place: Place, index: int, id: int, body: CommentForm) -> Raw:  # noqa: A002
+def submit_edit_comment(
+    request: RequestContext,
+    target: RepositoryAccess,
+    index: int,
+    id: int,  # noqa: A002  # named in the path
+    body: CommentForm,  # named in the path
+) -> RawResponse:
     """Change a comment."""
     if body.then == "preview":
-        return alone(call, place, index, id, typed=body.body, preview=preview_of(place, body.body))
+        return alone(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
     try:
-        act(call, edit_comment, {"id": id}, body={"body": body.body})
-    except Refusal as refusal:
+        act(request, edit_comment, {"id": id}, body={"body": body.body})
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return alone(call, place, index, id, typed=body.body, problem=problem_with(refusal), status=refusal.status)
-    return go(place_of(call, place, id), "changed")
+        return alone(
+            request, target, index, id, typed=body.body, problem=problem_with(refusal), status=refusal.status
+        )
+    return go(place_of(request, target, id), "changed")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}/delete", scope="issue", guards=WRITING)
-def submit_delete_comment(call: Call, place: Place, index: int, id: int) -> Raw:  # noqa: A002
+def submit_delete_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002
     """Delete a comment."""
-    act(call, delete_comment, {"id": id})
-    return go(issue_path(place.repository, index), "deleted")
+    act(request, delete_comment, {"id": id})
+    return go(issue_path(target.repository, index), "deleted")
 
 
-def place_of(call: Call, place: Place, number: int) -> str:
+def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:
     """Return where a comment is shown among the others."""
-    comment, issue = the_comment(call, place, number)
-    page = comments.entries_before(call.host.database, comment) // ENTRIES + 1
+    comment, issue = the_comment(request, target, number)
+    page = comments.entries_before(request.app.database, comment) // ENTRIES + 1
     part = f"?page={page}" if page > 1 else ""
-    return f"{issue_path(place.repository, issue.number)}{part}#issuecomment-{number}"
+    return f"{issue_path(target.repository, issue.number)}{part}#issuecomment-{number}"
 
 
 def alone(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     index: int,
     number: int,
     *,
@@ -96,29 +106,29 @@ def alone(
     problem: str = "",
     preview: Markup | None = None,
     status: int = 200,
-) -> Raw:
+) -> RawResponse:
     """Show a comment on a page of its own; one of another issue is not there."""
-    comment, issue = the_comment(call, place, number)
+    comment, issue = the_comment(request, target, number)
     if issue.number != index:
-        raise Refusal(404)
-    with call.host.database.read() as connection:
+        raise ApiError(404)
+    with request.app.database.read() as connection:
         people = accounts.accounts_by_id(connection, [comment.author_id] if comment.author_id else [])
-    may_edit = not place.repository.is_archived and access.may_edit(
-        call.caller, place.access, is_pull=issue.is_pull, author_id=comment.author_id
+    may_edit = not target.repository.is_archived and access.may_edit(
+        request.actor, target.permissions, is_pull=issue.is_pull, author_id=comment.author_id
     )
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/comment.html",
         tab=ISSUES,
-        title=f"Comment on #{index} · {place.repository.full_name}",
+        title=f"Comment on #{index} · {target.repository.full_name}",
         status=status,
-        path=issue_path(place.repository, index),
-        back=place_of(call, place, number),
+        path=issue_path(target.repository, index),
+        back=place_of(request, target, number),
         issue=issue,
         comment=comment,
         author=people.get(comment.author_id or 0),
-        text=preview_of(place, comment.body),
+        text=preview_of(target, comment.body),
         typed=comment.body if typed is None else typed,
         may_edit=may_edit,
         problem=problem,

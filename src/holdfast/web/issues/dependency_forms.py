@@ -15,10 +15,10 @@ from holdfast.hosting.api.dependencies import (
     remove_dependency,
 )
 from holdfast.hosting.api.issue_access import the_issue
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import issue_lists, visible_issues
 from holdfast.hosting.store.issue_lists import Filter
@@ -80,26 +80,28 @@ def side_of(text: str) -> str:
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=LINKING)
-def submit_dependency(call: Call, place: Place, index: int, body: RelationForm) -> Raw:
+def submit_dependency(
+    request: RequestContext, target: RepositoryAccess, index: int, body: RelationForm
+) -> RawResponse:
     """Add a relation to the issue that is named, or show those that words may mean."""
     side, other = side_of(body.side), named(body.wanted)
-    path = issue_path(place.repository, index)
+    path = issue_path(target.repository, index)
     if other is None:
         return go(f"{path}/dependencies/add?{urlencode({'side': side, 'q': body.wanted.strip()})}")
     try:
-        act(call, add_block if side == BLOCKS else add_dependency, {"index": index}, body=other.body)
-    except Refusal as refusal:
-        the_issue(call, place, index)
+        act(request, add_block if side == BLOCKS else add_dependency, {"index": index}, body=other.body)
+    except ApiError as refusal:
+        the_issue(request, target, index)
         return show(
-            call,
-            place,
+            request,
+            target,
             index,
             tried=Tried(problem=why_not(refusal, body.wanted), wanted=body.wanted, status=refusal.status),
         )
     return go(f"{path}#dependencies", "added")
 
 
-def why_not(refusal: Refusal, wanted: str) -> str:
+def why_not(refusal: ApiError, wanted: str) -> str:
     """Say why two issues cannot be related, without telling more than the API does."""
     if refusal.status == 404:
         return (
@@ -113,37 +115,41 @@ def why_not(refusal: Refusal, wanted: str) -> str:
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/dependencies/remove", scope="issue", guards=LINKING)
-def submit_dependency_removal(call: Call, place: Place, index: int, body: RelationForm) -> Raw:
+def submit_dependency_removal(
+    request: RequestContext, target: RepositoryAccess, index: int, body: RelationForm
+) -> RawResponse:
     """Remove a relation."""
     other = named(body.wanted)
     if other is None:
-        raise Refusal(422, "name the issue by its number")
+        raise ApiError(422, "name the issue by its number")
     wanted = remove_block if side_of(body.side) == BLOCKS else remove_dependency
     try:
-        act(call, wanted, {"index": index}, body=other.body)
-    except Refusal as refusal:
+        act(request, wanted, {"index": index}, body=other.body)
+    except ApiError as refusal:
         # Somebody else was faster: what is shown then is right.
-        the_issue(call, place, index)
+        the_issue(request, target, index)
         problem = "That dependency is gone already, or you may not remove it."
         problem = problem if refusal.status == 404 else problem_with(refusal)
-        return show(call, place, index, tried=Tried(problem=problem, status=refusal.status))
-    return go(f"{issue_path(place.repository, index)}#dependencies", "removed")
+        return show(request, target, index, tried=Tried(problem=problem, status=refusal.status))
+    return go(f"{issue_path(target.repository, index)}#dependencies", "removed")
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/add", scope="issue", guards=LINKING, slow=True)
-def page_find_related(call: Call, place: Place, index: int, query: FindQuery) -> Raw:
+def page_find_related(
+    request: RequestContext, target: RepositoryAccess, index: int, query: FindQuery
+) -> RawResponse:
     """Show the issues that words may mean, to choose one."""
-    issue = the_issue(call, place, index)
+    issue = the_issue(request, target, index)
     side, text = side_of(query.side), query.q.strip()
-    rows, total = candidates(call, place, issue, text) if text else ([], 0)
+    rows, total = candidates(request, target, issue, text) if text else ([], 0)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/find.html",
         tab=ISSUES,
-        title=f"Dependencies of #{index} · {place.repository.full_name}",
+        title=f"Dependencies of #{index} · {target.repository.full_name}",
         issue=issue,
-        path=issue_path(place.repository, index),
+        path=issue_path(target.repository, index),
         side=side,
         sides=SIDES,
         text=text,
@@ -152,18 +158,22 @@ def page_find_related(call: Call, place: Place, index: int, query: FindQuery) ->
     )
 
 
-def candidates(call: Call, place: Place, issue: Issue, text: str) -> tuple[list[Row], int]:
+def candidates(
+    request: RequestContext, target: RepositoryAccess, issue: Issue, text: str
+) -> tuple[list[Row], int]:
     """Return issues that speak of something, those of the same repository first, and how many more there are."""
-    caller, repository = call.caller, place.repository
+    caller, repository = request.actor, target.repository
     where = [issue_lists.visible_to(caller.user, public_only=caller.public_only)]
-    if not call.host.settings.allow_cross_repository_dependencies:
+    if not request.app.settings.allow_cross_repository_dependencies:
         where.append(issue_lists.in_repository(repository, (False, True)))
     # Those that are related already are few, and are left out afterwards.
     known = {issue.id}
     for related in (visible_issues.blockers_of, visible_issues.blocked_by):
-        known |= {one.issue.id for one in related(call.host.database, issue, reader(call), skip=0, limit=FOUND)[0]}
+        known |= {
+            one.issue.id for one in related(request.app.database, issue, reader(request), skip=0, limit=FOUND)[0]
+        }
     found, total = issue_lists.list_issues(
-        call.host.database,
+        request.app.database,
         where,
         Filter(text=text),
         sort="recentupdate",
@@ -172,4 +182,4 @@ def candidates(call: Call, place: Place, issue: Issue, text: str) -> tuple[list[
         limit=FOUND + len(known),
     )
     left = [one for one in found if one.id not in known]
-    return rows_of(call, left[:FOUND]), total - (len(found) - len(left))
+    return rows_of(request, left[:FOUND]), total - (len(found) - len(left))

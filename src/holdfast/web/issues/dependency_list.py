@@ -5,10 +5,10 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import visible_issues
 from holdfast.web.issues.dependency_forms import BLOCKS, SIDES, side_of
@@ -29,28 +29,30 @@ class ListQuery(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/list", scope="issue", guards=READING, slow=True)
-def page_dependency_list(call: Call, place: Place, index: int, query: ListQuery) -> Raw:
+def page_dependency_list(
+    request: RequestContext, target: RepositoryAccess, index: int, query: ListQuery
+) -> RawResponse:
     """List what an issue is blocked by, or what it blocks."""
-    issue = the_issue(call, place, index)
-    if not place.repository.allows_dependencies:
-        raise Refusal(404)
+    issue = the_issue(request, target, index)
+    if not target.repository.allows_dependencies:
+        raise ApiError(404)
     side = side_of(query.side)
     number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     list_side = visible_issues.blocked_by if side == BLOCKS else visible_issues.blockers_of
     found, total = list_side(
-        call.host.database, issue, reader(call), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
+        request.app.database, issue, reader(request), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
     )
     # Who may write an issue knows what blocks it; what it blocks is shown to those only who may read that.
-    writes = side != BLOCKS and not place.repository.is_archived and may_write(place, issue)
-    rows = [related(one, place.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS]
+    writes = side != BLOCKS and not target.repository.is_archived and may_write(target, issue)
+    rows = [related(one, target.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS]
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/dependency_list.html",
         tab=ISSUES,
-        title=f"Dependencies of #{index} · {place.repository.full_name}",
+        title=f"Dependencies of #{index} · {target.repository.full_name}",
         issue=issue,
-        path=issue_path(place.repository, index),
+        path=issue_path(target.repository, index),
         side=side,
         sides=SIDES,
         rows=rows,

@@ -7,9 +7,9 @@ import msgspec
 
 from holdfast.hosting.api.dependency_graph import show_dependency_graph
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.schemas.dependencies import DependencyGraph
 from holdfast.web.api_actions import act
 from holdfast.web.issues.choices import as_ids
@@ -38,22 +38,24 @@ class Line:
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
-def page_dependencies(call: Call, place: Place, index: int, query: GraphQuery) -> Raw:
+def page_dependencies(
+    request: RequestContext, target: RepositoryAccess, index: int, query: GraphQuery
+) -> RawResponse:
     """Draw the dependencies around an issue."""
-    issue = the_issue(call, place, index)
+    issue = the_issue(request, target, index)
     depth = next((number for number in as_ids([query.depth]) if number in DEPTHS), None)
     graph = act(
-        call, show_dependency_graph, {"index": index}, query={} if depth is None else {"depth": str(depth)}
+        request, show_dependency_graph, {"index": index}, query={} if depth is None else {"depth": str(depth)}
     )
-    drawing = draw(graph, place.repository.full_name)
+    drawing = draw(graph, target.repository.full_name)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/graph.html",
         tab=ISSUES,
-        title=f"Dependencies of #{index} · {place.repository.full_name}",
+        title=f"Dependencies of #{index} · {target.repository.full_name}",
         issue=issue,
-        path=issue_path(place.repository, index),
+        path=issue_path(target.repository, index),
         drawing=drawing,
         lines=lines(graph, drawing),
         depth=depth,

@@ -9,10 +9,10 @@ from holdfast.hosting.api.assignees import add_issue_assignees
 from holdfast.hosting.api.issue_access import WRITING, ask_to_edit, the_issue
 from holdfast.hosting.api.issue_labels import replace_issue_labels
 from holdfast.hosting.api.issues import delete_issue, edit_issue, lock_issue, set_issue_deadline, unlock_issue
-from holdfast.hosting.guards import Place, administers, in_repository, not_archived, reads_issues
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Endpoint, Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository, not_archived, reads_issues
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import act, problem_with
 from holdfast.web.issues.choices import as_ids, end_of_day
 from holdfast.web.issues.issue_page import Tried, preview_of, show
@@ -82,28 +82,34 @@ class LockForm(msgspec.Struct, frozen=True):
 
 
 def changed(
-    call: Call, place: Place, index: int, wanted: Endpoint, body: Mapping[str, object] | None = None
-) -> Raw:
+    request: RequestContext,
+    target: RepositoryAccess,
+    index: int,
+    wanted: Endpoint,
+    body: Mapping[str, object] | None = None,
+) -> RawResponse:
     """Do something to an issue, and show it again: as it is now, or with the reason why not."""
     try:
-        act(call, wanted, {"index": index}, body=body)
-    except Refusal as refusal:
+        act(request, wanted, {"index": index}, body=body)
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(call, place, index, tried=Tried(problem=problem_with(refusal), status=refusal.status))
-    return go(issue_path(place.repository, index), "changed")
+        return show(request, target, index, tried=Tried(problem=problem_with(refusal), status=refusal.status))
+    return go(issue_path(target.repository, index), "changed")
 
 
-def change_state(call: Call, place: Place, index: int, state: str, *, comment: str = "") -> Raw | None:
+def change_state(
+    request: RequestContext, target: RepositoryAccess, index: int, state: str, *, comment: str = ""
+) -> RawResponse | None:
     """Close or reopen an issue; return the page that says why not, with the comment that came along."""
     try:
-        act(call, edit_issue, {"index": index}, body={"state": state})
-    except Refusal as refusal:
+        act(request, edit_issue, {"index": index}, body={"state": state})
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
         return show(
-            call,
-            place,
+            request,
+            target,
             index,
             tried=Tried(
                 problem=problem_with(refusal),
@@ -116,49 +122,57 @@ def change_state(call: Call, place: Place, index: int, state: str, *, comment: s
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/state", scope="issue", guards=WRITING)
-def submit_state(call: Call, place: Place, index: int, body: StateForm) -> Raw:
+def submit_state(request: RequestContext, target: RepositoryAccess, index: int, body: StateForm) -> RawResponse:
     """Close or reopen an issue."""
-    return change_state(call, place, index, body.state) or go(issue_path(place.repository, index), "changed")
+    return change_state(request, target, index, body.state) or go(issue_path(target.repository, index), "changed")
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING)
-def submit_issue_labels(call: Call, place: Place, index: int, body: LabelsForm) -> Raw:
+def submit_issue_labels(
+    request: RequestContext, target: RepositoryAccess, index: int, body: LabelsForm
+) -> RawResponse:
     """Give an issue exactly the labels that are ticked."""
-    return changed(call, place, index, replace_issue_labels, {"labels": as_ids(body.label)})
+    return changed(request, target, index, replace_issue_labels, {"labels": as_ids(body.label)})
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=WRITING)
-def submit_assignees(call: Call, place: Place, index: int, body: AssigneesForm) -> Raw:
+def submit_assignees(
+    request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesForm
+) -> RawResponse:
     """Assign an issue to exactly those who are ticked, and to one who is named."""
     names = [name for name in (*body.assignee, body.more.strip()) if name]
-    return changed(call, place, index, edit_issue, {"assignees": names})
+    return changed(request, target, index, edit_issue, {"assignees": names})
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/assign-me", scope="issue", guards=WRITING)
-def submit_assign_me(call: Call, place: Place, index: int) -> Raw:
+def submit_assign_me(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Assign an issue to whoever asks."""
-    return changed(call, place, index, add_issue_assignees, {"assignees": [call.user.name]})
+    return changed(request, target, index, add_issue_assignees, {"assignees": [request.user.name]})
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/milestone", scope="issue", guards=WRITING)
-def submit_issue_milestone(call: Call, place: Place, index: int, body: MilestoneForm) -> Raw:
+def submit_issue_milestone(
+    request: RequestContext, target: RepositoryAccess, index: int, body: MilestoneForm
+) -> RawResponse:
     """Put an issue into a milestone, or take it out."""
-    return changed(call, place, index, edit_issue, {"milestone": next(iter(as_ids([body.milestone])), 0)})
+    return changed(request, target, index, edit_issue, {"milestone": next(iter(as_ids([body.milestone])), 0)})
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/deadline", scope="issue", guards=WRITING)
-def submit_deadline(call: Call, place: Place, index: int, body: DeadlineForm) -> Raw:
+def submit_deadline(
+    request: RequestContext, target: RepositoryAccess, index: int, body: DeadlineForm
+) -> RawResponse:
     """Say when an issue is due."""
     wanted = {"due_date": end_of_day(body.due_date)} if body.due_date.strip() else {}
-    return changed(call, place, index, set_issue_deadline, wanted)
+    return changed(request, target, index, set_issue_deadline, wanted)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING)
-def submit_lock(call: Call, place: Place, index: int, body: LockForm) -> Raw:
+def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, body: LockForm) -> RawResponse:
     """Lock an issue, or unlock it."""
     if body.locked != "true":
-        return changed(call, place, index, unlock_issue)
-    return changed(call, place, index, lock_issue, {"lock_reason": body.reason.strip()})
+        return changed(request, target, index, unlock_issue)
+    return changed(request, target, index, lock_issue, {"lock_reason": body.reason.strip()})
 
 
 @endpoint(
@@ -166,47 +180,49 @@ def submit_lock(call: Call, place: Place, index: int, body: LockForm) -> Raw:
     scope="issue",
     guards=(in_repository, reads_issues, administers, not_archived),
 )
-def submit_delete_issue(call: Call, place: Place, index: int) -> Raw:
+def submit_delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Delete an issue for good."""
-    act(call, delete_issue, {"index": index})
-    return go(f"{root_path(place)}/issues", "deleted")
+    act(request, delete_issue, {"index": index})
+    return go(f"{root_path(target)}/issues", "deleted")
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=WRITING, slow=True)
-def page_edit_issue(call: Call, place: Place, index: int) -> Raw:
+def page_edit_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Show the form for the words of an issue."""
-    issue = the_issue(call, place, index)
-    ask_to_edit(call, place, issue, issue.author_id)
-    return form(call, place, index, WordsForm(issue.title, issue.body, str(issue.content_version)))
+    issue = the_issue(request, target, index)
+    ask_to_edit(request, target, issue, issue.author_id)
+    return form(request, target, index, WordsForm(issue.title, issue.body, str(issue.content_version)))
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=WRITING)
-def submit_edit_issue(call: Call, place: Place, index: int, body: WordsForm) -> Raw:
+def submit_edit_issue(
+    request: RequestContext, target: RepositoryAccess, index: int, body: WordsForm
+) -> RawResponse:
     """Change the words of an issue; one that somebody else changed meanwhile is not written over."""
     if body.then == "preview":
-        return form(call, place, index, body, preview=preview_of(place, body.body))
+        return form(request, target, index, body, preview=preview_of(target, body.body))
     # To the API an empty title says nothing; one of nothing but space it refuses.
     wanted: dict[str, object] = {"title": body.title or " ", "body": body.body}
     versions = as_ids([body.version])
     if versions:
         wanted["content_version"] = versions[0]
     try:
-        act(call, edit_issue, {"index": index}, body=wanted)
-    except Refusal as refusal:
+        act(request, edit_issue, {"index": index}, body=wanted)
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
         if refusal.status == 409:
             # Sent again it is meant, because whoever sends it has seen the other words.
-            now = the_issue(call, place, index)
+            now = the_issue(request, target, index)
             again = WordsForm(body.title, body.body, str(now.content_version))
-            return form(call, place, index, again, theirs=now.body, status=409)
-        return form(call, place, index, body, problem=problem_with(refusal), status=refusal.status)
-    return go(issue_path(place.repository, index), "changed")
+            return form(request, target, index, again, theirs=now.body, status=409)
+        return form(request, target, index, body, problem=problem_with(refusal), status=refusal.status)
+    return go(issue_path(target.repository, index), "changed")
 
 
 def form(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     index: int,
     typed: WordsForm,
     *,
@@ -214,16 +230,16 @@ def form(
     preview: Markup | None = None,
     theirs: str | None = None,
     status: int = 200,
-) -> Raw:
+) -> RawResponse:
     """Show the form for the words of an issue with what was typed."""
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/edit.html",
         tab=ISSUES,
-        title=f"Edit #{index} · {place.repository.full_name}",
+        title=f"Edit #{index} · {target.repository.full_name}",
         status=status,
-        path=issue_path(place.repository, index),
+        path=issue_path(target.repository, index),
         index=index,
         typed=typed,
         problem=problem,

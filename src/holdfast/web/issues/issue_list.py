@@ -8,10 +8,10 @@ import msgspec
 
 from holdfast.hosting.api.issue_access import READING
 from holdfast.hosting.api.issues import kinds_of
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.choices import as_ids, choices
@@ -127,28 +127,30 @@ def wished(query: IssuesQuery) -> Wish:
 
 
 @endpoint("GET /{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
-def page_issues(call: Call, place: Place, query: IssuesQuery, page: Page) -> Raw:
+def page_issues(
+    request: RequestContext, target: RepositoryAccess, query: IssuesQuery, page: PageParams
+) -> RawResponse:
     """List the issues of a repository."""
-    database, repository = call.host.database, place.repository
+    database, repository = request.app.database, target.repository
     wish = wished(query)
-    where = [issue_lists.in_repository(repository, kinds_of(place, wish.type or "all"))]
+    where = [issue_lists.in_repository(repository, kinds_of(target, wish.type or "all"))]
     wanted = wish.filter(is_closed=STATES[wish.state])
-    shown = Page(page.number, SIZE)
+    shown = PageParams(page.number, SIZE)
     found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
     counts = {wish.state: total}
     if not wish.ready and wish.state != "all":
         other = "closed" if wish.state == "open" else "open"
         counts[other] = issue_lists.count_issues(database, where, wish.filter(is_closed=STATES[other]))
-    chosen = choices(call, place, is_closed=None)
+    chosen = choices(request, target, is_closed=None)
     known = {one.id: one for one in chosen.tags}
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/list.html",
         tab=ISSUES,
         title=f"Issues · {repository.full_name}",
         wish=wish,
-        rows=rows_of(call, found, repository),
+        rows=rows_of(request, found, repository),
         total=total,
         counts=counts,
         number=shown.number,
@@ -162,6 +164,6 @@ def page_issues(call: Call, place: Place, query: IssuesQuery, page: Page) -> Raw
 
 
 @endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=READING)
-def page_pulls(call: Call, place: Place) -> Raw:  # noqa: ARG001  # every page has one
+def page_pulls(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # every page has one
     """Show the pull requests among the issues, which they are."""
-    return go(f"{root_path(place)}/issues?type=pulls")
+    return go(f"{root_path(target)}/issues?type=pulls")

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
@@ -74,44 +74,46 @@ class Rights:
     delete: bool
 
 
-def around(place: Place) -> Surroundings:
+def around(target: RepositoryAccess) -> Surroundings:
     """Return where the texts of issues stand."""
-    root, branch = root_path(place), quote(place.repository.default_branch)
+    root, branch = root_path(target), quote(target.repository.default_branch)
     return Surroundings(
         repository=root, pages=f"{root}/src/branch/{branch}", files=f"{root}/media/branch/{branch}", deeper=2
     )
 
 
-def rights(call: Call, place: Place, issue: Issue) -> Rights:
+def rights(request: RequestContext, target: RepositoryAccess, issue: Issue) -> Rights:
     """Return what the page offers; the API decides again about everything that is sent."""
-    if call.caller.user is None or place.repository.is_archived:
+    if request.actor.user is None or target.repository.is_archived:
         return Rights(write=False, edit=False, comment=False, delete=False)
-    may = place.access
+    may = target.permissions
     return Rights(
-        write=may_write(place, issue),
-        edit=access.may_edit(call.caller, may, is_pull=issue.is_pull, author_id=issue.author_id),
+        write=may_write(target, issue),
+        edit=access.may_edit(request.actor, may, is_pull=issue.is_pull, author_id=issue.author_id),
         comment=access.may_comment(may, is_pull=issue.is_pull, is_locked=issue.is_locked),
         delete=may.is_admin,
     )
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
-def page_issue(call: Call, place: Place, index: int, query: IssueQuery) -> Raw:
+def page_issue(request: RequestContext, target: RepositoryAccess, index: int, query: IssueQuery) -> RawResponse:
     """Show an issue."""
-    return show(call, place, index, part=query.page)
+    return show(request, target, index, part=query.page)
 
 
 @endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READING)
-def page_pull(call: Call, place: Place, index: int) -> Raw:
+def page_pull(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Show a pull request at the address it has as an issue."""
-    return go(issue_path(place.repository, the_issue(call, place, index).number))
+    return go(issue_path(target.repository, the_issue(request, target, index).number))
 
 
-def show(call: Call, place: Place, index: int, *, part: str = "", tried: Tried = NOTHING) -> Raw:
+def show(
+    request: RequestContext, target: RepositoryAccess, index: int, *, part: str = "", tried: Tried = NOTHING
+) -> RawResponse:
     """Show an issue, and what became of something that was tried."""
-    issue = the_issue(call, place, index)
-    database, repository = call.host.database, place.repository
-    may = rights(call, place, issue)
+    issue = the_issue(request, target, index)
+    database, repository = request.app.database, target.repository
+    may = rights(request, target, issue)
     count = -1
     number = int(part) if part.isascii() and part.isdigit() and len(part) < 10 else 1
     if part == LAST:
@@ -120,13 +122,13 @@ def show(call: Call, place: Place, index: int, *, part: str = "", tried: Tried =
     entries, total = comments.entries_of(
         database, issue, plain=False, skip=(max(number, 1) - 1) * ENTRIES, limit=ENTRIES
     )
-    depends, sides = dependencies(call, place, issue, writes=may.write)
-    room = Room(around(place))
+    depends, sides = dependencies(request, target, issue, writes=may.write)
+    room = Room(around(target))
     body, is_whole = room.show(issue.body)
-    row = rows_of(call, [issue], repository)[0]
+    row = rows_of(request, [issue], repository)[0]
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/issue.html",
         tab=ISSUES,
         title=f"{issue.title} · #{issue.number} · {repository.full_name}",
@@ -136,34 +138,34 @@ def show(call: Call, place: Place, index: int, *, part: str = "", tried: Tried =
         path=row.path,
         body=body,
         is_whole=is_whole,
-        entries=told(call, repository, entries, room, blockers=sides[0], blocked=sides[1]),
+        entries=told(request, repository, entries, room, blockers=sides[0], blocked=sides[1]),
         total=total,
         number=max(number, 1),
         size=ENTRIES,
         depends=depends,
         may=may,
-        may_edit=lambda entry: edits(call, place, issue, entry),
-        choices=choices(call, place) if may.write else None,
+        may_edit=lambda entry: edits(request, target, issue, entry),
+        choices=choices(request, target) if may.write else None,
         chosen={one.id for one in row.tags},
         people={one.id for one in row.people},
         tried=tried,
     )
 
 
-def edits(call: Call, place: Place, issue: Issue, entry: Entry) -> bool:
+def edits(request: RequestContext, target: RepositoryAccess, issue: Issue, entry: Entry) -> bool:
     """Tell whether the page offers to change a comment."""
-    return not place.repository.is_archived and access.may_edit(
-        call.caller, place.access, is_pull=issue.is_pull, author_id=entry.author_id
+    return not target.repository.is_archived and access.may_edit(
+        request.actor, target.permissions, is_pull=issue.is_pull, author_id=entry.author_id
     )
 
 
 def dependencies(
-    call: Call, place: Place, issue: Issue, *, writes: bool
+    request: RequestContext, target: RepositoryAccess, issue: Issue, *, writes: bool
 ) -> tuple[Dependencies | None, tuple[set[int], set[int]]]:
     """Gather what stands on either side of an issue, and the ids of those; None where that is switched off."""
-    if not place.repository.allows_dependencies:
+    if not target.repository.allows_dependencies:
         return None, (set(), set())
-    database, who, here = call.host.database, reader(call), place.repository
+    database, who, here = request.app.database, reader(request), target.repository
     blockers, all_blockers = visible_issues.blockers_of(database, issue, who, skip=0, limit=RELATED)
     blocked, all_blocked = visible_issues.blocked_by(database, issue, who, skip=0, limit=RELATED)
     made = Dependencies(
@@ -175,6 +177,6 @@ def dependencies(
     return made, ({one.issue.id for one in blockers}, {one.issue.id for one in blocked})
 
 
-def preview_of(place: Place, text: str) -> Markup:
+def preview_of(target: RepositoryAccess, text: str) -> Markup:
     """Return a text as it would look."""
-    return markdown(text, around(place))
+    return markdown(text, around(target))

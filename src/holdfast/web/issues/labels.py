@@ -6,11 +6,11 @@ import msgspec
 
 from holdfast.hosting.api import labels as api
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.labels import Label
 from holdfast.web.api_actions import act, problem_with
@@ -49,60 +49,60 @@ EMPTY: Final = LabelForm()
 
 
 @endpoint("GET /{owner}/{repo}/labels", scope="issue", guards=READING, slow=True)
-def page_labels(call: Call, place: Place, page: Page) -> Raw:
+def page_labels(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
     """List the labels of a repository and those of its organization."""
-    return show(call, place, number=page.number)
+    return show(request, target, number=page.number)
 
 
 @endpoint("POST /{owner}/{repo}/labels", scope="issue", guards=MANAGING)
-def submit_label(call: Call, place: Place, body: LabelForm) -> Raw:
+def submit_label(request: RequestContext, target: RepositoryAccess, body: LabelForm) -> RawResponse:
     """Add a label."""
     try:
-        act(call, api.create_label, body=body.body)
-    except Refusal as refusal:
-        return show(call, place, typed=body, problem=problem_with(refusal), status=refusal.status)
-    return go(f"{root_path(place)}/labels", "added")
+        act(request, api.create_label, body=body.body)
+    except ApiError as refusal:
+        return show(request, target, typed=body, problem=problem_with(refusal), status=refusal.status)
+    return go(f"{root_path(target)}/labels", "added")
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGING)
-def submit_edit_label(call: Call, place: Place, id: int, body: LabelForm) -> Raw:  # noqa: A002  # in the path
+def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: LabelForm) -> RawResponse:  # noqa: A002  # in the path
     """Change a label."""
     try:
-        act(call, api.edit_label, {"id": id}, body=body.body)
-    except Refusal as refusal:
+        act(request, api.edit_label, {"id": id}, body=body.body)
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(call, place, typed=body, changing=id, problem=problem_with(refusal), status=refusal.status)
-    return go(f"{root_path(place)}/labels", "changed")
+        return show(request, target, typed=body, changing=id, problem=problem_with(refusal), status=refusal.status)
+    return go(f"{root_path(target)}/labels", "changed")
 
 
 @endpoint("POST /{owner}/{repo}/labels/{id}/delete", scope="issue", guards=MANAGING)
-def submit_delete_label(call: Call, place: Place, id: int) -> Raw:  # noqa: A002
+def submit_delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
     """Delete a label."""
-    act(call, api.delete_label, {"id": id})
-    return go(f"{root_path(place)}/labels", "deleted")
+    act(request, api.delete_label, {"id": id})
+    return go(f"{root_path(target)}/labels", "deleted")
 
 
 def show(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     *,
     number: int = 1,
     typed: LabelForm = EMPTY,
     changing: int = 0,
     problem: str = "",
     status: int = 200,
-) -> Raw:
+) -> RawResponse:
     """Show the labels, with a form that was refused where it was."""
-    database, repository = call.host.database, place.repository
-    page = Page(number, SIZE)
+    database, repository = request.app.database, target.repository
+    page = PageParams(number, SIZE)
     found, total = labels.labels_of(database, repository, skip=page.skip, limit=SIZE)
     shared: list[Label] = []
     if repository.owner.is_organization:
         shared, _ = labels.labels_of(database, repository.owner, skip=0, limit=2 * SIZE)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/labels.html",
         tab=ISSUES,
         title=f"Labels · {repository.full_name}",
@@ -112,19 +112,19 @@ def show(
         total=total,
         number=number,
         size=SIZE,
-        may_manage=manages(call),
+        may_manage=manages(request),
         typed=typed,
         changing=changing,
         problem=problem,
     )
 
 
-def manages(call: Call) -> bool:
+def manages(request: RequestContext) -> bool:
     """Tell whether the page offers what the guards of labels and milestones let through."""
     try:
         # The page has been through the first ones.
         for guard in MANAGING[len(READING) :]:
-            guard(call)
-    except Refusal:
+            guard(request)
+    except ApiError:
         return False
     return True

@@ -8,11 +8,11 @@ from markupsafe import Markup
 
 from holdfast.hosting.api import milestones as api
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.guards import Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.schemas.times import NEVER, moment
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
@@ -63,50 +63,57 @@ class Shown:
 
 
 @endpoint("GET /{owner}/{repo}/milestones", scope="issue", guards=READING, slow=True)
-def page_milestones(call: Call, place: Place, query: MilestonesQuery, page: Page) -> Raw:
+def page_milestones(
+    request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
+) -> RawResponse:
     """List the milestones of a repository."""
-    return show(call, place, number=page.number, state=query.state)
+    return show(request, target, number=page.number, state=query.state)
 
 
 @endpoint("POST /{owner}/{repo}/milestones", scope="issue", guards=MANAGING)
-def submit_milestone(call: Call, place: Place, body: MilestoneForm) -> Raw:
+def submit_milestone(request: RequestContext, target: RepositoryAccess, body: MilestoneForm) -> RawResponse:
     """Add a milestone."""
     wanted = {"title": body.title, "description": body.description}
     if body.due_on.strip():
         wanted["due_on"] = body.due
     try:
-        act(call, api.create_milestone, body=wanted)
-    except Refusal as refusal:
-        return show(call, place, typed=body, problem=problem_with(refusal), status=refusal.status)
-    return go(f"{root_path(place)}/milestones", "added")
+        act(request, api.create_milestone, body=wanted)
+    except ApiError as refusal:
+        return show(request, target, typed=body, problem=problem_with(refusal), status=refusal.status)
+    return go(f"{root_path(target)}/milestones", "added")
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGING)
-def submit_edit_milestone(call: Call, place: Place, id: int, body: MilestoneForm) -> Raw:  # noqa: A002  # in the path
+def submit_edit_milestone(
+    request: RequestContext,
+    target: RepositoryAccess,
+    id: int,  # noqa: A002  # named in the path
+    body: MilestoneForm,  # named in the path
+) -> RawResponse:  # in the path
     """Change a milestone, or close or reopen it."""
     wanted: dict[str, object] = {"state": body.state}
     if not body.state:
         # To the API an empty title says nothing; one of nothing but space it refuses.
         wanted = {"title": body.title or " ", "description": body.description, "due_on": body.due}
     try:
-        act(call, api.edit_milestone, {"id": id}, body=wanted)
-    except Refusal as refusal:
+        act(request, api.edit_milestone, {"id": id}, body=wanted)
+    except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(call, place, typed=body, changing=id, problem=problem_with(refusal), status=refusal.status)
-    return go(f"{root_path(place)}/milestones", "changed")
+        return show(request, target, typed=body, changing=id, problem=problem_with(refusal), status=refusal.status)
+    return go(f"{root_path(target)}/milestones", "changed")
 
 
 @endpoint("POST /{owner}/{repo}/milestones/{id}/delete", scope="issue", guards=MANAGING)
-def submit_delete_milestone(call: Call, place: Place, id: int) -> Raw:  # noqa: A002
+def submit_delete_milestone(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
     """Delete a milestone; its issues stay."""
-    act(call, api.delete_milestone, {"id": id})
-    return go(f"{root_path(place)}/milestones", "deleted")
+    act(request, api.delete_milestone, {"id": id})
+    return go(f"{root_path(target)}/milestones", "deleted")
 
 
 def show(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     *,
     number: int = 1,
     state: str = "open",
@@ -114,26 +121,26 @@ def show(
     changing: int = 0,
     problem: str = "",
     status: int = 200,
-) -> Raw:
+) -> RawResponse:
     """Show the milestones, with a form that was refused where it was."""
-    page, chosen = Page(number, SIZE), state if state in STATES else "open"
+    page, chosen = PageParams(number, SIZE), state if state in STATES else "open"
     found, total = milestones.milestones_of(
-        call.host.database, place.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
+        request.app.database, target.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
     )
-    room = Room(around(place), left=60_000)
+    room = Room(around(target), left=60_000)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/milestones.html",
         tab=ISSUES,
-        title=f"Milestones · {place.repository.full_name}",
+        title=f"Milestones · {target.repository.full_name}",
         status=status,
         milestones=[shown(one, room, typed if one.id == changing else None) for one in found],
         total=total,
         number=number,
         size=SIZE,
         state=chosen,
-        may_manage=manages(call),
+        may_manage=manages(request),
         typed=EMPTY if changing else typed,
         changing=changing,
         problem=problem,

@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.issue_list import SIZE, SORTS, STATES, Wish
@@ -31,9 +31,9 @@ class YoursQuery(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /-/issues", scope="issue", guards=(signed_in,), slow=True)
-def page_your_issues(call: Call, query: YoursQuery, page: Page) -> Raw:
+def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParams) -> RawResponse:
     """List the issues somebody has to do with, in every repository they can read."""
-    database, user = call.host.database, call.user
+    database, user = request.app.database, request.user
     about = query.about if query.about in ABOUT else "assigned"
     ready = query.ready == "true"
     wish = Wish(
@@ -42,9 +42,9 @@ def page_your_issues(call: Call, query: YoursQuery, page: Page) -> Raw:
         sort=query.sort if query.sort in SORTS else "recentupdate",
         ready=ready,
     )
-    where = [issue_lists.visible_to(user, public_only=call.caller.public_only)]
+    where = [issue_lists.visible_to(user, public_only=request.actor.public_only)]
     wanted = with_person(wish.filter(is_closed=STATES[wish.state]), about, user.name)
-    shown = Page(page.number, SIZE)
+    shown = PageParams(page.number, SIZE)
     found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
     counts = {wish.state: total}
     if not ready and wish.state != "all":
@@ -53,13 +53,13 @@ def page_your_issues(call: Call, query: YoursQuery, page: Page) -> Raw:
             database, where, with_person(wish.filter(is_closed=STATES[other]), about, user.name)
         )
     return show(
-        call,
+        request,
         "issues/yours.html",
         title="Your issues",
         wish=wish,
         about=about,
         abouts=ABOUT,
-        rows=rows_of(call, found),
+        rows=rows_of(request, found),
         total=total,
         counts=counts,
         number=shown.number,

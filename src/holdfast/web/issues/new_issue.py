@@ -6,10 +6,10 @@ from markupsafe import Markup
 from holdfast.hosting.access import Unit
 from holdfast.hosting.api.issue_access import sees_issues
 from holdfast.hosting.api.issues import create_issue
-from holdfast.hosting.guards import Place, in_repository, not_archived, signed_in
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, signed_in
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import act, problem_with
 from holdfast.web.issues.choices import as_ids, choices, end_of_day
 from holdfast.web.issues.issue_page import preview_of
@@ -35,16 +35,16 @@ class NewIssueForm(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /{owner}/{repo}/issues/new", scope="issue", guards=OPENING, slow=True)
-def page_new_issue(call: Call, place: Place, query: NewIssueForm) -> Raw:
+def page_new_issue(request: RequestContext, target: RepositoryAccess, query: NewIssueForm) -> RawResponse:
     """Show the form; what the address says is filled in already."""
-    return form(call, place, query)
+    return form(request, target, query)
 
 
 @endpoint("POST /{owner}/{repo}/issues/new", scope="issue", guards=OPENING)
-def submit_new_issue(call: Call, place: Place, body: NewIssueForm) -> Raw:
+def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: NewIssueForm) -> RawResponse:
     """Open an issue, or show what it would look like."""
     if body.then == "preview":
-        return form(call, place, body, preview=preview_of(place, body.body))
+        return form(request, target, body, preview=preview_of(target, body.body))
     wanted: dict[str, object] = {
         "title": body.title,
         "body": body.body,
@@ -55,34 +55,34 @@ def submit_new_issue(call: Call, place: Place, body: NewIssueForm) -> Raw:
     if body.due_date:
         wanted["due_date"] = end_of_day(body.due_date)
     try:
-        made = act(call, create_issue, body=wanted)
-    except Refusal as refusal:
-        return form(call, place, body, problem=problem_with(refusal), status=refusal.status)
-    return go(issue_path(place.repository, made.number), "created")
+        made = act(request, create_issue, body=wanted)
+    except ApiError as refusal:
+        return form(request, target, body, problem=problem_with(refusal), status=refusal.status)
+    return go(issue_path(target.repository, made.number), "created")
 
 
 def form(
-    call: Call,
-    place: Place,
+    request: RequestContext,
+    target: RepositoryAccess,
     typed: NewIssueForm,
     *,
     problem: str = "",
     preview: Markup | None = None,
     status: int = 200,
-) -> Raw:
+) -> RawResponse:
     """Show the form with what was typed."""
-    writes = place.access.may_write(Unit.ISSUES)
+    writes = target.permissions.may_write(Unit.ISSUES)
     return show_in(
-        call,
-        place,
+        request,
+        target,
         "issues/new.html",
         tab=ISSUES,
-        title=f"New issue · {place.repository.full_name}",
+        title=f"New issue · {target.repository.full_name}",
         status=status,
         typed=typed,
         chosen=set(as_ids(typed.label)),
         people=set(typed.assignee),
-        choices=choices(call, place) if writes else None,
+        choices=choices(request, target) if writes else None,
         problem=problem,
         preview=preview,
     )

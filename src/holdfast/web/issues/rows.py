@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.issues import Issue
@@ -34,9 +34,9 @@ def issue_path(repository: Repository, number: int) -> str:
     return f"/{quote(repository.owner.name)}/{quote(repository.name)}/issues/{number}"
 
 
-def rows_of(call: Call, kept: Sequence[Issue], *known: Repository) -> list[Row]:
+def rows_of(request: RequestContext, kept: Sequence[Issue], *known: Repository) -> list[Row]:
     """Make the rows of a list; one whose repository was deleted meanwhile is left out."""
-    parts = issue_parts(call.host.database, kept, *known)
+    parts = issue_parts(request.app.database, kept, *known)
     return [row(issue, parts) for issue in kept if issue.repository_id in parts.repositories]
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.comments import Comment
@@ -79,7 +79,7 @@ class Entry:
 
 
 def told(
-    call: Call,
+    request: RequestContext,
     repository: Repository,
     entries: Sequence[Comment],
     room: Room,
@@ -91,12 +91,12 @@ def told(
 
     `blockers` and `blocked` are the ids of the issues on either side of this one.
     """
-    parts = timeline_parts(call.host.database, entries)
+    parts = timeline_parts(request.app.database, entries)
     named = {entry.happening.dependent_issue_id for entry in entries} - {None}
     others: dict[int, Related] = {}
     if named:
-        with call.host.database.read() as connection:
-            seen = seen_by_id(connection, [number for number in named if number is not None], reader(call))
+        with request.app.database.read() as connection:
+            seen = seen_by_id(connection, [number for number in named if number is not None], reader(request))
         others = {number: related(one, repository) for number, one in seen.items()}
     made: list[Entry] = []
     for entry in entries:

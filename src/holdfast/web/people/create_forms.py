@@ -9,9 +9,9 @@ from holdfast.hosting import access
 from holdfast.hosting.api import organizations, repositories
 from holdfast.hosting.errors import NoSuchUser
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.web.api_actions import act, problem_with
@@ -48,19 +48,21 @@ class OwnerQuery(msgspec.Struct, frozen=True):
     owner: str = ""
 
 
-def show_repository_form(call: Call, form: RepositoryForm, refusal: Refusal | None = None) -> Raw:
+def show_repository_form(
+    request: RequestContext, form: RepositoryForm, refusal: ApiError | None = None
+) -> RawResponse:
     """Show the form; its owners are those the viewer may make repositories for."""
-    owners = [call.user, *organization_store.open_to(call.host.database, call.user)]
+    owners = [request.user, *organization_store.open_to(request.app.database, request.user)]
     wanted = form.owner.casefold()
-    if call.caller.is_admin and wanted and wanted not in {owner.name.casefold() for owner in owners}:
+    if request.actor.is_admin and wanted and wanted not in {owner.name.casefold() for owner in owners}:
         try:
-            named = accounts.find_account(call.host.database, wanted)
+            named = accounts.find_account(request.app.database, wanted)
         except NoSuchUser:
             pass
         else:
             owners += [named] if named.is_organization else []
     return page(
-        call,
+        request,
         "people/new_repository.html",
         title="New repository",
         status=200 if refusal is None else refusal.status,
@@ -71,15 +73,15 @@ def show_repository_form(call: Call, form: RepositoryForm, refusal: Refusal | No
 
 
 @endpoint("GET /-/new", scope=REPOSITORY, guards=(signed_in,), slow=True)
-def new_repository_page(call: Call, query: OwnerQuery) -> Raw:
+def new_repository_page(request: RequestContext, query: OwnerQuery) -> RawResponse:
     """Ask what a new repository is to be."""
-    return show_repository_form(call, RepositoryForm(owner=query.owner or call.user.name, auto_init="on"))
+    return show_repository_form(request, RepositoryForm(owner=query.owner or request.user.name, auto_init="on"))
 
 
 @endpoint("POST /-/new", scope=REPOSITORY, guards=(signed_in,))
-def create_repository_page(call: Call, body: RepositoryForm) -> Raw:
+def create_repository_page(request: RequestContext, body: RepositoryForm) -> RawResponse:
     """Make a repository."""
-    owner = body.owner.strip() or call.user.name
+    owner = body.owner.strip() or request.user.name
     wanted = {
         "name": body.name.strip(),
         "description": body.description.strip(),
@@ -88,40 +90,42 @@ def create_repository_page(call: Call, body: RepositoryForm) -> Raw:
         "default_branch": body.default_branch.strip(),
     }
     try:
-        if owner.casefold() == call.user.name.casefold():
-            made = act(call, repositories.create_mine, body=wanted)
+        if owner.casefold() == request.user.name.casefold():
+            made = act(request, repositories.create_mine, body=wanted)
         else:
-            made = act(call, repositories.create_for_organization, {"org": owner}, body=wanted)
-    except Refusal as refusal:
-        return show_repository_form(call, body, refusal)
+            made = act(request, repositories.create_for_organization, {"org": owner}, body=wanted)
+    except ApiError as refusal:
+        return show_repository_form(request, body, refusal)
     return go(f"/{quote(made.full_name)}", "created")
 
 
-def show_organization_form(call: Call, form: OrganizationForm, refusal: Refusal | None = None) -> Raw:
+def show_organization_form(
+    request: RequestContext, form: OrganizationForm, refusal: ApiError | None = None
+) -> RawResponse:
     """Show the form, to those who may make organizations."""
     return page(
-        call,
+        request,
         "people/new_organization.html",
         title="New organization",
         status=200 if refusal is None else refusal.status,
         form=form,
-        may=access.may_create_organizations(call.caller),
+        may=access.may_create_organizations(request.actor),
         problem="" if refusal is None else problem_with(refusal),
     )
 
 
 @endpoint("GET /-/new-organization", scope="organization", guards=(signed_in,), slow=True)
-def new_organization_page(call: Call) -> Raw:
+def new_organization_page(request: RequestContext) -> RawResponse:
     """Ask what a new organization is to be."""
-    return show_organization_form(call, OrganizationForm())
+    return show_organization_form(request, OrganizationForm())
 
 
 @endpoint("POST /-/new-organization", scope="organization", guards=(signed_in,))
-def create_organization_page(call: Call, body: OrganizationForm) -> Raw:
+def create_organization_page(request: RequestContext, body: OrganizationForm) -> RawResponse:
     """Make an organization."""
     wanted = {name: value.strip() for name, value in msgspec.structs.asdict(body).items()}
     try:
-        made = act(call, organizations.create_organization, body=wanted)
-    except Refusal as refusal:
-        return show_organization_form(call, body, refusal)
+        made = act(request, organizations.create_organization, body=wanted)
+    except ApiError as refusal:
+        return show_organization_form(request, body, refusal)
     return go(f"/{quote(made.name)}", "created")

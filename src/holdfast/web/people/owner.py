@@ -9,11 +9,11 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import Mode
 from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.guards import Organization, Subject, entered, of_user, signed_in
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.guards import OrganizationAccess, UserFromPath, entered, of_user, signed_in
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.organizations import Team
 from holdfast.hosting.schemas.users import User, shown_email
 from holdfast.hosting.store import members as membership
@@ -54,11 +54,13 @@ class Tab:
     count: int | None = None
 
 
-def owned(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> tuple[list[Repository], int]:
+def owned(
+    request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams
+) -> tuple[list[Repository], int]:
     """Return one page of what an owner has and the viewer may see."""
-    user = call.caller.user
+    user = request.actor.user
     conditions = [
-        repositories.readable_by(user, public_only=call.caller.public_only),
+        repositories.readable_by(user, public_only=request.actor.public_only),
         table.c.owner_id == owner.id,
     ]
     wanted = query.q.strip()
@@ -69,7 +71,7 @@ def owned(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> tuple[l
         )
     by_name = query.sort == "name"
     return repositories.list_repositories(
-        call.host.database,
+        request.app.database,
         conditions,
         sort="alpha" if by_name else "updated",
         descending=not by_name,
@@ -79,22 +81,22 @@ def owned(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> tuple[l
 
 
 @endpoint("GET /{username}", scope=("user", "repository"), guards=(of_user,), slow=True)
-def show_owner(call: Call, subject: Subject, query: OwnerQuery, page: Page) -> Raw:
+def show_owner(request: RequestContext, subject: UserFromPath, query: OwnerQuery, page: PageParams) -> RawResponse:
     """Show a user or an organization."""
     owner = subject.account
     if owner.is_organization:
-        return show_organization(call, owner, query, page)
-    return show_person(call, owner, query, page)
+        return show_organization(request, owner, query, page)
+    return show_person(request, owner, query, page)
 
 
-def show_person(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> Raw:
+def show_person(request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams) -> RawResponse:
     """Show somebody."""
     place = {"username": owner.name}
-    groups = act(call, organizations.list_organizations_of, place, page=Page(1, SHOWN))
-    email = shown_email(call.caller, owner) if call.caller.user is not None and not owner.hides_email else ""
-    is_own = call.caller.user is not None and call.caller.user.id == owner.id
+    groups = act(request, organizations.list_organizations_of, place, page=PageParams(1, SHOWN))
+    email = shown_email(request.actor, owner) if request.actor.user is not None and not owner.hides_email else ""
+    is_own = request.actor.user is not None and request.actor.user.id == owner.id
     return shown(
-        call,
+        request,
         owner,
         query,
         asked,
@@ -107,37 +109,39 @@ def show_person(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> R
     )
 
 
-def show_organization(call: Call, owner: Account, query: OwnerQuery, asked: Page) -> Raw:
+def show_organization(
+    request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams
+) -> RawResponse:
     """Show an organization, and to those who belong its people and teams."""
-    organization = entered(call, owner)
+    organization = entered(request, owner)
     mode = organization.mode
     if mode == Mode.NONE:
-        raise Refusal(404)
+        raise ApiError(404)
     # With it the API's functions can be asked without finding it again for each; what they ask is asked here.
-    call.found[Organization] = organization
+    request.resolved_values[OrganizationAccess] = organization
     belongs = access.belongs(mode)
     showing = query.show if query.show in {"people", "teams"} else "repositories"
-    wanted = asked if showing == "people" else Page(1, SHOWN)
-    people: Listed[User] = members.list_members.run(call, organization, wanted)  # type: ignore[assignment]
+    wanted = asked if showing == "people" else PageParams(1, SHOWN)
+    people: PagedList[User] = members.list_members.run(request, organization, wanted)  # type: ignore[assignment]
     tabs = [Tab("repositories", "Repositories"), Tab("people", "People", people.total)]
-    listed: Listed[Team] = Listed([], 0)
+    listed: PagedList[Team] = PagedList([], 0)
     sizes: dict[int, int] = {}
     mine: set[int] = set()
     if belongs:
-        wanted = asked if showing == "teams" else Page(1, 1)
-        listed = teams.list_teams.run(call, organization, wanted)  # type: ignore[assignment]
+        wanted = asked if showing == "teams" else PageParams(1, 1)
+        listed = teams.list_teams.run(request, organization, wanted)  # type: ignore[assignment]
         tabs.append(Tab("teams", "Teams", listed.total))
     if showing == "teams" and belongs:
         numbers = [team.id for team in listed.items]
-        sizes = membership.team_sizes(call.host.database, numbers)
-        mine = membership.teams_among(call.host.database, numbers, call.user)
-    me = call.caller.user
-    how = membership.memberships(call.host.database, owner, [me.id]).get(me.id) if me and belongs else None
+        sizes = membership.team_sizes(request.app.database, numbers)
+        mine = membership.teams_among(request.app.database, numbers, request.user)
+    me = request.actor.user
+    how = membership.memberships(request.app.database, owner, [me.id]).get(me.id) if me and belongs else None
     may_create = mode >= Mode.OWNER or (
-        me is not None and belongs and organization_store.may_create_repositories(call.host.database, owner, me)
+        me is not None and belongs and organization_store.may_create_repositories(request.app.database, owner, me)
     )
     return shown(
-        call,
+        request,
         owner,
         msgspec.structs.replace(query, show=showing if showing != "teams" or belongs else "repositories"),
         asked,
@@ -155,9 +159,11 @@ def show_organization(call: Call, owner: Account, query: OwnerQuery, asked: Page
     )
 
 
-def shown(call: Call, owner: Account, query: OwnerQuery, asked: Page, **values: object) -> Raw:
+def shown(
+    request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams, **values: object
+) -> RawResponse:
     """Show the page; its list of repositories only where that is looked at."""
-    found, total = owned(call, owner, query, asked) if query.show not in {"people", "teams"} else ([], 0)
+    found, total = owned(request, owner, query, asked) if query.show not in {"people", "teams"} else ([], 0)
     kept = {"q": query.q, "sort": query.sort if query.sort != "updated" else "", "show": query.show}
     kept["show"] = "" if kept["show"] == "repositories" else kept["show"]
     filters = urlencode({name: value for name, value in kept.items() if value})
@@ -176,7 +182,7 @@ def shown(call: Call, owner: Account, query: OwnerQuery, asked: Page, **values: 
         **values,
     }
     return page(
-        call,
+        request,
         "people/owner.html",
         title=owner.full_name or owner.name,
         owner=owner,
@@ -192,8 +198,8 @@ def shown(call: Call, owner: Account, query: OwnerQuery, asked: Page, **values: 
 
 
 @endpoint("POST /-/orgs/{org}/membership", scope="organization", guards=(signed_in,))
-def change_publicity(call: Call, body: PublicityForm) -> Raw:
+def change_publicity(request: RequestContext, body: PublicityForm) -> RawResponse:
     """Let everybody know that the viewer is a member, or only those who are as well."""
     change = members.publicize_membership if body.publicly else members.conceal_membership
-    act(call, change, {"username": call.user.name})
-    return go(f"/{quote(call.path['org'])}", "changed")
+    act(request, change, {"username": request.user.name})
+    return go(f"/{quote(request.path['org'])}", "changed")

@@ -8,10 +8,10 @@ from starlette.requests import cookie_parser
 from holdfast.hosting.api.admin import EditUserOption
 from holdfast.hosting.errors import HostingError, TooManyGuesses
 from holdfast.hosting.guards import signed_in
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import checked
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal, refusal_for
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError, refusal_for
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import account_administration, accounts, sessions
 from holdfast.secret import Secret
@@ -49,35 +49,37 @@ class PasswordForm(msgspec.Struct, frozen=True):
     again: str = ""
 
 
-def oneself(call: Call) -> None:
+def oneself(request: RequestContext) -> None:
     """Ask for somebody who logged in here: a token, or an administrator in their place, looks after no secrets."""
-    signed_in(call)
-    if call.caller.token is not None or call.caller.behind is not None:
-        raise Refusal(403, "log in on the website for this; a token is not enough")
+    signed_in(request)
+    if request.actor.token is not None or request.actor.impersonated_by is not None:
+        raise ApiError(403, "log in on the website for this; a token is not enough")
 
 
-def session_of(call: Call) -> Secret | None:
+def session_of(request: RequestContext) -> Secret | None:
     """Return the session of the browser that asks."""
-    cookie = cookie_parser(call.headers.get("cookie", "")).get(sessions.COOKIE)
+    cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
     return None if cookie is None else Secret(cookie)
 
 
-def check_own_password(call: Call, typed: str) -> None:
+def check_own_password(request: RequestContext, typed: str) -> None:
     """Refuse what is not the password of whoever asks; whoever guesses waits, as when logging in."""
     try:
-        user = passwords.check(call.host.database, call.host.settings, call.user.name, Secret(typed), call.address)
+        user = passwords.check(
+            request.app.database, request.app.settings, request.user.name, Secret(typed), request.address
+        )
     except TooManyGuesses as error:
         minutes = -(-error.seconds // 60)
         text = f"Too many wrong passwords. Try again in {minutes} minute{'s' if minutes > 1 else ''}"
-        raise Refusal(429, text, headers={"Retry-After": str(error.seconds)}) from None
-    if user is None or user.id != call.user.id:
-        raise Refusal(403, "That is not your password")
+        raise ApiError(429, text, headers={"Retry-After": str(error.seconds)}) from None
+    if user is None or user.id != request.user.id:
+        raise ApiError(403, "That is not your password")
 
 
-def show_form(call: Call, form: ProfileForm, refusal: Refusal | None = None) -> Raw:
+def show_form(request: RequestContext, form: ProfileForm, refusal: ApiError | None = None) -> RawResponse:
     """Show what one says about oneself."""
     return in_account(
-        call,
+        request,
         "settings/profile.html",
         at="Profile",
         title="Profile",
@@ -87,11 +89,11 @@ def show_form(call: Call, form: ProfileForm, refusal: Refusal | None = None) -> 
 
 
 @endpoint(f"GET {ACCOUNT}", scope="user", guards=(signed_in,), slow=True)
-def show_profile(call: Call) -> Raw:
+def show_profile(request: RequestContext) -> RawResponse:
     """Show the profile of whoever asks."""
-    user = call.user
+    user = request.user
     return show_form(
-        call,
+        request,
         ProfileForm(
             full_name=user.full_name,
             email=user.email,
@@ -104,83 +106,83 @@ def show_profile(call: Call) -> Raw:
     )
 
 
-def check_profile(call: Call, given: dict[str, str]) -> None:
+def check_profile(request: RequestContext, given: dict[str, str]) -> None:
     """Refuse what administrators could not set either, and to give up an address."""
     checked(EditUserOption, dict(given), strict=True)
-    if call.user.email and not given["email"]:
-        raise Refusal(422, "[Email]: Required")
+    if request.user.email and not given["email"]:
+        raise ApiError(422, "[Email]: Required")
 
 
 @endpoint(f"POST {ACCOUNT}", scope="user", guards=(signed_in,))
-def change_profile(call: Call, body: ProfileForm) -> Raw:
+def change_profile(request: RequestContext, body: ProfileForm) -> RawResponse:
     """Change the profile, under the rules administrators change others' by."""
     texts = ("full_name", "email", "description", "website", "location", "visibility")
     given = {name: getattr(body, name).strip() for name in texts}
     try:
-        check_profile(call, given)
+        check_profile(request, given)
         # Whom nobody said who may know of stays as they are.
         wanted: dict[str, Any] = {name: value for name, value in given.items() if value or name != "visibility"}
         account_administration.change_user(
-            call.host.database, call.user, hides_email=bool(body.hide_email), **wanted
+            request.app.database, request.user, hides_email=bool(body.hide_email), **wanted
         )
-    except Refusal as refusal:
-        return show_form(call, body, refusal)
+    except ApiError as refusal:
+        return show_form(request, body, refusal)
     except HostingError as error:
         known = refusal_for(error)
         if known is None:
             raise
-        return show_form(call, body, known)
+        return show_form(request, body, known)
     return go(ACCOUNT, "changed")
 
 
-def show_passwords(call: Call, refusal: Refusal | None = None) -> Raw:
+def show_passwords(request: RequestContext, refusal: ApiError | None = None) -> RawResponse:
     """Ask for the password and a new one."""
     return in_account(
-        call,
+        request,
         "settings/password.html",
         at="Password",
         title="Password",
         refusal=refusal,
-        must=call.user.must_change_password,
+        must=request.user.must_change_password,
         shortest=accounts.MIN_PASSWORD,
     )
 
 
 @endpoint(f"GET {ACCOUNT}/password", scope="user", guards=(oneself,), slow=True)
-def show_password_form(call: Call) -> Raw:
+def show_password_form(request: RequestContext) -> RawResponse:
     """Show the form that changes the password."""
-    return show_passwords(call)
+    return show_passwords(request)
 
 
 def check_new(form: PasswordForm) -> None:
     """Refuse a new password that was mistyped, is no new one, or nobody could log in with."""
     if form.new != form.again:
-        raise Refusal(422, "The new password was not typed twice in the same way")
+        raise ApiError(422, "The new password was not typed twice in the same way")
     if form.new == form.old:
-        raise Refusal(422, "The new password must be another one")
+        raise ApiError(422, "The new password must be another one")
     if len(form.new) > passwords.LONGEST:
-        raise Refusal(422, "That password is too long")
+        raise ApiError(422, "That password is too long")
 
 
 @endpoint(f"POST {ACCOUNT}/password", scope="user", guards=(oneself,), largest_body=64 * 1024)
-def change_password(call: Call, body: PasswordForm) -> Raw:
+def change_password(request: RequestContext, body: PasswordForm) -> RawResponse:
     """Change the password; every other browser is logged out, since somebody else may sit at one."""
-    must = call.user.must_change_password
+    must = request.user.must_change_password
     try:
-        check_own_password(call, body.old)
+        check_own_password(request, body.old)
         check_new(body)
-        session = session_of(call)
+        session = session_of(request)
         accounts.set_password(
-            call.host.database,
-            call.user.name,
+            request.app.database,
+            request.user.name,
             Secret(body.new),
             kept_session="" if session is None else sessions.hashed(session),
         )
-    except Refusal as refusal:
-        return show_passwords(call, refusal)
+    except ApiError as refusal:
+        return show_passwords(request, refusal)
     except HostingError as error:
         known = refusal_for(error)
         if known is None:
             raise
-        return show_passwords(call, known)
+        return show_passwords(request, known)
     return go("/" if must else f"{ACCOUNT}/password", "password-changed")

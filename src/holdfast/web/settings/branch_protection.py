@@ -8,10 +8,10 @@ import msgspec
 
 from holdfast.hosting.api import protections
 from holdfast.hosting.api.protections import BranchProtection
-from holdfast.hosting.guards import Place, administers, in_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
@@ -168,17 +168,19 @@ def body_of(form: ProtectionForm) -> dict[str, Any]:
             body[name] = [line.strip() for line in typed.splitlines() if line.strip()]
         elif field.kind == NUMBER:
             if not re.fullmatch(r"[0-9]{0,10}", typed):
-                raise Refusal(422, f"[{field.label}]: must be a whole number")
+                raise ApiError(422, f"[{field.label}]: must be a whole number")
             body[name] = int(typed or 0)
         else:
             body[name] = typed
     return body
 
 
-def show_form(call: Call, form: ProtectionForm, *, kept: str | None, refusal: Refusal | None = None) -> Raw:
+def show_form(
+    request: RequestContext, form: ProtectionForm, *, kept: str | None, refusal: ApiError | None = None
+) -> RawResponse:
     """Show the form; `kept` is the name of the rule that is changed."""
     return in_repository_settings(
-        call,
+        request,
         "settings/protection.html",
         at="Branches",
         title="New rule" if kept is None else f"Rule for {kept}",
@@ -208,55 +210,55 @@ def summary(rule: BranchProtection) -> str:
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches", scope="repository", guards=GUARDS, slow=True)
-def list_protections_page(call: Call, place: Place) -> Raw:
+def list_protections_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show the rules that protect branches."""
-    rules = act(call, protections.list_protections)
+    rules = act(request, protections.list_protections)
     return in_repository_settings(
-        call,
+        request,
         "settings/protections.html",
         at="Branches",
         title="Branch protection",
         rules=[(rule, summary(rule)) for rule in rules],
-        default_branch=place.repository.default_branch,
+        default_branch=target.repository.default_branch,
     )
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS, slow=True)
-def new_protection_page(call: Call, place: Place) -> Raw:  # noqa: ARG001  # guards give it
+def new_protection_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # guards give it
     """Ask what a new rule is to say."""
-    return show_form(call, ProtectionForm(rule_name=call.query("name") or "", enable_push="on"), kept=None)
+    return show_form(request, ProtectionForm(rule_name=request.query("name") or "", enable_push="on"), kept=None)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/new", scope="repository", guards=GUARDS)
-def create_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+def create_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Make a rule."""
     try:
-        act(call, protections.create_protection, body={"rule_name": body.rule_name.strip(), **body_of(body)})
-    except Refusal as refusal:
-        return show_form(call, body, kept=None, refusal=refusal)
-    return go(f"{root_path(place)}/settings/branches", "created")
+        act(request, protections.create_protection, body={"rule_name": body.rule_name.strip(), **body_of(body)})
+    except ApiError as refusal:
+        return show_form(request, body, kept=None, refusal=refusal)
+    return go(f"{root_path(target)}/settings/branches", "created")
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
-def show_protection_page(call: Call, place: Place, query: RuleQuery) -> Raw:  # noqa: ARG001
+def show_protection_page(request: RequestContext, target: RepositoryAccess, query: RuleQuery) -> RawResponse:  # noqa: ARG001
     """Show a rule."""
-    rule = act(call, protections.show_protection, {"name": query.name})
-    return show_form(call, form_of(rule), kept=rule.rule_name)
+    rule = act(request, protections.show_protection, {"name": query.name})
+    return show_form(request, form_of(rule), kept=rule.rule_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)
-def change_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+def change_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Change a rule."""
-    act(call, protections.show_protection, {"name": body.rule_name})
+    act(request, protections.show_protection, {"name": body.rule_name})
     try:
-        act(call, protections.edit_protection, {"name": body.rule_name}, body=body_of(body))
-    except Refusal as refusal:
-        return show_form(call, body, kept=body.rule_name, refusal=refusal)
-    return go(f"{root_path(place)}/settings/branches", "changed")
+        act(request, protections.edit_protection, {"name": body.rule_name}, body=body_of(body))
+    except ApiError as refusal:
+        return show_form(request, body, kept=body.rule_name, refusal=refusal)
+    return go(f"{root_path(target)}/settings/branches", "changed")
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
-def remove_protection_page(call: Call, place: Place, body: ProtectionForm) -> Raw:
+def remove_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Remove a rule."""
-    act(call, protections.delete_protection, {"name": body.rule_name})
-    return go(f"{root_path(place)}/settings/branches", "removed")
+    act(request, protections.delete_protection, {"name": body.rule_name})
+    return go(f"{root_path(target)}/settings/branches", "removed")

@@ -6,11 +6,11 @@ import msgspec
 
 from holdfast.hosting.access import Mode
 from holdfast.hosting.api import collaborators
-from holdfast.hosting.guards import Place, administers, in_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import collaborators as store
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
@@ -37,18 +37,22 @@ class CollaboratorForm(msgspec.Struct, frozen=True):
 def named(typed: str) -> str:
     """Return who or what a form is about; it must be said."""
     if not typed.strip():
-        raise Refusal(422, "[Name]: Required")
+        raise ApiError(422, "[Name]: Required")
     return typed.strip()
 
 
 def show_people(
-    call: Call, place: Place, page: Page, form: CollaboratorForm, refusal: Refusal | None = None
-) -> Raw:
+    request: RequestContext,
+    target: RepositoryAccess,
+    page: PageParams,
+    form: CollaboratorForm,
+    refusal: ApiError | None = None,
+) -> RawResponse:
     """Show the list and the form below it."""
-    listed = act(call, collaborators.list_collaborators, page=page)
-    modes = store.modes_of(call.host.database, place.repository, [person.id for person in listed.items])
+    listed = act(request, collaborators.list_collaborators, page=page)
+    modes = store.modes_of(request.app.database, target.repository, [person.id for person in listed.items])
     return in_repository_settings(
-        call,
+        request,
         "settings/collaborators.html",
         at="Collaborators",
         title="Collaborators",
@@ -62,31 +66,35 @@ def show_people(
 
 
 @endpoint("GET /{owner}/{repo}/settings/collaborators", scope="repository", guards=GUARDS, slow=True)
-def list_collaborators_page(call: Call, place: Place, page: Page) -> Raw:
+def list_collaborators_page(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
     """Show who was let in."""
-    return show_people(call, place, page, CollaboratorForm())
+    return show_people(request, target, page, CollaboratorForm())
 
 
 @endpoint("POST /{owner}/{repo}/settings/collaborators", scope="repository", guards=GUARDS)
-def change_collaborator_page(call: Call, place: Place, body: CollaboratorForm) -> Raw:
+def change_collaborator_page(
+    request: RequestContext, target: RepositoryAccess, body: CollaboratorForm
+) -> RawResponse:
     """Let somebody in, or change how much they may do."""
     try:
         act(
-            call,
+            request,
             collaborators.add_collaborator,
             {"collaborator": named(body.name)},
             body={"permission": body.mode},
         )
-    except Refusal as refusal:
-        return show_people(call, place, Page(1, 30), body, refusal)
-    return go(f"{root_path(place)}/settings/collaborators", "changed")
+    except ApiError as refusal:
+        return show_people(request, target, PageParams(1, 30), body, refusal)
+    return go(f"{root_path(target)}/settings/collaborators", "changed")
 
 
 @endpoint("POST /{owner}/{repo}/settings/collaborators/remove", scope="repository", guards=GUARDS)
-def remove_collaborator_page(call: Call, place: Place, body: CollaboratorForm) -> Raw:
+def remove_collaborator_page(
+    request: RequestContext, target: RepositoryAccess, body: CollaboratorForm
+) -> RawResponse:
     """Send somebody out again."""
     try:
-        act(call, collaborators.remove_collaborator, {"collaborator": named(body.name)})
-    except Refusal as refusal:
-        return show_people(call, place, Page(1, 30), body, refusal)
-    return go(f"{root_path(place)}/settings/collaborators", "removed")
+        act(request, collaborators.remove_collaborator, {"collaborator": named(body.name)})
+    except ApiError as refusal:
+        return show_people(request, target, PageParams(1, 30), body, refusal)
+    return go(f"{root_path(target)}/settings/collaborators", "removed")

@@ -6,10 +6,10 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.api import repositories
-from holdfast.hosting.guards import Place, administers, in_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.settings_layout import in_repository_settings
@@ -38,67 +38,69 @@ class DangerForm(msgspec.Struct, frozen=True):
 def check_typed(typed: str, name: str) -> None:
     """Refuse a deed that was not confirmed by typing a name."""
     if typed.strip().casefold() != name.casefold():
-        raise Refusal(422, f"Nothing was done: type {name} to confirm")
+        raise ApiError(422, f"Nothing was done: type {name} to confirm")
 
 
-def show_dangers(call: Call, place: Place, form: DangerForm, refusal: Refusal | None = None) -> Raw:
+def show_dangers(
+    request: RequestContext, target: RepositoryAccess, form: DangerForm, refusal: ApiError | None = None
+) -> RawResponse:
     """Show the page."""
     return in_repository_settings(
-        call,
+        request,
         "settings/dangers.html",
         at="Danger zone",
         title="Danger zone",
         refusal=refusal,
         form=form,
-        full_name=place.repository.full_name,
+        full_name=target.repository.full_name,
     )
 
 
 @endpoint("GET /{owner}/{repo}/settings/danger", scope="repository", guards=GUARDS, slow=True)
-def show_repository_dangers(call: Call, place: Place) -> Raw:
+def show_repository_dangers(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show what cannot be taken back easily."""
-    return show_dangers(call, place, DangerForm(name=place.repository.name))
+    return show_dangers(request, target, DangerForm(name=target.repository.name))
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/rename", scope="repository", guards=GUARDS)
-def rename_repository_page(call: Call, place: Place, body: DangerForm) -> Raw:
+def rename_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
     """Give a repository another name."""
     try:
-        check_typed(body.confirm, place.repository.full_name)
-        made = act(call, repositories.edit, body={"name": body.name.strip()})
-    except Refusal as refusal:
-        return show_dangers(call, place, body, refusal)
+        check_typed(body.confirm, target.repository.full_name)
+        made = act(request, repositories.edit, body={"name": body.name.strip()})
+    except ApiError as refusal:
+        return show_dangers(request, target, body, refusal)
     return go(f"/{quote(made.full_name)}/settings", "moved")
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/transfer", scope="repository", guards=GUARDS)
-def transfer_repository_page(call: Call, place: Place, body: DangerForm) -> Raw:
+def transfer_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
     """Give a repository to somebody else."""
     try:
-        check_typed(body.confirm, place.repository.full_name)
-        made = act(call, repositories.transfer, body={"new_owner": body.new_owner.strip()})
-    except Refusal as refusal:
-        return show_dangers(call, place, body, refusal)
+        check_typed(body.confirm, target.repository.full_name)
+        made = act(request, repositories.transfer, body={"new_owner": body.new_owner.strip()})
+    except ApiError as refusal:
+        return show_dangers(request, target, body, refusal)
     return go(f"/{quote(made.full_name)}", "moved")
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/archive", scope="repository", guards=GUARDS)
-def archive_repository_page(call: Call, place: Place, body: DangerForm) -> Raw:
+def archive_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
     """Make a repository one that is only read, or let it change again."""
     wanted = body.archived == "true"
     try:
-        act(call, repositories.edit, body={"archived": wanted})
-    except Refusal as refusal:
-        return show_dangers(call, place, body, refusal)
-    return go(f"/{quote(place.repository.full_name)}/settings/danger", "archived" if wanted else "unarchived")
+        act(request, repositories.edit, body={"archived": wanted})
+    except ApiError as refusal:
+        return show_dangers(request, target, body, refusal)
+    return go(f"/{quote(target.repository.full_name)}/settings/danger", "archived" if wanted else "unarchived")
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/delete", scope="repository", guards=GUARDS)
-def delete_repository_page(call: Call, place: Place, body: DangerForm) -> Raw:
+def delete_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
     """Delete a repository with everything in it."""
     try:
-        check_typed(body.confirm, place.repository.full_name)
-        act(call, repositories.delete)
-    except Refusal as refusal:
-        return show_dangers(call, place, body, refusal)
-    return go(f"/{quote(place.repository.owner.name)}", "deleted")
+        check_typed(body.confirm, target.repository.full_name)
+        act(request, repositories.delete)
+    except ApiError as refusal:
+        return show_dangers(request, target, body, refusal)
+    return go(f"/{quote(target.repository.owner.name)}", "deleted")

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, quote, urlencode
 import msgspec
 from markupsafe import escape
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Endpoint, Raw
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.event_types import KINDS as EVENTS
 from holdfast.hosting.store.hooks import Home
@@ -29,7 +29,7 @@ STATES: Final = ("waiting", "delivered", "failed", "cancelled")
 LARGEST_SHOWN: Final = 48 * 1024
 MOST_HEADERS: Final = 100
 LONGEST_HEADER: Final = 1000
-FIRST: Final = Page(1, 30)
+FIRST: Final = PageParams(1, 30)
 NOTHING_AGAIN: Final = "Nothing of that time can be sent again: there was nothing, or it waits to be sent already."
 
 
@@ -86,63 +86,70 @@ def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
 class DeliveryPages(HookPages):
     """The pages of what the hooks of one kind of home were told."""
 
-    def history(self, call: Call, home: Home, id: int, query: HistoryQuery, page: Page) -> Raw:  # noqa: A002
+    def history(
+        self,
+        request: RequestContext,
+        home: Home,
+        id: int,  # noqa: A002  # named in the path
+        query: HistoryQuery,
+        page: PageParams,  # named in the path
+    ) -> RawResponse:
         """Show what a webhook was told, and is to be told, newest first."""
-        return self._history(call, store.find_hook(call.host.database, home, id), query, page)
+        return self._history(request, store.find_hook(request.app.database, home, id), query, page)
 
-    def delivery(self, call: Call, home: Home, id: int, delivery: str) -> Raw:  # noqa: A002
+    def delivery(self, request: RequestContext, home: Home, id: int, delivery: str) -> RawResponse:  # noqa: A002
         """Show one delivery: what was sent and what came back."""
-        return self._delivery(call, store.find_hook(call.host.database, home, id), delivery)
+        return self._delivery(request, store.find_hook(request.app.database, home, id), delivery)
 
-    def redeliver(self, call: Call, home: Home, id: int, delivery: str) -> Raw:  # noqa: A002
+    def redeliver(self, request: RequestContext, home: Home, id: int, delivery: str) -> RawResponse:  # noqa: A002
         """Make a delivery again."""
-        kept = store.find_hook(call.host.database, home, id)
+        kept = store.find_hook(request.app.database, home, id)
         try:
-            made = act(call, self.home.redeliver, {"id": id, "delivery": delivery})
-        except Refusal as refusal:
-            return self._delivery(call, kept, delivery, refusal)
-        return go(f"{self.home.root(call)}/{id}/deliveries/{made.id}", "sent-again")
+            made = act(request, self.home.redeliver, {"id": id, "delivery": delivery})
+        except ApiError as refusal:
+            return self._delivery(request, kept, delivery, refusal)
+        return go(f"{self.home.root(request)}/{id}/deliveries/{made.id}", "sent-again")
 
-    def cancel(self, call: Call, home: Home, id: int, delivery: str) -> Raw:  # noqa: A002
+    def cancel(self, request: RequestContext, home: Home, id: int, delivery: str) -> RawResponse:  # noqa: A002
         """Take back a delivery that waits."""
-        kept = store.find_hook(call.host.database, home, id)
+        kept = store.find_hook(request.app.database, home, id)
         try:
-            act(call, self.home.cancel, {"id": id, "delivery": delivery})
-        except Refusal as refusal:
-            return self._delivery(call, kept, delivery, refusal)
-        return go(f"{self.home.root(call)}/{id}/deliveries/{quote(delivery, safe='')}", "cancelled")
+            act(request, self.home.cancel, {"id": id, "delivery": delivery})
+        except ApiError as refusal:
+            return self._delivery(request, kept, delivery, refusal)
+        return go(f"{self.home.root(request)}/{id}/deliveries/{quote(delivery, safe='')}", "cancelled")
 
-    def redeliver_range(self, call: Call, home: Home, id: int, body: RangeForm) -> Raw:  # noqa: A002
+    def redeliver_range(self, request: RequestContext, home: Home, id: int, body: RangeForm) -> RawResponse:  # noqa: A002
         """Make the deliveries of a time again."""
-        kept = store.find_hook(call.host.database, home, id)
+        kept = store.find_hook(request.app.database, home, id)
         wanted = {name: text for name in body.__struct_fields__ if (text := getattr(body, name).strip())}
         try:
-            made = act(call, self.home.redeliver_all, {"id": id}, body=wanted)
-        except Refusal as refusal:
-            return self._history(call, kept, HistoryQuery(), FIRST, refusal=refusal, again=body)
+            made = act(request, self.home.redeliver_all, {"id": id}, body=wanted)
+        except ApiError as refusal:
+            return self._history(request, kept, HistoryQuery(), FIRST, refusal=refusal, again=body)
         if not made.count:
-            nothing = Refusal(409, NOTHING_AGAIN)
-            return self._history(call, kept, HistoryQuery(), FIRST, refusal=nothing, again=body)
-        return go(f"{self.home.root(call)}/{id}/deliveries", "sent-again")
+            nothing = ApiError(409, NOTHING_AGAIN)
+            return self._history(request, kept, HistoryQuery(), FIRST, refusal=nothing, again=body)
+        return go(f"{self.home.root(request)}/{id}/deliveries", "sent-again")
 
     def _history(
         self,
-        call: Call,
+        request: RequestContext,
         kept: store.Hook,
         query: HistoryQuery,
-        page: Page,
+        page: PageParams,
         *,
-        refusal: Refusal | None = None,
+        refusal: ApiError | None = None,
         again: RangeForm | None = None,
-    ) -> Raw:
+    ) -> RawResponse:
         asked = {name: text for name in query.__struct_fields__ if (text := getattr(query, name).strip())}
         try:
-            listed = act(call, self.home.list_deliveries, {"id": kept.id}, query=asked, page=page)
-        except Refusal as wrong:
+            listed = act(request, self.home.list_deliveries, {"id": kept.id}, query=asked, page=page)
+        except ApiError as wrong:
             refusal = wrong
-            listed = Listed([], 0)
+            listed = PagedList([], 0)
         return self.show(
-            call,
+            request,
             "deliveries.html",
             title=f"Deliveries of {kept.name or f'webhook {kept.id}'}",
             refusal=refusal,
@@ -158,22 +165,24 @@ class DeliveryPages(HookPages):
             events=sorted(EVENTS),
         )
 
-    def _delivery(self, call: Call, kept: store.Hook, key: str, refusal: Refusal | None = None) -> Raw:
-        found = act(call, self.home.show_delivery, {"id": kept.id, "delivery": key})
-        names = {**call.path, "id": str(kept.id), "delivery": str(found.id)}
+    def _delivery(
+        self, request: RequestContext, kept: store.Hook, key: str, refusal: ApiError | None = None
+    ) -> RawResponse:
+        found = act(request, self.home.show_delivery, {"id": kept.id, "delivery": key})
+        names = {**request.path, "id": str(kept.id), "delivery": str(found.id)}
         address = "/api/v1" + self.home.show_delivery.path
         for name, value in names.items():
             address = address.replace(f"{{{name}}}", quote(value, safe=""))
         sent, answer = found.request, found.response
         return self.show(
-            call,
+            request,
             "delivery.html",
             title=f"Delivery {found.id}",
             refusal=refusal,
             hook=kept,
             one=found,
             address=address,
-            tries=call.host.settings.webhook_tries,
+            tries=request.app.settings.webhook_tries,
             sent_headers=[] if sent is None else shown_headers(sent.headers),
             sent_body=None if sent is None else shown_body(sent.body),
             answer_headers=[] if answer is None else shown_headers(answer.headers),

@@ -8,10 +8,10 @@ from msgspec import UNSET
 from holdfast.hosting.api import repositories
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
-from holdfast.hosting.guards import Place, administers, in_repository
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.repositories import InternalTracker
 from holdfast.hosting.schemas.repositories import Repository as Shape
 from holdfast.web.api_actions import act
@@ -60,11 +60,13 @@ def form_of(shape: Shape) -> GeneralForm:
     )
 
 
-def show_form(call: Call, place: Place, form: GeneralForm, refusal: Refusal | None = None) -> Raw:
+def show_form(
+    request: RequestContext, target: RepositoryAccess, form: GeneralForm, refusal: ApiError | None = None
+) -> RawResponse:
     """Show the form."""
-    found, total = refs.branches(git_of(call, place), limit=BRANCHES_OFFERED)
+    found, total = refs.branches(git_of(request, target), limit=BRANCHES_OFFERED)
     return in_repository_settings(
-        call,
+        request,
         "settings/general.html",
         at="General",
         title="Settings",
@@ -76,24 +78,26 @@ def show_form(call: Call, place: Place, form: GeneralForm, refusal: Refusal | No
 
 
 @endpoint("GET /{owner}/{repo}/settings", scope="repository", guards=GUARDS, slow=True)
-def show_repository_settings(call: Call, place: Place) -> Raw:
+def show_repository_settings(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show a repository's general settings."""
-    return show_form(call, place, form_of(act(call, repositories.show)))
+    return show_form(request, target, form_of(act(request, repositories.show)))
 
 
 def checked_website(text: str) -> str:
     """Return an address people can follow; a script is none."""
     if text and not text.lower().startswith(("https://", "http://")):
-        raise Refusal(422, "[Website]: must begin with https:// or http://")
+        raise ApiError(422, "[Website]: must begin with https:// or http://")
     return text
 
 
 @endpoint("POST /{owner}/{repo}/settings", scope="repository", guards=GUARDS)
-def change_repository_settings(call: Call, place: Place, body: GeneralForm) -> Raw:
+def change_repository_settings(
+    request: RequestContext, target: RepositoryAccess, body: GeneralForm
+) -> RawResponse:
     """Change a repository's general settings."""
     try:
         website = checked_website(body.website.strip())
-        before: Shape = act(call, repositories.show)
+        before: Shape = act(request, repositories.show)
         tracker = before.internal_tracker
         wanted = {
             "description": body.description.strip(),
@@ -103,7 +107,7 @@ def change_repository_settings(call: Call, place: Place, body: GeneralForm) -> R
             "has_issues": bool(body.has_issues),
             "has_pull_requests": bool(body.has_pull_requests),
         }
-        if place.access.is_owner and body.visibility:
+        if target.permissions.is_owner and body.visibility:
             wanted["private"] = body.visibility == "private"
         if before.has_issues and body.has_issues:
             kept = InternalTracker() if tracker is UNSET else tracker
@@ -111,7 +115,7 @@ def change_repository_settings(call: Call, place: Place, body: GeneralForm) -> R
                 **msgspec.structs.asdict(kept),
                 "enable_issue_dependencies": bool(body.has_dependencies),
             }
-        act(call, repositories.edit, body=wanted)
-    except Refusal as refusal:
-        return show_form(call, place, body, refusal)
-    return go(f"{root_path(place)}/settings", "changed")
+        act(request, repositories.edit, body=wanted)
+    except ApiError as refusal:
+        return show_form(request, target, body, refusal)
+    return go(f"{root_path(target)}/settings", "changed")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.hooks import Hook
 from holdfast.redacted_repr import redacted
 
@@ -192,12 +192,12 @@ def body_of(form: HookForm, kept: Hook | None = None) -> dict[str, Any]:
     """
     kind = KINDS.get(form.type if kept is None else kept.type)
     if kind is None:
-        raise Refusal(422, "Choose where the webhook sends to")
+        raise ApiError(422, "Choose where the webhook sends to")
     asked = [] if kept is None else kept.events.split(",")
     others = [event for event in asked if event not in OFFERED]
     chosen = [ALONE.get(event, event) for event in form.events if event in OFFERED]
     if not chosen and not others:
-        raise Refusal(422, "Choose at least one event")
+        raise ApiError(422, "Choose at least one event")
     config = {"url": form.url.strip(), "content_type": form.content_type or "json"}
     if form.drop_secret:
         config["secret"] = ""

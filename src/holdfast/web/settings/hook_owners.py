@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from holdfast.hosting.api import admin_hooks, org_hooks, repository_hooks, user_hooks
-from holdfast.hosting.guards import Organization, Place
-from holdfast.hosting.http.context import Call
+from holdfast.hosting.guards import OrganizationAccess, RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import (
@@ -30,7 +30,7 @@ class HookHome:
     word: str
     pattern: str
     """The address of the list, with the parameters a route has."""
-    root: Callable[[Call], str]
+    root: Callable[[RequestContext], str]
     """The same for one request."""
     frame: Frame
     told: str
@@ -53,7 +53,7 @@ HOMES: Final = (
     HookHome(
         word="repository",
         pattern="/{owner}/{repo}/settings/hooks",
-        root=lambda call: f"{root_path(call.give(Place))}/settings/hooks",
+        root=lambda call: f"{root_path(call.resolved(RepositoryAccess))}/settings/hooks",
         frame=in_repository_settings,
         told="what happens in this repository",
         list_hooks=repository_hooks.list_repository_hooks,
@@ -72,7 +72,7 @@ HOMES: Final = (
     HookHome(
         word="organization",
         pattern="/-/orgs/{org}/settings/hooks",
-        root=lambda call: f"{organization_path(call.give(Organization))}/hooks",
+        root=lambda call: f"{organization_path(call.resolved(OrganizationAccess))}/hooks",
         frame=in_organization_settings,
         told="everything that happens in this organization's repositories",
         list_hooks=org_hooks.list_org_hooks,

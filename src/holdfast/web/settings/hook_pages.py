@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Endpoint, Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import backlog
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.hooks import Home
@@ -44,85 +44,93 @@ class HookPages:
     home: HookHome
 
     def show(
-        self, call: Call, template: str, *, title: str, refusal: Refusal | None = None, **values: object
-    ) -> Raw:
+        self,
+        request: RequestContext,
+        template: str,
+        *,
+        title: str,
+        refusal: ApiError | None = None,
+        **values: object,
+    ) -> RawResponse:
         """Show one of the pages."""
         return self.home.frame(
-            call,
+            request,
             f"settings/{template}",
             at=AT,
             title=title,
             refusal=refusal,
-            hooks_path=self.home.root(call),
+            hooks_path=self.home.root(request),
             home=self.home,
             kinds=KINDS,
             **values,
         )
 
-    def list_page(self, call: Call, page: Page) -> Raw:
+    def list_page(self, request: RequestContext, page: PageParams) -> RawResponse:
         """List the webhooks with how they fare."""
-        listed = act(call, self.home.list_hooks, page=page)
-        last = backlog.last_deliveries(call.host.database, [hook.id for hook in listed.items])
+        listed = act(request, self.home.list_hooks, page=page)
+        last = backlog.last_deliveries(request.app.database, [hook.id for hook in listed.items])
         return self.show(
-            call, "hooks.html", title="Webhooks", hooks=listed.items, total=listed.total, page=page, last=last
+            request, "hooks.html", title="Webhooks", hooks=listed.items, total=listed.total, page=page, last=last
         )
 
-    def new_page(self, call: Call, query: TypeQuery) -> Raw:
+    def new_page(self, request: RequestContext, query: TypeQuery) -> RawResponse:
         """Ask for the type first, then for what a webhook of that type needs."""
         if query.type not in KINDS:
-            return self.show(call, "hook_types.html", title="New webhook")
-        return self._form(call, new_form(query.type), None)
+            return self.show(request, "hook_types.html", title="New webhook")
+        return self._form(request, new_form(query.type), None)
 
-    def create(self, call: Call, body: HookForm) -> Raw:
+    def create(self, request: RequestContext, body: HookForm) -> RawResponse:
         """Make a webhook."""
         try:
-            made = act(call, self.home.create, body=body_of(body))
-        except Refusal as refusal:
+            made = act(request, self.home.create, body=body_of(body))
+        except ApiError as refusal:
             if body.type not in KINDS:
                 raise
-            return self._form(call, body, None, refusal)
-        return go(f"{self.home.root(call)}/{made.id}", "created")
+            return self._form(request, body, None, refusal)
+        return go(f"{self.home.root(request)}/{made.id}", "created")
 
-    def edit_page(self, call: Call, home: Home, id: int) -> Raw:  # noqa: A002  # as it is called in the path
+    def edit_page(self, request: RequestContext, home: Home, id: int) -> RawResponse:  # noqa: A002  # as it is called in the path
         """Show a webhook's settings."""
-        kept = store.find_hook(call.host.database, home, id)
-        return self._form(call, form_of(kept), kept)
+        kept = store.find_hook(request.app.database, home, id)
+        return self._form(request, form_of(kept), kept)
 
-    def edit(self, call: Call, home: Home, id: int, body: HookForm) -> Raw:  # noqa: A002
+    def edit(self, request: RequestContext, home: Home, id: int, body: HookForm) -> RawResponse:  # noqa: A002
         """Change a webhook."""
-        kept = store.find_hook(call.host.database, home, id)
+        kept = store.find_hook(request.app.database, home, id)
         typed = msgspec.structs.replace(body, type=kept.type)
         try:
-            act(call, self.home.edit, {"id": id}, body=body_of(typed, kept))
-        except Refusal as refusal:
-            return self._form(call, typed, kept, refusal)
-        return go(f"{self.home.root(call)}/{id}", "changed")
+            act(request, self.home.edit, {"id": id}, body=body_of(typed, kept))
+        except ApiError as refusal:
+            return self._form(request, typed, kept, refusal)
+        return go(f"{self.home.root(request)}/{id}", "changed")
 
-    def delete(self, call: Call, id: int) -> Raw:  # noqa: A002
+    def delete(self, request: RequestContext, id: int) -> RawResponse:  # noqa: A002
         """Remove a webhook with its history."""
-        act(call, self.home.delete, {"id": id})
-        return go(self.home.root(call), "deleted")
+        act(request, self.home.delete, {"id": id})
+        return go(self.home.root(request), "deleted")
 
-    def test(self, call: Call, home: Home, id: int, body: TrialForm) -> Raw:  # noqa: A002
+    def test(self, request: RequestContext, home: Home, id: int, body: TrialForm) -> RawResponse:  # noqa: A002
         """Try a webhook out."""
-        kept = store.find_hook(call.host.database, home, id)
+        kept = store.find_hook(request.app.database, home, id)
         query = {"repository": body.repository.strip(), "ref": body.ref.strip()}
         try:
-            act(call, self.home.test, {"id": id}, query={name: text for name, text in query.items() if text})
-        except Refusal as refusal:
-            return self._form(call, form_of(kept), kept, refusal)
-        return go(f"{self.home.root(call)}/{id}/deliveries", "test-sent")
+            act(request, self.home.test, {"id": id}, query={name: text for name, text in query.items() if text})
+        except ApiError as refusal:
+            return self._form(request, form_of(kept), kept, refusal)
+        return go(f"{self.home.root(request)}/{id}/deliveries", "test-sent")
 
-    def resume(self, call: Call, id: int) -> Raw:  # noqa: A002
+    def resume(self, request: RequestContext, id: int) -> RawResponse:  # noqa: A002
         """Let a paused webhook go on."""
-        act(call, self.home.resume, {"id": id})
-        return go(f"{self.home.root(call)}/{id}", "resumed")
+        act(request, self.home.resume, {"id": id})
+        return go(f"{self.home.root(request)}/{id}", "resumed")
 
-    def _form(self, call: Call, form: HookForm, kept: store.Hook | None, refusal: Refusal | None = None) -> Raw:
+    def _form(
+        self, request: RequestContext, form: HookForm, kept: store.Hook | None, refusal: ApiError | None = None
+    ) -> RawResponse:
         kind = KINDS[form.type]
         offered = {name for _, events in EVENT_GROUPS for name, _, _ in events}
         return self.show(
-            call,
+            request,
             "hook.html",
             title=f"New webhook: {kind.name}" if kept is None else kept.name or f"Webhook {kept.id}",
             refusal=refusal,

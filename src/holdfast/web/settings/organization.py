@@ -6,11 +6,11 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.guards import Organization, in_organization, owns_organization
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.guards import OrganizationAccess, in_organization, owns_organization
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import members as membership
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
@@ -61,21 +61,21 @@ class DangerForm(msgspec.Struct, frozen=True):
     confirm: str = ""
 
 
-def show_profile(call: Call, form: ProfileForm, refusal: Refusal | None = None) -> Raw:
+def show_profile(request: RequestContext, form: ProfileForm, refusal: ApiError | None = None) -> RawResponse:
     """Show what an organization says about itself."""
     return in_organization_settings(
-        call,
+        request,
         "settings/organization.html",
         at="Profile",
         title="Settings",
         refusal=refusal,
         form=form,
-        path=organization_path(call.give(Organization)),
+        path=organization_path(request.resolved(OrganizationAccess)),
     )
 
 
 @endpoint(f"GET {AT}", scope="organization", guards=GUARDS, slow=True)
-def show_organization_settings(call: Call, organization: Organization) -> Raw:
+def show_organization_settings(request: RequestContext, organization: OrganizationAccess) -> RawResponse:
     """Show an organization's profile."""
     account = organization.account
     form = ProfileForm(
@@ -87,33 +87,41 @@ def show_organization_settings(call: Call, organization: Organization) -> Raw:
         visibility=account.visibility,
         repo_admin_change_team_access="on" if account.repository_admins_change_teams else "",
     )
-    return show_profile(call, form)
+    return show_profile(request, form)
 
 
 @endpoint(f"POST {AT}", scope="organization", guards=GUARDS)
-def change_organization_settings(call: Call, organization: Organization, body: ProfileForm) -> Raw:
+def change_organization_settings(
+    request: RequestContext, organization: OrganizationAccess, body: ProfileForm
+) -> RawResponse:
     """Change an organization's profile."""
     wanted = {name: value.strip() for name, value in msgspec.structs.asdict(body).items()}
     try:
         act(
-            call,
+            request,
             organizations.edit_organization,
             body={**wanted, "repo_admin_change_team_access": bool(body.repo_admin_change_team_access)},
         )
-    except Refusal as refusal:
-        return show_profile(call, body, refusal)
+    except ApiError as refusal:
+        return show_profile(request, body, refusal)
     return go(organization_path(organization), "changed")
 
 
 def show_members(
-    call: Call, organization: Organization, page: Page, form: MemberForm, refusal: Refusal | None = None
-) -> Raw:
+    request: RequestContext,
+    organization: OrganizationAccess,
+    page: PageParams,
+    form: MemberForm,
+    refusal: ApiError | None = None,
+) -> RawResponse:
     """Show an organization's people, and the form that takes somebody in."""
-    listed = act(call, members.list_members, page=page)
-    how = membership.memberships(call.host.database, organization.account, [person.id for person in listed.items])
-    offered = act(call, teams.list_teams, page=Page(1, TEAMS_OFFERED))
+    listed = act(request, members.list_members, page=page)
+    how = membership.memberships(
+        request.app.database, organization.account, [person.id for person in listed.items]
+    )
+    offered = act(request, teams.list_teams, page=PageParams(1, TEAMS_OFFERED))
     return in_organization_settings(
-        call,
+        request,
         "settings/members.html",
         at="Members",
         title="Members",
@@ -128,69 +136,73 @@ def show_members(
 
 
 @endpoint(f"GET {AT}/members", scope="organization", guards=GUARDS, slow=True)
-def list_members_page(call: Call, organization: Organization, page: Page) -> Raw:
+def list_members_page(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> RawResponse:
     """Show who belongs to an organization."""
-    return show_members(call, organization, page, MemberForm())
+    return show_members(request, organization, page, MemberForm())
 
 
 @endpoint(f"POST {AT}/members", scope="organization", guards=GUARDS)
-def add_member_page(call: Call, organization: Organization, body: MemberForm) -> Raw:
+def add_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
     """Put somebody into a team, and so into the organization."""
     try:
-        act(call, teams.show_team, {"id": body.team})
-        act(call, teams.add_team_member, {"id": body.team, "username": named(body.name)})
-    except Refusal as refusal:
-        return show_members(call, organization, Page(1, 30), body, refusal)
+        act(request, teams.show_team, {"id": body.team})
+        act(request, teams.add_team_member, {"id": body.team, "username": named(body.name)})
+    except ApiError as refusal:
+        return show_members(request, organization, PageParams(1, 30), body, refusal)
     return go(f"{organization_path(organization)}/members", "added")
 
 
 @endpoint(f"POST {AT}/members/remove", scope="organization", guards=GUARDS)
-def remove_member_page(call: Call, organization: Organization, body: MemberForm) -> Raw:
+def remove_member_page(request: RequestContext, organization: OrganizationAccess, body: MemberForm) -> RawResponse:
     """Take somebody out of all teams, and so out of the organization."""
     try:
-        act(call, members.remove_member, {"username": body.name.strip()})
-    except Refusal as refusal:
-        return show_members(call, organization, Page(1, 30), MemberForm(), refusal)
+        act(request, members.remove_member, {"username": body.name.strip()})
+    except ApiError as refusal:
+        return show_members(request, organization, PageParams(1, 30), MemberForm(), refusal)
     return go(f"{organization_path(organization)}/members", "removed")
 
 
-def show_dangers(call: Call, form: DangerForm, refusal: Refusal | None = None) -> Raw:
+def show_dangers(request: RequestContext, form: DangerForm, refusal: ApiError | None = None) -> RawResponse:
     """Show what cannot be taken back easily."""
     return in_organization_settings(
-        call,
+        request,
         "settings/organization_dangers.html",
         at="Danger zone",
         title="Danger zone",
         refusal=refusal,
         form=form,
-        path=organization_path(call.give(Organization)),
+        path=organization_path(request.resolved(OrganizationAccess)),
     )
 
 
 @endpoint(f"GET {AT}/danger", scope="organization", guards=GUARDS, slow=True)
-def show_organization_dangers(call: Call, organization: Organization) -> Raw:
+def show_organization_dangers(request: RequestContext, organization: OrganizationAccess) -> RawResponse:
     """Show what cannot be taken back easily."""
-    return show_dangers(call, DangerForm(new_name=organization.account.name))
+    return show_dangers(request, DangerForm(new_name=organization.account.name))
 
 
 @endpoint(f"POST {AT}/danger/rename", scope="organization", guards=GUARDS)
-def rename_organization_page(call: Call, organization: Organization, body: DangerForm) -> Raw:
+def rename_organization_page(
+    request: RequestContext, organization: OrganizationAccess, body: DangerForm
+) -> RawResponse:
     """Give an organization another name."""
     name = body.new_name.strip()
     try:
         check_typed(body.confirm, organization.account.name)
-        act(call, organizations.rename_organization, body={"new_name": name})
-    except Refusal as refusal:
-        return show_dangers(call, body, refusal)
+        act(request, organizations.rename_organization, body={"new_name": name})
+    except ApiError as refusal:
+        return show_dangers(request, body, refusal)
     return go(f"/-/orgs/{quote(name)}/settings", "moved")
 
 
 @endpoint(f"POST {AT}/danger/delete", scope="organization", guards=GUARDS)
-def delete_organization_page(call: Call, organization: Organization, body: DangerForm) -> Raw:
+def delete_organization_page(
+    request: RequestContext, organization: OrganizationAccess, body: DangerForm
+) -> RawResponse:
     """Remove an organization that owns nothing any more."""
     try:
         check_typed(body.confirm, organization.account.name)
-        act(call, organizations.delete_organization)
-    except Refusal as refusal:
-        return show_dangers(call, body, refusal)
+        act(request, organizations.delete_organization)
+    except ApiError as refusal:
+        return show_dangers(request, body, refusal)
     return go("/", "deleted")

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import sessions
 from holdfast.hosting.store.sessions import Session
 from holdfast.web.pages import go
@@ -53,28 +53,28 @@ def named(user_agent: str) -> str:
 
 
 @endpoint(f"GET {ACCOUNT}/sessions", scope="user", guards=(oneself,), slow=True)
-def list_sessions_page(call: Call) -> Raw:
+def list_sessions_page(request: RequestContext) -> RawResponse:
     """Show where somebody is logged in."""
-    mine = session_of(call)
+    mine = session_of(request)
     own = "" if mine is None else sessions.hashed(mine)
     found = [
         Shown(session, named(session.user_agent), own.startswith(session.key))
-        for session in sessions.sessions_of(call.host.database, call.user)
+        for session in sessions.sessions_of(request.app.database, request.user)
     ]
     found.sort(key=lambda one: not one.is_this)
-    return in_account(call, "settings/sessions.html", at="Sessions", title="Sessions", sessions=found)
+    return in_account(request, "settings/sessions.html", at="Sessions", title="Sessions", sessions=found)
 
 
 @endpoint(f"POST {ACCOUNT}/sessions/end", scope="user", guards=(oneself,))
-def end_one_session(call: Call, body: EndForm) -> Raw:
+def end_one_session(request: RequestContext, body: EndForm) -> RawResponse:
     """Log one browser out."""
-    if not sessions.end_session_of(call.host.database, call.user, body.key):
-        raise Refusal(404)
+    if not sessions.end_session_of(request.app.database, request.user, body.key):
+        raise ApiError(404)
     return go(f"{ACCOUNT}/sessions", "logged-out")
 
 
 @endpoint(f"POST {ACCOUNT}/sessions/others", scope="user", guards=(oneself,))
-def end_other_sessions(call: Call) -> Raw:
+def end_other_sessions(request: RequestContext) -> RawResponse:
     """Log every other browser out."""
-    sessions.end_others(call.host.database, call.user, session_of(call))
+    sessions.end_others(request.app.database, request.user, session_of(request))
     return go(f"{ACCOUNT}/sessions", "logged-out")

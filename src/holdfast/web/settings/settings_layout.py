@@ -6,10 +6,10 @@ from typing import Final, Protocol
 from urllib.parse import quote
 
 from holdfast.hosting.access import Mode
-from holdfast.hosting.guards import Organization, Place
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw
-from holdfast.hosting.http.errors import Refusal
+from holdfast.hosting.guards import OrganizationAccess, RepositoryAccess
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import problem_with
 from holdfast.web.pages import page
 from holdfast.web.repository_frame import SETTINGS, root_path, show_in
@@ -45,8 +45,15 @@ class Frame(Protocol):
     """
 
     def __call__(
-        self, call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
-    ) -> Raw:
+        self,
+        request: RequestContext,
+        template: str,
+        *,
+        at: str,
+        title: str,
+        refusal: ApiError | None = None,
+        **values: object,
+    ) -> RawResponse:
         """Show it."""
 
 
@@ -81,13 +88,13 @@ SERVICE: Final = (
 )
 
 
-def sections(root: str, named: tuple[tuple[str, str], ...], call: Call) -> list[Section]:
+def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestContext) -> list[Section]:
     """Return the sections below an address; where there are no webhooks, there is no page for them."""
-    without = () if call.host.settings.webhooks else ("Webhooks",)
+    without = () if request.app.settings.webhooks else ("Webhooks",)
     return [Section(name, root + path) for name, path in named if name not in without]
 
 
-def answered(made: Raw, refusal: Refusal | None) -> Raw:
+def answered(made: RawResponse, refusal: ApiError | None) -> RawResponse:
     """Send along with a page what a refusal says in headers, such as when to try again."""
     if refusal is not None:
         made.headers.update(refusal.headers)
@@ -95,12 +102,18 @@ def answered(made: Raw, refusal: Refusal | None) -> Raw:
 
 
 def in_repository_settings(
-    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
-) -> Raw:
+    request: RequestContext,
+    template: str,
+    *,
+    at: str,
+    title: str,
+    refusal: ApiError | None = None,
+    **values: object,
+) -> RawResponse:
     """Show one of a repository's settings."""
-    place = call.give(Place)
+    place = request.resolved(RepositoryAccess)
     made = show_in(
-        call,
+        request,
         place,
         template,
         tab=SETTINGS,
@@ -108,27 +121,33 @@ def in_repository_settings(
         status=200 if refusal is None else refusal.status,
         problem="" if refusal is None else problem_with(refusal),
         frame="settings/repository_frame.html",
-        sections=sections(f"{root_path(place)}/settings", REPOSITORY, call),
+        sections=sections(f"{root_path(place)}/settings", REPOSITORY, request),
         at=at,
         **values,
     )
     return answered(made, refusal)
 
 
-def organization_path(organization: Organization) -> str:
+def organization_path(organization: OrganizationAccess) -> str:
     """Return where an organization's settings are."""
     return f"/-/orgs/{quote(organization.account.name)}/settings"
 
 
 def in_organization_settings(
-    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
-) -> Raw:
+    request: RequestContext,
+    template: str,
+    *,
+    at: str,
+    title: str,
+    refusal: ApiError | None = None,
+    **values: object,
+) -> RawResponse:
     """Show one of an organization's settings; those who do not own it see the teams they are in, and no others."""
-    organization = call.give(Organization)
+    organization = request.resolved(OrganizationAccess)
     owns = organization.mode >= Mode.OWNER
     account = organization.account
     made = page(
-        call,
+        request,
         template,
         title=f"{title} · {account.name}",
         status=200 if refusal is None else refusal.status,
@@ -136,7 +155,7 @@ def in_organization_settings(
         frame="settings/frame.html",
         heading=account.name,
         heading_path=f"/{quote(account.name)}",
-        sections=sections(organization_path(organization), ORGANIZATION, call)
+        sections=sections(organization_path(organization), ORGANIZATION, request)
         if owns
         else [Section("Teams", f"/{quote(account.name)}?show=teams")],
         at=at,
@@ -148,27 +167,41 @@ def in_organization_settings(
 
 
 def in_account(
-    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
-) -> Raw:
+    request: RequestContext,
+    template: str,
+    *,
+    at: str,
+    title: str,
+    refusal: ApiError | None = None,
+    **values: object,
+) -> RawResponse:
     """Show one of somebody's own settings."""
-    return standing(OWN, ACCOUNT, "Your account")(call, template, at=at, title=title, refusal=refusal, **values)
+    return standing(OWN, ACCOUNT, "Your account")(request, template, at=at, title=title, refusal=refusal, **values)
 
 
 def in_admin(
-    call: Call, template: str, *, at: str, title: str, refusal: Refusal | None = None, **values: object
-) -> Raw:
+    request: RequestContext,
+    template: str,
+    *,
+    at: str,
+    title: str,
+    refusal: ApiError | None = None,
+    **values: object,
+) -> RawResponse:
     """Show something only administrators see."""
     return standing(SERVICE, ADMIN, "Administration")(
-        call, template, at=at, title=title, refusal=refusal, **values
+        request, template, at=at, title=title, refusal=refusal, **values
     )
 
 
-def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Callable[..., Raw]:
+def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Callable[..., RawResponse]:
     """Make the frame of settings that are always at the same address."""
 
-    def show(call: Call, template: str, *, at: str, title: str, refusal: Refusal | None, **values: object) -> Raw:
+    def show(
+        request: RequestContext, template: str, *, at: str, title: str, refusal: ApiError | None, **values: object
+    ) -> RawResponse:
         made = page(
-            call,
+            request,
             template,
             title=f"{title} · {heading}",
             status=200 if refusal is None else refusal.status,
@@ -176,7 +209,7 @@ def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Cal
             frame="settings/frame.html",
             heading=heading,
             heading_path="",
-            sections=sections(root, named, call),
+            sections=sections(root, named, request),
             at=at,
             **values,
         )

@@ -8,11 +8,11 @@ import msgspec
 from holdfast.hosting.access import Mode, Unit
 from holdfast.hosting.api import teams
 from holdfast.hosting.api.teams import Group, in_team, sees_team
-from holdfast.hosting.guards import Organization, in_organization, owns_organization
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Listed, Page
+from holdfast.hosting.guards import OrganizationAccess, in_organization, owns_organization
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.organizations import Team
 from holdfast.hosting.schemas.repositories import Repository
 from holdfast.hosting.schemas.users import User
@@ -122,18 +122,18 @@ def body_of(form: TeamForm, others: Mapping[str, str] = NO_OTHERS) -> dict[str, 
         units = dict.fromkeys(ALL_UNITS, form.permission)
         return {**body, "permission": form.permission, "units_map": units}
     if form.permission != "units":
-        raise Refusal(422, "Choose what the team may do")
+        raise ApiError(422, "Choose what the team may do")
     units = {unit.value: getattr(form, field_of(unit)) for unit, _ in UNITS}
     if set(units.values()) == {"none"}:
-        raise Refusal(422, "Choose at least one part the team may read")
+        raise ApiError(422, "Choose at least one part the team may read")
     lowest = "read" if "read" in units.values() else "write"
     return {**body, "permission": lowest, "units_map": {**others, **units}}
 
 
-def show_form(call: Call, form: TeamForm, refusal: Refusal | None = None) -> Raw:
+def show_form(request: RequestContext, form: TeamForm, refusal: ApiError | None = None) -> RawResponse:
     """Show the form of a new team."""
     return in_organization_settings(
-        call,
+        request,
         "settings/new_team.html",
         at="Teams",
         title="New team",
@@ -141,17 +141,17 @@ def show_form(call: Call, form: TeamForm, refusal: Refusal | None = None) -> Raw
         form=form,
         units=[(field_of(unit), words) for unit, words in UNITS],
         permissions=PERMISSIONS,
-        path=f"{organization_path(call.give(Organization))}/teams",
+        path=f"{organization_path(request.resolved(OrganizationAccess))}/teams",
     )
 
 
 @endpoint(f"GET {AT}", scope="organization", guards=GUARDS, slow=True)
-def list_teams_page(call: Call, organization: Organization, page: Page) -> Raw:
+def list_teams_page(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> RawResponse:
     """Show an organization's teams."""
-    listed = act(call, teams.list_teams, page=page)
-    sizes = members.team_sizes(call.host.database, [team.id for team in listed.items])
+    listed = act(request, teams.list_teams, page=page)
+    sizes = members.team_sizes(request.app.database, [team.id for team in listed.items])
     return in_organization_settings(
-        call,
+        request,
         "settings/teams.html",
         at="Teams",
         title="Teams",
@@ -164,37 +164,39 @@ def list_teams_page(call: Call, organization: Organization, page: Page) -> Raw:
 
 
 @endpoint(f"GET {AT}/new", scope="organization", guards=GUARDS, slow=True)
-def new_team_page(call: Call, organization: Organization) -> Raw:  # noqa: ARG001  # guards give it
+def new_team_page(request: RequestContext, organization: OrganizationAccess) -> RawResponse:  # noqa: ARG001  # guards give it
     """Ask what a new team is to be."""
-    return show_form(call, TeamForm(includes_all_repositories="on"))
+    return show_form(request, TeamForm(includes_all_repositories="on"))
 
 
 @endpoint(f"POST {AT}/new", scope="organization", guards=GUARDS)
-def create_team_page(call: Call, organization: Organization, body: TeamForm) -> Raw:
+def create_team_page(request: RequestContext, organization: OrganizationAccess, body: TeamForm) -> RawResponse:
     """Make a team."""
     try:
-        made = act(call, teams.create_team, body=body_of(body))
-    except Refusal as refusal:
-        return show_form(call, body, refusal)
+        made = act(request, teams.create_team, body=body_of(body))
+    except ApiError as refusal:
+        return show_form(request, body, refusal)
     return go(f"{organization_path(organization)}/teams/{made.id}", "created")
 
 
-def of_this(call: Call) -> None:
+def of_this(request: RequestContext) -> None:
     """Refuse a team of another organization than the address says; the guards found the team's own last."""
-    if call.path["org"].casefold() != call.give(Organization).account.name.casefold():
-        raise Refusal(404)
+    if request.path["org"].casefold() != request.resolved(OrganizationAccess).account.name.casefold():
+        raise ApiError(404)
 
 
-def show_team(call: Call, group: Group, form: TeamForm | None = None, refusal: Refusal | None = None) -> Raw:
+def show_team(
+    request: RequestContext, group: Group, form: TeamForm | None = None, refusal: ApiError | None = None
+) -> RawResponse:
     """Show a team with its people and repositories, and for owners with the forms that change it."""
-    of_this(call)
+    of_this(request)
     # The guards of these have been asked already: whoever is here sees the team.
-    shape: Team = teams.shape(call, group.team)
-    people: Listed[User] = teams.list_team_members.run(call, group, Page(1, SHOWN))  # type: ignore[assignment]
-    where: Listed[Repository] = teams.list_team_repositories.run(call, group, Page(1, SHOWN))  # type: ignore[assignment]
-    organization = call.give(Organization)
+    shape: Team = teams.shape(request, group.team)
+    people: PagedList[User] = teams.list_team_members.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
+    where: PagedList[Repository] = teams.list_team_repositories.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
+    organization = request.resolved(OrganizationAccess)
     return in_organization_settings(
-        call,
+        request,
         "settings/team.html",
         at="Teams",
         title=f"Team {shape.name}",
@@ -213,76 +215,88 @@ def show_team(call: Call, group: Group, form: TeamForm | None = None, refusal: R
 
 
 @endpoint(f"GET {AT}/{{id}}", scope="organization", guards=LOOKING, slow=True)
-def show_team_page(call: Call, group: Group) -> Raw:
+def show_team_page(request: RequestContext, group: Group) -> RawResponse:
     """Show a team."""
-    return show_team(call, group)
+    return show_team(request, group)
 
 
 @endpoint(f"POST {AT}/{{id}}", scope="organization", guards=CHANGING)
-def change_team_page(call: Call, group: Group, organization: Organization, body: TeamForm) -> Raw:
+def change_team_page(
+    request: RequestContext, group: Group, organization: OrganizationAccess, body: TeamForm
+) -> RawResponse:
     """Change a team."""
-    of_this(call)
+    of_this(request)
     wanted = {"description": body.description.strip()}
     try:
-        act(call, teams.edit_team, body=wanted if group.team.is_owners else body_of(body, others_of(group)))
-    except Refusal as refusal:
-        return show_team(call, group, body, refusal)
+        act(request, teams.edit_team, body=wanted if group.team.is_owners else body_of(body, others_of(group)))
+    except ApiError as refusal:
+        return show_team(request, group, body, refusal)
     return go(f"{organization_path(organization)}/teams/{group.team.id}", "changed")
 
 
 @endpoint(f"POST {AT}/{{id}}/delete", scope="organization", guards=CHANGING)
-def delete_team_page(call: Call, group: Group, organization: Organization, body: NameForm) -> Raw:
+def delete_team_page(
+    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
+) -> RawResponse:
     """Remove a team."""
-    of_this(call)
+    of_this(request)
     try:
         check_typed(body.confirm, group.team.name)
-        act(call, teams.delete_team)
-    except Refusal as refusal:
-        return show_team(call, group, None, refusal)
+        act(request, teams.delete_team)
+    except ApiError as refusal:
+        return show_team(request, group, None, refusal)
     return go(f"{organization_path(organization)}/teams", "deleted")
 
 
 @endpoint(f"POST {AT}/{{id}}/members", scope="organization", guards=CHANGING)
-def add_team_member_page(call: Call, group: Group, organization: Organization, body: NameForm) -> Raw:
+def add_team_member_page(
+    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
+) -> RawResponse:
     """Put somebody into a team."""
-    of_this(call)
+    of_this(request)
     try:
-        act(call, teams.add_team_member, {"username": named(body.name)})
-    except Refusal as refusal:
-        return show_team(call, group, None, refusal)
+        act(request, teams.add_team_member, {"username": named(body.name)})
+    except ApiError as refusal:
+        return show_team(request, group, None, refusal)
     return go(f"{organization_path(organization)}/teams/{group.team.id}", "added")
 
 
 @endpoint(f"POST {AT}/{{id}}/members/remove", scope="organization", guards=CHANGING)
-def remove_team_member_page(call: Call, group: Group, organization: Organization, body: NameForm) -> Raw:
+def remove_team_member_page(
+    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
+) -> RawResponse:
     """Take somebody out of a team."""
-    of_this(call)
+    of_this(request)
     try:
-        act(call, teams.remove_team_member, {"username": named(body.name)})
-    except Refusal as refusal:
-        return show_team(call, group, None, refusal)
+        act(request, teams.remove_team_member, {"username": named(body.name)})
+    except ApiError as refusal:
+        return show_team(request, group, None, refusal)
     return go(f"{organization_path(organization)}/teams/{group.team.id}", "removed")
 
 
 @endpoint(f"POST {AT}/{{id}}/repositories", scope="organization", guards=CHANGING)
-def add_team_repository_page(call: Call, group: Group, organization: Organization, body: NameForm) -> Raw:
+def add_team_repository_page(
+    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
+) -> RawResponse:
     """Give a team one of the organization's repositories."""
-    of_this(call)
+    of_this(request)
     place = {"org": organization.account.name, "repo": named(body.name).rpartition("/")[2]}
     try:
-        act(call, teams.add_team_repository, place)
-    except Refusal as refusal:
-        return show_team(call, group, None, refusal)
+        act(request, teams.add_team_repository, place)
+    except ApiError as refusal:
+        return show_team(request, group, None, refusal)
     return go(f"{organization_path(organization)}/teams/{group.team.id}", "added")
 
 
 @endpoint(f"POST {AT}/{{id}}/repositories/remove", scope="organization", guards=CHANGING)
-def remove_team_repository_page(call: Call, group: Group, organization: Organization, body: NameForm) -> Raw:
+def remove_team_repository_page(
+    request: RequestContext, group: Group, organization: OrganizationAccess, body: NameForm
+) -> RawResponse:
     """Take a repository from a team."""
-    of_this(call)
+    of_this(request)
     place = {"org": organization.account.name, "repo": named(body.name).rpartition("/")[2]}
     try:
-        act(call, teams.remove_team_repository, place)
-    except Refusal as refusal:
-        return show_team(call, group, None, refusal)
+        act(request, teams.remove_team_repository, place)
+    except ApiError as refusal:
+        return show_team(request, group, None, refusal)
     return go(f"{organization_path(organization)}/teams/{group.team.id}", "removed")

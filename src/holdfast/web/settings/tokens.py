@@ -6,10 +6,10 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.hosting.api import tokens
-from holdfast.hosting.http.context import Call
-from holdfast.hosting.http.endpoints import Raw, endpoint
-from holdfast.hosting.http.errors import Refusal
-from holdfast.hosting.http.pagination import Page
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PageParams
 from holdfast.redacted_repr import redacted
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
@@ -50,13 +50,13 @@ class RemoveForm(msgspec.Struct, frozen=True):
     id: str = ""
 
 
-def with_password(call: Call) -> Call:
+def with_password(request: RequestContext) -> RequestContext:
     """Ask the API as if the password had been given.
 
     To list tokens and to take one back it is enough to be logged in; before one is made, the password is asked for
     and checked.
     """
-    return replace(call, caller=replace(call.caller, by_password=True))
+    return replace(request, caller=replace(request.actor, by_password=True))
 
 
 def scopes_of(form: TokenForm) -> list[str]:
@@ -68,22 +68,22 @@ def scopes_of(form: TokenForm) -> list[str]:
             if level in {"read", "write"}:
                 chosen.append(f"{level}:{category}")
     if not chosen:
-        raise Refusal(422, "Choose what the token may be used for")
+        raise ApiError(422, "Choose what the token may be used for")
     return [*chosen, "public-only"] if form.public_only else chosen
 
 
 def show_tokens(
-    call: Call,
-    page: Page,
+    request: RequestContext,
+    page: PageParams,
     form: TokenForm,
     *,
     made: tokens.AccessToken | None = None,
-    refusal: Refusal | None = None,
-) -> Raw:
+    refusal: ApiError | None = None,
+) -> RawResponse:
     """Show the tokens, and the one that was just made, with its value, this once."""
-    listed = act(with_password(call), tokens.list_tokens, {"username": call.user.name}, page=page)
+    listed = act(with_password(request), tokens.list_tokens, {"username": request.user.name}, page=page)
     shown = in_account(
-        call,
+        request,
         "settings/tokens.html",
         at="Tokens",
         title="Tokens",
@@ -101,34 +101,34 @@ def show_tokens(
 
 
 @endpoint(f"GET {ACCOUNT}/tokens", scope="user", guards=(oneself,), slow=True)
-def list_tokens_page(call: Call, page: Page) -> Raw:
+def list_tokens_page(request: RequestContext, page: PageParams) -> RawResponse:
     """Show one's tokens, without their values."""
-    return show_tokens(call, page, TokenForm(repository="write", issue="write"))
+    return show_tokens(request, page, TokenForm(repository="write", issue="write"))
 
 
 @endpoint(f"POST {ACCOUNT}/tokens", scope="user", guards=(oneself,), largest_body=64 * 1024)
-def create_token_page(call: Call, body: TokenForm) -> Raw:
+def create_token_page(request: RequestContext, body: TokenForm) -> RawResponse:
     """Make a token, and show its value."""
     wanted = {"name": body.name.strip()}
     if body.expires.strip():
         # A day, to the end of which it is good.
         wanted["expires_at"] = f"{body.expires.strip()}T23:59:59Z"
     try:
-        check_own_password(call, body.password)
+        check_own_password(request, body.password)
         made = act(
-            with_password(call),
+            with_password(request),
             tokens.create_token,
-            {"username": call.user.name},
+            {"username": request.user.name},
             body={**wanted, "scopes": scopes_of(body)},
         )
-    except Refusal as refusal:
-        return show_tokens(call, Page(1, 30), body, refusal=refusal)
-    return show_tokens(call, Page(1, 30), TokenForm(repository="write", issue="write"), made=made)
+    except ApiError as refusal:
+        return show_tokens(request, PageParams(1, 30), body, refusal=refusal)
+    return show_tokens(request, PageParams(1, 30), TokenForm(repository="write", issue="write"), made=made)
 
 
 @endpoint(f"POST {ACCOUNT}/tokens/remove", scope="user", guards=(oneself,))
-def remove_token_page(call: Call, body: RemoveForm) -> Raw:
+def remove_token_page(request: RequestContext, body: RemoveForm) -> RawResponse:
     """Take a token back."""
-    place = {"username": call.user.name, "token": body.id}
-    act(with_password(call), tokens.delete_token, place)
+    place = {"username": request.user.name, "token": body.id}
+    act(with_password(request), tokens.delete_token, place)
     return go(f"{ACCOUNT}/tokens", "removed")

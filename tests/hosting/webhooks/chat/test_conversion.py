@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.accounts import Account
@@ -77,12 +77,12 @@ def test_a_hook_may_have_to_say_who_it_is() -> None:
     assert wire(room, "issues", sample("issues", "opened")).headers["Authorization"] == "Bearer syt_1"
 
 
-def test_real_payloads_are_understood(host: Host, ada: Account) -> None:
+def test_real_payloads_are_understood(app: App, ada: Account) -> None:
     """What is told of an issue can be read by everybody."""
-    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"))
-    issues.open_issue(host.database, home, ada, NewIssue(title="It leaks", body="Below."))
+    home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"))
+    issues.open_issue(app.database, home, ada, NewIssue(title="It leaks", body="Below."))
     for kind in ("repository", "issues"):
-        payload = payload_of(host, last(host.database, kind))
+        payload = payload_of(app, last(app.database, kind))
         for service in TALKING:
             made = wire(hook(service), kind, payload)
             assert "Ada/ship" in made.body.decode()

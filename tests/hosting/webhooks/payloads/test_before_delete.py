@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import account_administration, comments, issues
 from holdfast.hosting.store.accounts import Account, find_user
@@ -20,40 +20,40 @@ from tests.hosting.webhooks.telling import add_hook, await_delivery, kept, last,
 
 
 @pytest.fixture
-def everywhere(host: Host, ada: Account) -> Hook:
+def everywhere(app: App, ada: Account) -> Hook:
     """Make a hook of the whole service, which outlives everybody."""
-    return add_hook(host.database, ada, scope="system", owner_id=None)
+    return add_hook(app.database, ada, scope="system", owner_id=None)
 
 
 @pytest.fixture
-def home(host: Host, ada: Account) -> Repository:
+def home(app: App, ada: Account) -> Repository:
     """Give Ada a repository with a folder."""
-    return repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    return repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
 
 
-def told(host: Host) -> dict[str, Any]:
+def told(app: App) -> dict[str, Any]:
     """Return what is told of each event, by its kind and action; every one must have been made."""
     return {
-        f"{event.kind} {json.loads(event.details).get('action', '')}".strip(): json.loads(payload_of(host, event))
-        for event in recorded(host.database)
+        f"{event.kind} {json.loads(event.details).get('action', '')}".strip(): json.loads(payload_of(app, event))
+        for event in recorded(app.database)
     }
 
 
 def test_a_repository_is_told_of_after_it_is_gone(
-    host: Host, ada: Account, home: Repository, everywhere: Hook
+    app: App, ada: Account, home: Repository, everywhere: Hook
 ) -> None:
     """What still waits was made with all there was; what nobody waits for was not made at all."""
-    database = host.database
+    database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     comments.add_comment(database, home, issue, ada, "Pump!")
-    head = host.folders.existing(home.id).joinpath("refs/heads/main").read_text().strip()
+    head = app.folders.existing(home.id).joinpath("refs/heads/main").read_text().strip()
     with database.write() as connection:
         details = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "ref_type": "branch"}
         record(connection, "push", owner_id=ada.id, repository_id=home.id, actor_id=ada.id, details=details)
     await_delivery(database, everywhere)
     issues.change_issue(database, home, issue, ada, Changes(is_closed=True))
-    repositories.remove(host, home, ada)
-    events = told(host)
+    repositories.remove(app, home, ada)
+    events = told(app)
     assert events["issue_comment created"]["comment"]["body"] == "Pump!"
     assert events["push"]["commits"][0]["message"] == "Initial commit\n"
     for name in ("repository created", "repository deleted", "issues opened", "push"):
@@ -62,11 +62,9 @@ def test_a_repository_is_told_of_after_it_is_gone(
     assert set(kept(database)) == {event.id for event in recorded(database)[:4]}
 
 
-def test_an_issue_is_told_of_after_it_is_gone(
-    host: Host, ada: Account, home: Repository, everywhere: Hook
-) -> None:
+def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
     """And an issue elsewhere that waited for it; what is about other issues can wait."""
-    database = host.database
+    database = app.database
     issue, other = (issues.open_issue(database, home, ada, NewIssue(title=title)) for title in ("a", "b"))
     place = make_repository(database, ada, "boat")
     waiting = issues.open_issue(database, place, ada, NewIssue(title="c"))
@@ -80,36 +78,34 @@ def test_an_issue_is_told_of_after_it_is_gone(
             details={"action": "added", "issue_id": waiting.id, "blocker_id": issue.id},
         )
     await_delivery(database, everywhere)
-    first = before_deleting(host, Doomed(issue_id=issue.id))
+    first = before_deleting(app, Doomed(issue_id=issue.id))
     issues.delete_issue(database, home, issue, ada, first=first)
     made = [json.loads(text) for text in kept(database).values()]
     assert [one["issue"]["title"] for one in made] == ["a", "c"]
     assert made[1]["blocker"]["title"] == "a"
-    assert told(host)["issues deleted"]["issue"]["title"] == "a"
+    assert told(app)["issues deleted"]["issue"]["title"] == "a"
     assert other.number == 2
 
 
-def test_a_comment_is_told_of_after_it_is_gone(
-    host: Host, ada: Account, home: Repository, everywhere: Hook
-) -> None:
+def test_a_comment_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
     """Only its own events are made."""
-    database = host.database
+    database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
     said = comments.add_comment(database, home, issue, ada, "Pump!")
     for _ in range(12):
         comments.add_comment(database, home, issue, ada, "Yes!")
     await_delivery(database, everywhere)
-    first = before_deleting(host, Doomed(comment_id=said.id))
+    first = before_deleting(app, Doomed(comment_id=said.id))
     comments.delete_comment(database, home, issue, said, actor=ada, first=first)
     (made,) = kept(database).values()
     assert (json.loads(made)["action"], json.loads(made)["comment"]["body"]) == ("created", "Pump!")
 
 
-def test_what_comes_between_is_not_missed(host: Host, ada: Account, home: Repository, everywhere: Hook) -> None:
+def test_what_comes_between_is_not_missed(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
     """The deleting transaction makes what was recorded after the others were made, and sees its own changes."""
-    database = host.database
+    database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
-    first = before_deleting(host, Doomed(issue_id=issue.id))
+    first = before_deleting(app, Doomed(issue_id=issue.id))
     issues.change_issue(database, home, issue, ada, Changes(title="It sinks"))
     await_delivery(database, everywhere)
     assert kept(database) == {}
@@ -118,31 +114,31 @@ def test_what_comes_between_is_not_missed(host: Host, ada: Account, home: Reposi
     assert [json.loads(text)["issue"]["title"] for text in kept(database).values()] == ["It sinks"] * 2
 
 
-def test_a_person_is_told_of_after_they_are_gone(host: Host, ada: Account, everywhere: Hook) -> None:
+def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywhere: Hook) -> None:
     """Their repositories, and what they did in those of others."""
-    database = host.database
+    database = app.database
     (bob,) = make_people(database, "bob")
     mine = make_repository(database, bob, "boat", description="small")
     issues.open_issue(database, mine, ada, NewIssue(title="Ada's"))
     issues.open_issue(database, make_repository(database, ada), bob, NewIssue(title="Bob's"))
     await_delivery(database, everywhere)
-    first = before_deleting(host, Doomed(owner_id=bob.id))
+    first = before_deleting(app, Doomed(owner_id=bob.id))
     admin = find_user(database, "admin")
     assert account_administration.delete_user(database, bob, actor=admin, purge=True, first=first) == (mine.id,)
     made = [json.loads(text) for text in kept(database).values()]
     senders = [(one["issue"]["title"], one["sender"]["login"]) for one in made]
     assert senders == [("Ada's", "Ada"), ("Bob's", "bob")]
     assert made[0]["repository"]["full_name"] == "bob/boat"
-    gone = told(host)["repository deleted"]
+    gone = told(app)["repository deleted"]
     assert (gone["repository"]["description"], gone["organization"]["login"]) == ("small", "bob")
     assert "bob@" not in last(database, "repository").details
 
 
-def test_a_long_queue_is_made_in_steps(host: Host, ada: Account, home: Repository, everywhere: Hook) -> None:
+def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository, everywhere: Hook) -> None:
     """Nobody else waits for all of it."""
-    database = host.database
+    database = app.database
     for number in range(AT_ONCE + 5):
         issues.open_issue(database, home, ada, NewIssue(title=str(number)))
     await_delivery(database, everywhere)
-    before_deleting(host, Doomed(repository_id=home.id))
+    before_deleting(app, Doomed(repository_id=home.id))
     assert len(kept(database)) == AT_ONCE + 6

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store import issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import record
@@ -17,16 +17,16 @@ from tests.hosting.webhooks.telling import payload
 SECRET = "where the treasure is"
 
 
-def opened(host: Host, home: Repository, author: Account, title: str, *, is_pull: bool = False) -> Issue:
+def opened(app: App, home: Repository, author: Account, title: str, *, is_pull: bool = False) -> Issue:
     """Open an issue whose body is nobody else's business."""
     branches = Branches("fix", "main") if is_pull else None
-    return issues.open_issue(host.database, home, author, NewIssue(title=title, body=SECRET, branches=branches))
+    return issues.open_issue(app.database, home, author, NewIssue(title=title, body=SECRET, branches=branches))
 
 
-def told(host: Host, home: Repository, issue: Issue, blocker: Issue, action: str = "added") -> dict[str, Any]:
+def told(app: App, home: Repository, issue: Issue, blocker: Issue, action: str = "added") -> dict[str, Any]:
     """Record that an issue waits for another, and return what is told."""
     kind = "issue_dependency" if action else "issue_unblocked"
-    with host.database.write() as connection:
+    with app.database.write() as connection:
         record(
             connection,
             kind,
@@ -35,49 +35,49 @@ def told(host: Host, home: Repository, issue: Issue, blocker: Issue, action: str
             actor_id=home.owner.id,
             details={"action": action, "issue_id": issue.id, "blocker_id": blocker.id},
         )
-    return payload(host, kind)
+    return payload(app, kind)
 
 
-def test_two_issues_of_one_repository_are_told_whole(host: Host, ada: Account) -> None:
+def test_two_issues_of_one_repository_are_told_whole(app: App, ada: Account) -> None:
     """Also of a private one: whoever has its hook may read it."""
-    home = make_repository(host.database, ada, is_private=True)
-    issue, blocker = opened(host, home, ada, "a"), opened(host, home, ada, "b")
-    event = told(host, home, issue, blocker)
+    home = make_repository(app.database, ada, is_private=True)
+    issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
+    event = told(app, home, issue, blocker)
     assert list(event) == ["action", "issue", "blocker", "repository", "blocker_repository", "sender"]
     assert (event["action"], event["issue"]["number"], event["blocker"]["number"]) == ("added", 1, 2)
     assert event["issue"]["body"] == event["blocker"]["body"] == SECRET
     assert event["repository"] == event["blocker_repository"]
-    assert told(host, home, issue, blocker, "removed")["action"] == "removed"
+    assert told(app, home, issue, blocker, "removed")["action"] == "removed"
 
 
-def test_the_end_of_waiting(host: Host, ada: Account) -> None:
+def test_the_end_of_waiting(app: App, ada: Account) -> None:
     """Has the same form."""
-    home = make_repository(host.database, ada)
-    issue, blocker = opened(host, home, ada, "a"), opened(host, home, ada, "b")
-    event = told(host, home, issue, blocker, "")
+    home = make_repository(app.database, ada)
+    issue, blocker = opened(app, home, ada, "a"), opened(app, home, ada, "b")
+    event = told(app, home, issue, blocker, "")
     assert (event["action"], event["issue"]["title"], event["blocker"]["title"]) == ("unblocked", "a", "b")
 
 
-def test_an_issue_of_a_public_repository_is_told_whole(host: Host, ada: Account) -> None:
+def test_an_issue_of_a_public_repository_is_told_whole(app: App, ada: Account) -> None:
     """Everybody may read it there."""
-    home, other = make_repository(host.database, ada), make_repository(host.database, ada, "boat")
-    event = told(host, home, opened(host, home, ada, "a"), opened(host, other, ada, "b"))
+    home, other = make_repository(app.database, ada), make_repository(app.database, ada, "boat")
+    event = told(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
     assert (event["blocker"]["body"], event["blocker_repository"]["full_name"]) == (SECRET, "Ada/boat")
 
 
 @pytest.mark.parametrize("hidden", ["private", "another", "hidden owner", "issues off"])
-def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(host: Host, ada: Account, hidden: str) -> None:
+def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(app: App, ada: Account, hidden: str) -> None:
     """Also one of the same owner: who looks after one repository of an organization need not see the others."""
-    (bob,) = make_people(host.database, "bob")
+    (bob,) = make_people(app.database, "bob")
     owner, columns = ada, {"is_private": True}
     if hidden == "another":
         owner = bob
     elif hidden == "hidden owner":
-        owner, columns = make_organization(host.database, "guild", ada, visibility="private"), {}
+        owner, columns = make_organization(app.database, "guild", ada, visibility="private"), {}
     elif hidden == "issues off":
         columns = {"has_issues": False}
-    home, other = make_repository(host.database, ada), make_repository(host.database, owner, "boat", **columns)
-    event = told(host, home, opened(host, home, ada, "a"), opened(host, other, ada, "b"))
+    home, other = make_repository(app.database, ada), make_repository(app.database, owner, "boat", **columns)
+    event = told(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b"))
     blocker = event["blocker"]
     assert SECRET not in json.dumps(blocker)
     assert list(blocker) == list(event["issue"])
@@ -88,8 +88,8 @@ def test_an_issue_not_everybody_may_read_is_told_by_its_name_only(host: Host, ad
     assert event["issue"]["body"] == SECRET
 
 
-def test_a_hidden_pull_request_is_one_still(host: Host, ada: Account) -> None:
+def test_a_hidden_pull_request_is_one_still(app: App, ada: Account) -> None:
     """That much is said."""
-    home, other = make_repository(host.database, ada), make_repository(host.database, ada, "b", is_private=True)
-    event = told(host, home, opened(host, home, ada, "a"), opened(host, other, ada, "b", is_pull=True))
+    home, other = make_repository(app.database, ada), make_repository(app.database, ada, "b", is_private=True)
+    event = told(app, home, opened(app, home, ada, "a"), opened(app, other, ada, "b", is_pull=True))
     assert event["blocker"]["pull_request"] == {"merged": False, "merged_at": None, "draft": False, "html_url": ""}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store import comments, issues, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
@@ -19,32 +19,32 @@ PAGE = "http://localhost:3000/Ada/ship"
 
 
 @pytest.fixture
-def home(host: Host, ada: Account) -> Repository:
+def home(app: App, ada: Account) -> Repository:
     """Give Ada a repository."""
-    return make_repository(host.database, ada)
+    return make_repository(app.database, ada)
 
 
 @pytest.fixture
-def issue(host: Host, ada: Account, home: Repository) -> Issue:
+def issue(app: App, ada: Account, home: Repository) -> Issue:
     """Open an issue."""
-    return issues.open_issue(host.database, home, ada, NewIssue(title="It leaks", body="Below."))
+    return issues.open_issue(app.database, home, ada, NewIssue(title="It leaks", body="Below."))
 
 
 @pytest.fixture
-def pull(host: Host, ada: Account, home: Repository) -> Issue:
+def pull(app: App, ada: Account, home: Repository) -> Issue:
     """Open a pull request."""
     new = NewIssue(title="Plug it", branches=Branches("fix", "main", "1" * 40, "2" * 40))
-    return issues.open_issue(host.database, home, ada, new)
+    return issues.open_issue(app.database, home, ada, new)
 
 
-def told(host: Host) -> list[dict[str, Any]]:
+def told(app: App) -> list[dict[str, Any]]:
     """Return everything that is told, in order."""
-    return [json.loads(payload_of(host, event)) for event in recorded(host.database)]
+    return [json.loads(payload_of(app, event)) for event in recorded(app.database)]
 
 
-def test_an_issue_is_told_whole(host: Host, ada: Account, issue: Issue) -> None:
+def test_an_issue_is_told_whole(app: App, ada: Account, issue: Issue) -> None:
     """With every key the API has, in the same order."""
-    (opened,) = told(host)
+    (opened,) = told(app)
     assert list(opened) == ["action", "number", "issue", "repository", "sender", "commit_id"]
     assert (opened["action"], opened["number"], opened["commit_id"]) == ("opened", 1, "")
     assert [key for key in opened["issue"] if key in KEYS] == KEYS
@@ -53,23 +53,23 @@ def test_an_issue_is_told_whole(host: Host, ada: Account, issue: Issue) -> None:
     assert opened["repository"]["full_name"] == "Ada/ship"
 
 
-def test_what_was_edited_is_told_as_it_was(host: Host, ada: Account, home: Repository, issue: Issue) -> None:
+def test_what_was_edited_is_told_as_it_was(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Only what changed, and an empty text is something too."""
-    issues.change_issue(host.database, home, issue, ada, Changes(title="It sinks", body="Deep."))
-    issues.change_issue(host.database, home, issue, ada, Changes(ref="v1"))
-    _, words, ref = told(host)
+    issues.change_issue(app.database, home, issue, ada, Changes(title="It sinks", body="Deep."))
+    issues.change_issue(app.database, home, issue, ada, Changes(ref="v1"))
+    _, words, ref = told(app)
     assert list(words)[-1] == "changes"
     assert words["changes"] == {"title": {"from": "It leaks"}, "body": {"from": "Below."}}
     assert (words["issue"]["title"], ref["changes"]) == ("It sinks", {"ref": {"from": ""}})
 
 
-def test_labels_are_told_also_when_they_are_gone(host: Host, ada: Account, home: Repository, issue: Issue) -> None:
+def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Which came and which went."""
-    bug, pump = (labels.add_label(host.database, home, name, "f00") for name in ("bug", "pump"))
+    bug, pump = (labels.add_label(app.database, home, name, "f00") for name in ("bug", "pump"))
     for wanted in ([bug], [pump], []):
-        issues.change_issue(host.database, home, issue, ada, Changes(labels=wanted))
-    labels.delete_label(host.database, home, bug.id)
-    events = told(host)[1:]
+        issues.change_issue(app.database, home, issue, ada, Changes(labels=wanted))
+    labels.delete_label(app.database, home, bug.id)
+    events = told(app)[1:]
     assert [event["action"] for event in events] == ["label_updated", "label_updated", "label_cleared"]
     changes = [
         {key: [label["name"] for label in found] for key, found in event["changes"].items()} for event in events
@@ -82,28 +82,28 @@ def test_labels_are_told_also_when_they_are_gone(host: Host, ada: Account, home:
     assert events[0]["changes"]["added_labels"][0]["url"].endswith(f"/repos/Ada/ship/labels/{bug.id}")
 
 
-def test_people_and_milestones(host: Host, ada: Account, home: Repository, issue: Issue) -> None:
+def test_people_and_milestones(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """The issue says how it is."""
-    goal = milestones.add_milestone(host.database, home, ada, "1.0")
-    issues.change_issue(host.database, home, issue, ada, Changes(assignees=[ada], milestone_id=goal.id))
-    assigned, reached = payload(host, "issue_assign"), payload(host, "issue_milestone")
+    goal = milestones.add_milestone(app.database, home, ada, "1.0")
+    issues.change_issue(app.database, home, issue, ada, Changes(assignees=[ada], milestone_id=goal.id))
+    assigned, reached = payload(app, "issue_assign"), payload(app, "issue_milestone")
     assert (assigned["action"], assigned["issue"]["assignee"]["login"]) == ("assigned", "Ada")
     assert (reached["action"], reached["issue"]["milestone"]["title"]) == ("milestoned", "1.0")
-    issues.change_issue(host.database, home, issue, ada, Changes(assignees=[], milestone_id=0))
-    assert payload(host, "issue_assign")["action"] == "unassigned"
-    left = payload(host, "issue_milestone")
+    issues.change_issue(app.database, home, issue, ada, Changes(assignees=[], milestone_id=0))
+    assert payload(app, "issue_assign")["action"] == "unassigned"
+    left = payload(app, "issue_milestone")
     assert (left["action"], left["issue"]["milestone"]) == ("demilestoned", None)
 
 
-def test_a_deleted_issue_is_told_as_it_was(host: Host, ada: Account, home: Repository, issue: Issue) -> None:
+def test_a_deleted_issue_is_told_as_it_was(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """With its labels, its milestone and whom it was assigned to."""
-    label = labels.add_label(host.database, home, "bug", "f00")
-    goal = milestones.add_milestone(host.database, home, ada, "1.0")
+    label = labels.add_label(app.database, home, "bug", "f00")
+    goal = milestones.add_milestone(app.database, home, ada, "1.0")
     changes = Changes(labels=[label], assignees=[ada], milestone_id=goal.id)
-    issues.change_issue(host.database, home, issue, ada, changes)
-    before = payload(host, "issue_label")["issue"]
-    issues.delete_issue(host.database, home, issue, ada)
-    gone = payload(host, "issues")
+    issues.change_issue(app.database, home, issue, ada, changes)
+    before = payload(app, "issue_label")["issue"]
+    issues.delete_issue(app.database, home, issue, ada)
+    gone = payload(app, "issues")
     assert gone["action"] == "deleted"
     milestone = before.pop("milestone") | {"open_issues": 0}
     assert gone["issue"].pop("milestone") == milestone
@@ -111,38 +111,38 @@ def test_a_deleted_issue_is_told_as_it_was(host: Host, ada: Account, home: Repos
     assert "changes" not in gone
 
 
-def test_comments(host: Host, ada: Account, home: Repository, issue: Issue) -> None:
+def test_comments(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Said, said differently, and taken back; what was said last is told when it is gone."""
-    said = comments.add_comment(host.database, home, issue, ada, "Pump!")
-    made = payload(host, "issue_comment")
+    said = comments.add_comment(app.database, home, issue, ada, "Pump!")
+    made = payload(app, "issue_comment")
     assert list(made) == ["action", "issue", "comment", "repository", "sender", "is_pull"]
     assert (made["action"], made["comment"]["body"], made["is_pull"]) == ("created", "Pump!", False)
     assert made["comment"]["html_url"] == f"{PAGE}/issues/1#issuecomment-{said.id}"
-    comments.edit_comment(host.database, home, issue, said, actor=ada, body="Pump faster!")
-    edited = payload(host, "issue_comment")
+    comments.edit_comment(app.database, home, issue, said, actor=ada, body="Pump faster!")
+    edited = payload(app, "issue_comment")
     assert list(edited) == ["action", "issue", "comment", "changes", "repository", "sender", "is_pull"]
     assert (edited["action"], edited["changes"]) == ("edited", {"body": {"from": "Pump!"}})
-    comments.delete_comment(host.database, home, issue, said, actor=ada)
-    gone = payload(host, "issue_comment")
+    comments.delete_comment(app.database, home, issue, said, actor=ada)
+    gone = payload(app, "issue_comment")
     assert (gone["action"], gone["comment"]["body"]) == ("deleted", "Pump faster!")
     assert (gone["issue"]["number"], gone["issue"]["comments"]) == (1, 0)
 
 
-def test_pull_requests(host: Host, ada: Account, home: Repository, pull: Issue) -> None:
+def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) -> None:
     """Are told as pull requests; a comment on one comes with both forms."""
-    (opened,) = told(host)
+    (opened,) = told(app)
     assert list(opened) == [
         *("action", "number", "pull_request", "requested_reviewer", "repository", "sender"),
         *("commit_id", "review"),
     ]
     assert opened["pull_request"]["head"]["ref"] == "fix"
     assert opened["pull_request"]["url"] == "http://localhost:3000/api/v1/repos/Ada/ship/pulls/1"
-    issues.change_issue(host.database, home, pull, ada, Changes(base_branch="stable"))
-    assert payload(host, "pull_request")["changes"] == {"ref": {"from": "main"}}
-    comments.add_comment(host.database, home, pull, ada, "Good.")
-    said = payload(host, "pull_request_comment")
+    issues.change_issue(app.database, home, pull, ada, Changes(base_branch="stable"))
+    assert payload(app, "pull_request")["changes"] == {"ref": {"from": "main"}}
+    comments.add_comment(app.database, home, pull, ada, "Good.")
+    said = payload(app, "pull_request_comment")
     assert list(said)[-2:] == ["is_pull", "pull_request"]
     assert (said["is_pull"], said["pull_request"]["number"], said["issue"]["number"]) == (True, 1, 1)
-    issues.delete_issue(host.database, home, pull, ada)
-    gone = payload(host, "pull_request")
+    issues.delete_issue(app.database, home, pull, ada)
+    gone = payload(app, "pull_request")
     assert (gone["action"], gone["pull_request"]["base"]["ref"]) == ("deleted", "stable")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.git.program import run
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.store.events import record
@@ -27,10 +27,10 @@ PAGE = f"{ROOT}/ada/ship"
 class Harbour:
     """A repository of Ada's on a service, her working copy, and what others are told."""
 
-    def __init__(self, world: World, host: Host, folder: Path) -> None:
-        self.world, self.host, self.git = world, host, Git(folder)
+    def __init__(self, world: World, app: App, folder: Path) -> None:
+        self.world, self.host, self.git = world, app, Git(folder)
         self.ada = world.account("ada")
-        repositories.create(host, self.ada, self.ada, repositories.NewRepository(name="ship"))
+        repositories.create(app, self.ada, self.ada, repositories.NewRepository(name="ship"))
         self.git("init", "-q", "-b", "main")
         self.git("remote", "add", "origin", address(world.service.url, "ada", PASSWORD, "ada/ship"))
 
@@ -53,7 +53,7 @@ class Harbour:
 @pytest.fixture
 def harbour(world: World, tmp_path: Path) -> Iterator[Harbour]:
     """Give Ada an empty repository."""
-    host = Host.open(world.service.settings)
+    host = App.open(world.service.settings)
     yield Harbour(world, host, tmp_path / "work")
     host.close()
 

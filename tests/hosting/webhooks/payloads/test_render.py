@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import comments, issues, labels, milestones
 from holdfast.hosting.store.accounts import Account
@@ -20,10 +20,10 @@ ZERO = "0" * 40
 ONE = "1" * 40
 
 
-def everything(host: Host, ada: Account) -> list[Event]:
+def everything(app: App, ada: Account) -> list[Event]:
     """Let everything happen once, and return it."""
-    database = host.database
-    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
+    database = app.database
+    home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"), {"a": b"a"})
     label = labels.add_label(database, home, "bug", "f00")
     goal = milestones.add_milestone(database, home, ada, "1.0")
     opened = []
@@ -55,7 +55,7 @@ def everything(host: Host, ada: Account) -> list[Event]:
             )
     for one in opened:
         issues.delete_issue(database, home, one, ada)
-    repositories.remove(host, home, ada)
+    repositories.remove(app, home, ada)
     return recorded(database)
 
 
@@ -68,11 +68,11 @@ def assert_fits(kind: str, text: str) -> dict[str, Any]:
     return told
 
 
-def test_every_kind_has_its_form(host: Host, ada: Account) -> None:
+def test_every_kind_has_its_form(app: App, ada: Account) -> None:
     """Also when all it was about is gone by the time it is told: then what is known, and never an error."""
     seen = set()
-    for event in everything(host, ada):
-        told = assert_fits(event.kind, payload_of(host, event))
+    for event in everything(app, ada):
+        told = assert_fits(event.kind, payload_of(app, event))
         seen.add(event.kind)
         if KINDS[event.kind].actions:
             assert told["action"] in KINDS[event.kind].actions
@@ -82,24 +82,24 @@ def test_every_kind_has_its_form(host: Host, ada: Account) -> None:
     assert seen == set(KINDS)
 
 
-def test_a_payload_is_indented_as_receivers_know_it(host: Host, ada: Account) -> None:
+def test_a_payload_is_indented_as_receivers_know_it(app: App, ada: Account) -> None:
     """By two spaces, and by one for repositories."""
-    home = repositories.create(host, ada, ada, repositories.NewRepository(name="ship"))
-    issues.open_issue(host.database, home, ada, NewIssue(title="It leaks"))
-    created, opened = (payload_of(host, event) for event in recorded(host.database))
+    home = repositories.create(app, ada, ada, repositories.NewRepository(name="ship"))
+    issues.open_issue(app.database, home, ada, NewIssue(title="It leaks"))
+    created, opened = (payload_of(app, event) for event in recorded(app.database))
     assert created.startswith('{\n "action": "created",\n "repository": {\n  "id": ')
     assert opened.startswith('{\n  "action": "opened",\n  "number": 1,\n  "issue": {\n    "id": ')
     assert '"assets": [],' in opened
 
 
-def test_what_was_made_before_is_told_again(host: Host) -> None:
+def test_what_was_made_before_is_told_again(app: App) -> None:
     """To the letter."""
-    assert payload_of(host, Event(1, "push", None, None, None, "{}", 0, "{as it was}")) == "{as it was}"
+    assert payload_of(app, Event(1, "push", None, None, None, "{}", 0, "{as it was}")) == "{as it was}"
 
 
-def test_details_nobody_understands_are_no_obstacle(host: Host) -> None:
+def test_details_nobody_understands_are_no_obstacle(app: App) -> None:
     """Another version may have written them."""
     for kind in KINDS:
         for details in ("{}", "[]", "not json", '{"issue_id":"x"}', '{"was":{"id":1}}'):
-            told = assert_fits(kind, payload_of(host, Event(1, kind, None, None, None, details, 0, "")))
+            told = assert_fits(kind, payload_of(app, Event(1, kind, None, None, None, details, 0, "")))
             assert told["sender"]["login"] == "Ghost"

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.settings import Settings
 from tests.hosting.api.conftest import ada as ada_with_a_ship
@@ -19,7 +19,7 @@ SHIP = "/repos/ada/ship"
 
 def told(world: World, settings: Settings) -> list[dict[str, Any]]:
     """Return what is told of repositories, in order."""
-    host = Host.open(settings)
+    host = App.open(settings)
     found = [event for event in recorded(world.database) if event.kind == "repository"]
     texts = [json.loads(payload_of(host, event)) for event in found]
     host.close()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, or_, select, update
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.database import Within
 from holdfast.hosting.store.events import EVENT, Event
 from holdfast.hosting.store.tables import deliveries, events, repositories
@@ -39,29 +39,29 @@ class Doomed:
     comment_id: int = 0
 
 
-def before_deleting(host: Host, doomed: Doomed) -> Callable[[Connection], None]:
+def before_deleting(app: App, doomed: Doomed) -> Callable[[Connection], None]:
     """Make the payloads of what is waiting, and return what has to be called first in the deleting transaction."""
-    settle_ahead(host, doomed)
-    return partial(settle, host, doomed)
+    settle_ahead(app, doomed)
+    return partial(settle, app, doomed)
 
 
-def settle_ahead(host: Host, doomed: Doomed) -> None:
+def settle_ahead(app: App, doomed: Doomed) -> None:
     """Make the payloads of what is waiting to be told, a few at a time."""
     while True:
-        with host.database.read() as connection:
+        with app.database.read() as connection:
             found = waiting(connection, unsettled(doomed).limit(AT_ONCE))
         if not found:
             return
-        made = [{"event": event.id, "made": payload_of(host, event)} for event in found]
-        with host.database.write() as connection:
+        made = [{"event": event.id, "made": payload_of(app, event)} for event in found]
+        with app.database.write() as connection:
             connection.execute(KEEP, made)
 
 
-def settle(host: Host, doomed: Doomed, connection: Connection) -> None:
+def settle(app: App, doomed: Doomed, connection: Connection) -> None:
     """Make all payloads that are not made yet, inside the transaction that is about to delete."""
     found = waiting(connection, unsettled(doomed))
     if found:
-        inside = replace(host, database=Within(host.database, connection))
+        inside = replace(app, database=Within(app.database, connection))
         connection.execute(KEEP, [{"event": event.id, "made": payload_of(inside, event)} for event in found])
 
 

@@ -39,7 +39,7 @@ def dependency(happened: Happened) -> DependencyPayload:
     """Tell which issue waits for which."""
     facts = happened.facts
     kept = stored_issues(happened, facts.issue_id, facts.blocker_id)
-    parts = issue_parts(happened.viewer.host.database, list(kept.values()))
+    parts = issue_parts(happened.viewer.app.database, list(kept.values()))
     home = happened.event.repository_id
 
     def shape(number: int) -> Issue | None:

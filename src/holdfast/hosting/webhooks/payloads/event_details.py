@@ -104,7 +104,7 @@ def remembered(facts: Facts, kind: type[T]) -> T | None:
 
 def look_up(viewer: Receiver, event: Event, known: object = None) -> Happened:
     """Find who did what where."""
-    facts, database = facts_of(event), viewer.host.database
+    facts, database = facts_of(event), viewer.app.database
     repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
     if repository is None and event.kind == "repository":
         repository = remembered(facts, Repository)

@@ -90,7 +90,7 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 def stored_issues(happened: Happened, *numbers: int) -> dict[int, issue_transactions.Issue]:
     """Return the issues of these ids that are still there."""
-    database = happened.viewer.host.database
+    database = happened.viewer.app.database
     found = [
         issue_transactions.Issue(*row) for number in set(numbers) for row in database.rows(ISSUE_BY_ID, id=number)
     ]
@@ -101,7 +101,7 @@ def parts_of(
     happened: Happened, home: store.Repository, kept: issue_transactions.Issue, *, gone: bool
 ) -> IssueParts:
     """Load what belongs to an issue; what one that is gone had was written down."""
-    database = happened.viewer.host.database
+    database = happened.viewer.app.database
     if not gone:
         return issue_parts(database, [kept], home)
     facts = happened.facts
@@ -223,10 +223,10 @@ def author_of(happened: Happened, said: stored_comments.Comment) -> Account | No
         return None
     if happened.actor is not None and happened.actor.id == said.author_id:
         return happened.actor
-    return account_by_id(happened.viewer.host.database, said.author_id)
+    return account_by_id(happened.viewer.app.database, said.author_id)
 
 
 def find_comment(happened: Happened) -> stored_comments.Comment | None:
     """Return the comment an event is about, while it is there."""
-    row = happened.viewer.host.database.row(COMMENT_BY_ID, id=happened.facts.comment_id)
+    row = happened.viewer.app.database.row(COMMENT_BY_ID, id=happened.facts.comment_id)
     return None if row is None else stored_comments.Comment(*row)

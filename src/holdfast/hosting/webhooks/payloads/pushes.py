@@ -9,7 +9,7 @@ import msgspec
 import structlog
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError, NoSuchObject
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.changes import Changes, changed_files
@@ -117,7 +117,7 @@ def pushed(happened: Happened) -> PushPayload:
     if isinstance(happened.known, Brought):
         brought = happened.known
     elif kept is not None:
-        brought = read_push(happened.viewer.host, kept, Move(facts.ref, facts.before, facts.after))
+        brought = read_push(happened.viewer.app, kept, Move(facts.ref, facts.before, facts.after))
     else:
         brought = Brought()
     # The same commit twice is a test: it shows one commit as a push would, and what its signature says.
@@ -139,13 +139,13 @@ def pushed(happened: Happened) -> PushPayload:
     )
 
 
-def read_push(host: Host, repository: store.Repository, move: Move, *, briefly: bool = False) -> Brought:
+def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bool = False) -> Brought:
     """Read what a push brought, which takes git and so is done before a transaction where that is possible.
 
     With `briefly` that is the newest commit without its files, as for the last of thousands of refs.
     """
     try:
-        repo = open_repository(host.folders.existing(repository.id))
+        repo = open_repository(app.folders.existing(repository.id))
         if briefly:
             found = None if move.deletes else refs.commit_of(repo, move.new)
             head = None if found is None else find_commit(repo, found)

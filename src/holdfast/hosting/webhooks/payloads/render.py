@@ -6,7 +6,7 @@ from typing import Final, get_type_hints
 
 import msgspec
 
-from holdfast.hosting.app import Host
+from holdfast.hosting.app import App
 from holdfast.hosting.store.database import Within
 from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
 from holdfast.hosting.store.prepared_statements import Link
@@ -64,27 +64,27 @@ KINDS: Final = {
 """Every kind of event, and how it is told."""
 
 
-def payload_renderer(host: Host) -> PayloadRenderer:
+def payload_renderer(app: App) -> PayloadRenderer:
     """Return what renders the payloads of events that are recorded in the host's database."""
 
     def render(link: Link, event: Event, known: object) -> str:
-        inside = replace(host, database=Within(host.database, link))
+        inside = replace(app, database=Within(app.database, link))
         return rendered(inside, event, known)
 
     return render
 
 
-def payload_of(host: Host, event: Event) -> str:
+def payload_of(app: App, event: Event) -> str:
     """Return what webhooks send of an event: what was rendered when it was recorded.
 
     What an older version recorded without is rendered now, from what is still known.
     """
-    return event.payload or rendered(host, event)
+    return event.payload or rendered(app, event)
 
 
-def rendered(host: Host, event: Event, known: object = None) -> str:
+def rendered(app: App, event: Event, known: object = None) -> str:
     """Render the payload of an event from what the database holds now."""
-    told = KINDS[event.kind].make(look_up(Receiver(host), event, known))
+    told = KINDS[event.kind].make(look_up(Receiver(app), event, known))
     # Receivers may compare bytes: repositories' events have always had one space where the others have two.
     indent = 1 if event.kind == "repository" else 2
     return msgspec.json.format(msgspec.json.encode(told), indent=indent).decode()
