@@ -18,7 +18,7 @@ def world(service: Service) -> Iterator[World]:
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[App]:
+def app(settings: Settings, database: Database) -> Iterator[App]:
     """Open everything the service has, on a database that is ready."""
     del database
     opened = App.open(settings)

@@ -271,7 +271,7 @@ def test_accounts_are_known_to_those_in_the_table(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("caller", "visibility", "modes", "expected"),
+    ("actor", "visibility", "modes", "expected"),
     [
         (ANONYMOUS, "public", (), Mode.READ),
         (ANONYMOUS, "limited", (), Mode.NONE),

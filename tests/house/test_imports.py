@@ -41,7 +41,7 @@ def test_the_house_keeps_its_rules(copy: Path) -> None:
         ("hosting/data_folder.py", "import holdfast.backup.info"),
         ("backup/info.py", "import holdfast.cli.output"),
         ("hosting/data_folder.py", "import holdfast.web.pages"),
-        ("cli/serve.py", "import holdfast.server.app"),
+        ("web/home.py", "import holdfast.server.app"),
         ("server/app.py", "import holdfast.cli.exit_codes"),
         ("backup/schema/__init__.py", "import holdfast.backup.wire.frames"),
         ("hosting/store/tables.py", "import holdfast.hosting.http.responses"),

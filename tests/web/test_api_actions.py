@@ -18,8 +18,8 @@ from holdfast.web.api_actions import act, problem_with
 
 
 @pytest.fixture
-def call(settings: Settings, database: Database) -> Iterator[RequestContext]:
-    """Give a request of the administrator's for a page."""
+def context(settings: Settings, database: Database) -> Iterator[RequestContext]:
+    """Give a context of the administrator's for a page."""
     host = App.open(settings)
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
     made = RequestContext(host, scope, Headers(scope), {}, "http://localhost")
@@ -29,32 +29,32 @@ def call(settings: Settings, database: Database) -> Iterator[RequestContext]:
     host.close()
 
 
-def test_it_asks_the_same_guards_and_runs_the_same_code(request: RequestContext) -> None:
+def test_it_asks_the_same_guards_and_runs_the_same_code(context: RequestContext) -> None:
     """What was made shows in the list; the page's own path is part of the address."""
-    request.path = {"owner": "admin", "repo": "tides"}
-    made = act(request, issues.create_issue, body={"title": "The gauge is stuck"})
-    assert act(request, issues.show_issue, {"index": made.number}).title == "The gauge is stuck"
-    listed = act(request, issues.list_issues, query={"state": "open"}, page=PageParams(1, 10))
+    context.path = {"owner": "admin", "repo": "tides"}
+    made = act(context, issues.create_issue, body={"title": "The gauge is stuck"})
+    assert act(context, issues.show_issue, {"index": made.number}).title == "The gauge is stuck"
+    listed = act(context, issues.list_issues, query={"state": "open"}, page=PageParams(1, 10))
     assert [issue.number for issue in listed.items] == [made.number]
 
 
-def test_nobody_can_do_by_a_page_what_the_api_refuses(request: RequestContext) -> None:
+def test_nobody_can_do_by_a_page_what_the_api_refuses(context: RequestContext) -> None:
     """The guards see who looks, and bodies are checked as the API checks them."""
     place = {"owner": "admin", "repo": "tides"}
     with pytest.raises(ApiError) as refused:
-        act(request, issues.create_issue, place, body={"title": ""})
+        act(context, issues.create_issue, place, body={"title": ""})
     assert refused.value.status == 422
     assert problem_with(refused.value) == "Title: is needed."
-    request.actor = ANONYMOUS
+    context.actor = ANONYMOUS
     with pytest.raises(ApiError) as refused:
-        act(request, issues.create_issue, place, body={"title": "Mine"})
+        act(context, issues.create_issue, place, body={"title": "Mine"})
     assert refused.value.status == 401
 
 
-def test_what_the_house_refuses_is_refused_as_the_api_does(request: RequestContext) -> None:
+def test_what_the_house_refuses_is_refused_as_the_api_does(context: RequestContext) -> None:
     """A name that is taken is status 409."""
     with pytest.raises(ApiError) as refused:
-        act(request, repositories.create_mine, body={"name": "tides"})
+        act(context, repositories.create_mine, body={"name": "tides"})
     assert refused.value.status == 409
 
 

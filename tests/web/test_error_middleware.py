@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[App]:
+def app(settings: Settings, database: Database) -> Iterator[App]:
     """Open everything the service has."""
     del database
     opened = App.open(settings)

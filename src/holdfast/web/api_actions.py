@@ -35,7 +35,7 @@ def act(  # what a request consists of
     send it.
     """
     places = {**request.path, **{name: str(value) for name, value in (path or {}).items()}}
-    inner = replace(request, path=places, found={}, answer_headers={}, on_loop=False)
+    inner = replace(request, path=places, resolved_values={}, response_headers={}, on_loop=False)
     try:
         for guard in wanted.guards:
             found = guard(inner)

@@ -12,7 +12,7 @@ from holdfast.settings import Settings
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[App]:
+def app(settings: Settings, database: Database) -> Iterator[App]:
     """Open a host with two repositories: `admin/full` (1) and `admin/empty` (2)."""
     opened = App.open(settings)
     settings.data.chmod(0o700)

@@ -17,7 +17,7 @@ from holdfast.settings import Settings
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[App]:
+def app(settings: Settings, database: Database) -> Iterator[App]:
     """Open a host with people, an organization, a webhook, three repositories, one a fork, and a large file."""
     opened = App.open(settings)
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="ada@example.org")

@@ -167,7 +167,7 @@ def test_a_folder_that_is_exchanged_makes_a_service_unready(started: Settings) -
 
 
 @pytest.fixture
-def host(started: Settings) -> Iterator[App]:
+def app(started: Settings) -> Iterator[App]:
     """Open a service that was started."""
     opened = App.open(started)
     yield opened

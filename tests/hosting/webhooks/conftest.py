@@ -47,7 +47,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def host(settings: Settings, database: Database) -> Iterator[App]:
+def app(settings: Settings, database: Database) -> Iterator[App]:
     """Open a host that may send to this machine."""
     opened = App.open(msgspec.structs.replace(settings, webhook_allowed_hosts="loopback", webhook_tries=3))
     yield opened

@@ -2,7 +2,7 @@
 
 On SQLite a short read runs on the event loop itself: handing it to a thread takes longer than the read. Whatever
 writes, hashes a password, walks history or waits for a database server runs in a thread; an endpoint that finds
-out only on the way that it has to do so says it by `call.take_time()`.
+out only on the way that it has to do so says it by `request.require_thread()`.
 """
 
 import zlib

@@ -56,7 +56,7 @@ def with_password(request: RequestContext) -> RequestContext:
     To list tokens and to take one back it is enough to be logged in; before one is made, the password is asked for
     and checked.
     """
-    return replace(request, caller=replace(request.actor, by_password=True))
+    return replace(request, actor=replace(request.actor, by_password=True))
 
 
 def scopes_of(form: TokenForm) -> list[str]:
