@@ -1,8 +1,7 @@
 """The frame around a repository's pages."""
 
-from holdfast.hosting.access import ANONYMOUS, Actor, repository_access
+from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess, repository_access
 from holdfast.hosting.app import App
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.services.repositories import NewRepository, create
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database

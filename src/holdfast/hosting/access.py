@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.hosting.errors import Forbidden, LoginRequired, Permission, RepositoryArchived
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Grant, Repository
 from holdfast.hosting.store.tokens import Token
@@ -21,7 +22,9 @@ __all__ = [
     "CATEGORIES",
     "Actor",
     "Mode",
+    "OrganizationAccess",
     "Permissions",
+    "RepositoryAccess",
     "Unit",
     "account_visible",
     "allows",
@@ -37,6 +40,15 @@ __all__ = [
     "may_give_to_teams",
     "organization_access",
     "repository_access",
+    "require_login",
+    "require_organization_member",
+    "require_organization_owner",
+    "require_read",
+    "require_repository_admin",
+    "require_repository_owner",
+    "require_site_admin",
+    "require_unarchived",
+    "require_write",
     "sees_team",
 ]
 
@@ -131,6 +143,85 @@ class Permissions(msgspec.Struct, frozen=True):
 
 
 NOTHING: Final = Permissions(Mode.NONE, dict.fromkeys(Unit, Mode.NONE))
+
+
+class RepositoryAccess(msgspec.Struct, frozen=True):
+    """The repository a request is about, and what the caller may do there."""
+
+    repository: Repository
+    permissions: Permissions
+
+
+class OrganizationAccess(msgspec.Struct, frozen=True):
+    """The organization a request is about, and what the caller may do there."""
+
+    account: Account
+    mode: Mode
+
+
+def require_login(actor: Actor) -> Account:
+    """Return the user who acts; raise `LoginRequired` for anonymous requests."""
+    if actor.user is None:
+        raise LoginRequired
+    return actor.user
+
+
+def require_site_admin(actor: Actor) -> Account:
+    """Return the administrator of the service who acts; raise `Forbidden` for everybody else."""
+    user = require_login(actor)
+    if not actor.is_admin:
+        raise Forbidden(Permission.SITE_ADMIN)
+    return user
+
+
+def require_read(target: RepositoryAccess, unit: Unit) -> None:
+    """Raise `Forbidden` unless the actor can read a unit of the repository."""
+    if not target.permissions.may_read(unit):
+        raise Forbidden(Permission.READ)
+
+
+def require_write(target: RepositoryAccess, *units: Unit) -> None:
+    """Raise `Forbidden` unless the actor can write to one of these units of the repository."""
+    if not any(target.permissions.may_write(unit) for unit in units):
+        raise Forbidden(Permission.WRITE)
+
+
+def require_repository_admin(actor: Actor, target: RepositoryAccess) -> Account:
+    """Return the user who acts; raise `Forbidden` unless they may change the repository's settings."""
+    user = require_login(actor)
+    if not target.permissions.is_admin:
+        raise Forbidden(Permission.ADMIN)
+    return user
+
+
+def require_repository_owner(actor: Actor, target: RepositoryAccess) -> Account:
+    """Return the user who acts; raise `Forbidden` unless they own the repository."""
+    user = require_login(actor)
+    if not target.permissions.is_owner:
+        raise Forbidden(Permission.OWNER)
+    return user
+
+
+def require_unarchived(target: RepositoryAccess) -> None:
+    """Raise `RepositoryArchived` for a repository that nobody may change."""
+    if target.repository.is_archived:
+        raise RepositoryArchived
+
+
+def require_organization_member(actor: Actor, organization: OrganizationAccess) -> Account:
+    """Return the user who acts; raise `Forbidden` unless they belong to the organization."""
+    user = require_login(actor)
+    if not belongs(organization.mode):
+        raise Forbidden(Permission.ORGANIZATION_MEMBER)
+    return user
+
+
+def require_organization_owner(actor: Actor, organization: OrganizationAccess) -> Account:
+    """Return the user who acts; raise `Forbidden` unless they own the organization."""
+    user = require_login(actor)
+    if organization.mode < Mode.OWNER:
+        raise Forbidden(Permission.ORGANIZATION_OWNER)
+    return user
 
 
 # In the order of `switches`.

@@ -8,6 +8,10 @@ HostingError
 │   ├── StorageFull          it has no space left
 │   ├── StorageReadOnly      it cannot be written to
 │   └── StorageUnavailable   it cannot be read, or the data folder is not there
+├── AccessDenied             the actor may not do this
+│   ├── LoginRequired        nobody is logged in
+│   ├── Forbidden            the actor lacks a permission
+│   └── RepositoryArchived   an archived repository cannot be changed
 ├── NoData                   there is no data to look after
 ├── WrongDataFolder          the data folder and the database do not belong together
 ├── SealError                a secret at rest cannot be sealed or opened
@@ -35,6 +39,7 @@ HostingError
 │   ├── RefMoved             a ref is not where the caller last saw it
 │   └── RefRefused           a branch or tag cannot have that name
 ├── Refused                  what was asked for breaks a rule; the message says which
+│   ├── InvalidField         a field is missing, too long or too short
 │   ├── ColorRefused         that is no colour
 │   ├── EmailRefused         that is no e-mail address
 │   ├── EventRefused         no hook can be told of that
@@ -94,9 +99,12 @@ HostingError
     └── SnapshotRefused      it cannot be written there, or not restored there
 """
 
+from enum import StrEnum
+
 from holdfast.errors import HoldfastError
 
 __all__ = [
+    "AccessDenied",
     "AddressRefused",
     "BodyDamaged",
     "BodyTooLarge",
@@ -116,6 +124,7 @@ __all__ = [
     "FileRefused",
     "FileTooLarge",
     "FolderExists",
+    "Forbidden",
     "GitDamaged",
     "GitError",
     "GitFailed",
@@ -125,6 +134,7 @@ __all__ = [
     "GoneMeanwhile",
     "HashingBusy",
     "HostingError",
+    "InvalidField",
     "KeyMissing",
     "KeyUnusable",
     "LastAdmin",
@@ -133,6 +143,7 @@ __all__ = [
     "LfsMismatch",
     "LfsUnavailable",
     "LockTaken",
+    "LoginRequired",
     "Missing",
     "NameRefused",
     "NameTaken",
@@ -161,6 +172,7 @@ __all__ = [
     "PasswordRefused",
     "PathRefused",
     "PatternRefused",
+    "Permission",
     "ProtectionTaken",
     "PullTaken",
     "PushRefused",
@@ -169,6 +181,7 @@ __all__ = [
     "RefMoved",
     "RefRefused",
     "Refused",
+    "RepositoryArchived",
     "RepositoryTaken",
     "SealBroken",
     "SealError",
@@ -188,6 +201,7 @@ __all__ = [
     "TooManyAtOnce",
     "TooManyGuesses",
     "UrlRefused",
+    "Violation",
     "WrongDataFolder",
 ]
 
@@ -222,6 +236,46 @@ class StorageReadOnly(StorageError):
 
 class StorageUnavailable(StorageError):
     """The disk cannot be read, or the data folder is not there."""
+
+
+class Permission(StrEnum):
+    """A permission that an actor can lack."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+    OWNER = "owner"
+    AUTHOR = "author"
+    """For what its author, and people with write access, may change."""
+    SITE_ADMIN = "site admin"
+    ORGANIZATION_MEMBER = "organization member"
+    ORGANIZATION_OWNER = "organization owner"
+
+
+class AccessDenied(HostingError):
+    """The actor may not do this."""
+
+
+class LoginRequired(AccessDenied):
+    """This needs somebody who is logged in."""
+
+    def __init__(self) -> None:
+        super().__init__("token is required")
+
+
+class Forbidden(AccessDenied):
+    """The actor lacks `permission`."""
+
+    def __init__(self, permission: Permission) -> None:
+        super().__init__(f"this needs the permission: {permission}")
+        self.permission = permission
+
+
+class RepositoryArchived(AccessDenied):
+    """An archived repository cannot be changed."""
+
+    def __init__(self) -> None:
+        super().__init__("repo is archived")
 
 
 class NoData(HostingError):
@@ -340,6 +394,24 @@ class RefRefused(GitError):
 
 class Refused(HostingError):
     """What was asked for breaks a rule; the message says which."""
+
+
+class Violation(StrEnum):
+    """How the value of a field breaks its rule, by the names clients of Gitea know."""
+
+    REQUIRED = "Required"
+    TOO_LONG = "MaxSize"
+    TOO_SHORT = "MinSize"
+
+
+class InvalidField(Refused):
+    """A field breaks its rule: `field` is its name in the API, and `limit` the length it may have."""
+
+    def __init__(self, field: str, violation: Violation, limit: int | None = None) -> None:
+        super().__init__(f"[{field}]: {violation}")
+        self.field = field
+        self.violation = violation
+        self.limit = limit
 
 
 class ColorRefused(Refused):

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
 
-import msgspec
-
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode, Permissions, Unit
+from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, RepositoryAccess, Unit
 from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
@@ -19,8 +17,6 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
-    "OrganizationAccess",
-    "RepositoryAccess",
     "UserFromPath",
     "administers",
     "editable",
@@ -43,27 +39,9 @@ __all__ = [
     "writes_issues",
 ]
 
-NO_READ: Final = "user should have specific read permission or be a repo admin or a site admin"
 NO_WRITE: Final = "user should have a permission to write to a repo"
-NO_ADMIN: Final = "user should be an owner or a collaborator with admin write of a repository"
 # Where the first name can stand in a path: after "", "api", "v1" and a collection.
 FIRST_NAME: Final = 4
-NO_OWNER: Final = "user should be the owner of the repo"
-
-
-class RepositoryAccess(msgspec.Struct, frozen=True):
-    """The repository a request is about, and what the caller may do there."""
-
-    repository: Repository
-    permissions: Permissions
-
-
-@dataclass(frozen=True, slots=True)
-class OrganizationAccess:
-    """The organization a request is about, and what the caller may do there."""
-
-    account: Account
-    mode: Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +53,7 @@ class UserFromPath:
 
 def signed_in(request: RequestContext) -> None:
     """Ask that somebody is known."""
-    if request.actor.user is None:
-        raise ApiError(401, "token is required")
+    access.require_login(request.actor)
 
 
 def with_password(request: RequestContext) -> None:
@@ -87,9 +64,7 @@ def with_password(request: RequestContext) -> None:
 
 def site_admin(request: RequestContext) -> None:
     """Let only administrators of the whole service through."""
-    signed_in(request)
-    if not request.actor.is_admin:
-        raise ApiError(403, "user should be the site admin")
+    access.require_site_admin(request.actor)
 
 
 def redirect(request: RequestContext, status: int, old: tuple[str, ...], new: tuple[str, ...]) -> ApiError:
@@ -156,8 +131,7 @@ class reads:  # noqa: N801  # reads as a sentence where it is used: guards=(in_r
 
     def __call__(self, request: RequestContext) -> None:
         """Check it."""
-        if not request.resolved(RepositoryAccess).permissions.may_read(self.unit):
-            raise ApiError(403, NO_READ)
+        access.require_read(request.resolved(RepositoryAccess), self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +142,7 @@ class writes:  # noqa: N801
 
     def __call__(self, request: RequestContext) -> None:
         """Check it."""
-        if not request.resolved(RepositoryAccess).permissions.may_write(self.unit):
-            raise ApiError(403, NO_WRITE)
+        access.require_write(request.resolved(RepositoryAccess), self.unit)
 
 
 def reads_issues(request: RequestContext) -> None:
@@ -181,29 +154,22 @@ def reads_issues(request: RequestContext) -> None:
 
 def writes_issues(request: RequestContext) -> None:
     """Ask that issues or pull requests can be written to."""
-    may = request.resolved(RepositoryAccess).permissions
-    if not (may.may_write(Unit.ISSUES) or may.may_write(Unit.PULLS)):
-        raise ApiError(403, NO_WRITE)
+    access.require_write(request.resolved(RepositoryAccess), Unit.ISSUES, Unit.PULLS)
 
 
 def administers(request: RequestContext) -> None:
     """Ask that the caller may change the repository's settings."""
-    signed_in(request)
-    if not request.resolved(RepositoryAccess).permissions.is_admin:
-        raise ApiError(403, NO_ADMIN)
+    access.require_repository_admin(request.actor, request.resolved(RepositoryAccess))
 
 
 def owns(request: RequestContext) -> None:
     """Ask that the caller owns the repository."""
-    signed_in(request)
-    if not request.resolved(RepositoryAccess).permissions.is_owner:
-        raise ApiError(403, NO_OWNER)
+    access.require_repository_owner(request.actor, request.resolved(RepositoryAccess))
 
 
 def not_archived(request: RequestContext) -> None:
     """Refuse to write to an archived repository."""
-    if request.resolved(RepositoryAccess).repository.is_archived:
-        raise ApiError(423, "repo is archived")
+    access.require_unarchived(request.resolved(RepositoryAccess))
 
 
 def editable(request: RequestContext) -> None:
@@ -241,16 +207,12 @@ def entered(request: RequestContext, account: Account) -> OrganizationAccess:
 
 def in_its_organization(request: RequestContext) -> None:
     """Ask that the caller belongs to the organization."""
-    signed_in(request)
-    if not access.belongs(request.resolved(OrganizationAccess).mode):
-        raise ApiError(403, "Must be an organization member")
+    access.require_organization_member(request.actor, request.resolved(OrganizationAccess))
 
 
 def owns_organization(request: RequestContext) -> None:
     """Ask that the caller owns the organization."""
-    signed_in(request)
-    if request.resolved(OrganizationAccess).mode < Mode.OWNER:
-        raise ApiError(403, "Must be an organization owner")
+    access.require_organization_owner(request.actor, request.resolved(OrganizationAccess))
 
 
 def person(request: RequestContext) -> None:

@@ -10,10 +10,9 @@ from typing import Final
 from urllib.parse import unquote
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.commits import find_commit
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import accounts, issue_lists
 from holdfast.hosting.store.issue_lists import IssueName

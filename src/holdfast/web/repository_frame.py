@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.hosting.access import Unit
-from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.web.live_references import without_dead_references

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import update
 
 from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.contents import found_at, listed, view_at
 from holdfast.hosting.app import App
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import NeedsThread, RequestContext
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import PageParams

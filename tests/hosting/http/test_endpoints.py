@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from holdfast.hosting.access import Unit
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint, number
 from holdfast.hosting.http.errors import ApiError

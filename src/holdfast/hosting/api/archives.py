@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.file_serving import disposition
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import GitFailed, PathRefused
@@ -19,7 +19,7 @@ from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -5,8 +5,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import WRITING, ask_to_write, the_issue
-from holdfast.hosting.guards import RepositoryAccess, in_repository
+from holdfast.hosting.guards import in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers

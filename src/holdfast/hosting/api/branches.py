@@ -5,12 +5,12 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.errors import RefExists
 from holdfast.hosting.git import history, ref_store, refs
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint

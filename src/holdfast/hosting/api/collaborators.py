@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Actor, Mode
+from holdfast.hosting.access import Actor, Mode, RepositoryAccess
 from holdfast.hosting.errors import NoSuchUser
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository, signed_in
+from holdfast.hosting.guards import administers, in_repository, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError

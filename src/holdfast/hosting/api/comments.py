@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 
 from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_edit, the_issue
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint

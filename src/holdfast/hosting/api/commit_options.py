@@ -9,10 +9,10 @@ from urllib.parse import quote, unquote_to_bytes
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.identities import commit_email, commit_name, plain
-from holdfast.hosting.guards import RepositoryAccess, editable, in_repository, reads, signed_in
+from holdfast.hosting.guards import editable, in_repository, reads, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import RefName

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.git import changes as differences
 from holdfast.hosting.git import history, refs
@@ -13,7 +13,7 @@ from holdfast.hosting.git.commits import Commit as GitCommit
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -8,14 +8,14 @@ from typing import Final, TypeVar, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.trees import Entry, Missing
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, answering

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.commit_options import (
     REFUSES,
     WRITING,
@@ -15,7 +16,6 @@ from holdfast.hosting.api.commit_options import (
     request_for,
     writes_branch,
 )
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http import base64_strict
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required

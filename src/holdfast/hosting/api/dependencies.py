@@ -12,10 +12,11 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import and_
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
 from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_all
 from holdfast.hosting.errors import DependencyCycle
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads_issues, signed_in
+from holdfast.hosting.guards import in_repository, reads_issues, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, ErrorBody

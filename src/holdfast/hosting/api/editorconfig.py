@@ -5,13 +5,13 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.raw import RawQuery
 from holdfast.hosting.git import editorconfig, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -5,9 +5,9 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.contents import ContentsQuery, found_at, view_at
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads, signed_in, writes
+from holdfast.hosting.guards import in_repository, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint

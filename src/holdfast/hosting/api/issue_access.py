@@ -3,16 +3,8 @@
 from typing import Final
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Unit
-from holdfast.hosting.guards import (
-    NO_WRITE,
-    RepositoryAccess,
-    in_repository,
-    not_archived,
-    reads_issues,
-    signed_in,
-    writes_issues,
-)
+from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.guards import NO_WRITE, in_repository, not_archived, reads_issues, signed_in, writes_issues
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.issues import Issue, find_issue

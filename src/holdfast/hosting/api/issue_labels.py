@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, the_issue
 from holdfast.hosting.errors import NotHere
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError

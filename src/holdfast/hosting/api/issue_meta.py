@@ -11,8 +11,7 @@ from typing import ClassVar
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode
-from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.access import Mode, RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import repositories

@@ -6,9 +6,9 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.access import issue_unit
+from holdfast.hosting.access import RepositoryAccess, issue_unit
 from holdfast.hosting.api.issue_access import ask_to_edit, may_write
-from holdfast.hosting.guards import NO_WRITE, RepositoryAccess
+from holdfast.hosting.guards import NO_WRITE
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required

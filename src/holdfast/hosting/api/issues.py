@@ -7,17 +7,11 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, sees_issues, the_issue
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.guards import (
-    RepositoryAccess,
-    administers,
-    in_repository,
-    not_archived,
-    reads_issues,
-    signed_in,
-)
+from holdfast.hosting.guards import administers, in_repository, not_archived, reads_issues, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.endpoints import endpoint

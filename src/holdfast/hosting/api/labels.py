@@ -6,8 +6,9 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.guards import OrganizationAccess, RepositoryAccess, in_organization, owns_organization
+from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint

@@ -3,9 +3,9 @@
 from typing import Final
 
 from holdfast.hosting import access
+from holdfast.hosting.access import OrganizationAccess
 from holdfast.hosting.errors import LastOwner
 from holdfast.hosting.guards import (
-    OrganizationAccess,
     UserFromPath,
     in_its_organization,
     in_organization,

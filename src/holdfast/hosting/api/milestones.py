@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import MANAGING, READING
 from holdfast.hosting.api.issue_queries import State, closed
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required

@@ -1,9 +1,9 @@
 """Opening the git side of the repository a request is about."""
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import is_id
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 

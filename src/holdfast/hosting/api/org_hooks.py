@@ -1,7 +1,8 @@
 """Organization webhooks: told of everything that happens in an organization's repositories."""
 
+from holdfast.hosting.access import OrganizationAccess
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
-from holdfast.hosting.guards import OrganizationAccess, in_organization, owns_organization
+from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store.hooks import Home
 

@@ -6,10 +6,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Actor, Mode
+from holdfast.hosting.access import Actor, Mode, OrganizationAccess
 from holdfast.hosting.errors import NameTaken, StillInUse
 from holdfast.hosting.guards import (
-    OrganizationAccess,
     UserFromPath,
     in_organization,
     of_user,

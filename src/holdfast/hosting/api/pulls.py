@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, field
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.issue_access import ask_to_write, sees_pulls, the_issue
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
@@ -17,7 +17,7 @@ from holdfast.hosting.git import changes, history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.merges import merges_cleanly
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, signed_in
+from holdfast.hosting.guards import in_repository, not_archived, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required, is_ref_name
 from holdfast.hosting.http.endpoints import endpoint

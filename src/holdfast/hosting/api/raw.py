@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from anyio import to_thread
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.file_serving import Served, last_modified, not_modified, serve
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import LfsError, PathRefused
@@ -18,7 +18,7 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry, Missing
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.commit_options import (
     REFUSES,
     WRITING,
@@ -17,7 +18,6 @@ from holdfast.hosting.api.commit_options import (
     writes_branch,
 )
 from holdfast.hosting.errors import ConditionFailed
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Upload, endpoint
 from holdfast.hosting.http.entity_tags import condition_of

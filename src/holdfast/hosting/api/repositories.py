@@ -8,13 +8,11 @@ from msgspec import UNSET, Meta, UnsetType
 from sqlalchemy import ColumnElement, Connection, exists, or_
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode
+from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
 from holdfast.hosting.errors import NameRefused, NoSuchUser
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.guards import (
-    OrganizationAccess,
-    RepositoryAccess,
     UserFromPath,
     administers,
     in_organization,

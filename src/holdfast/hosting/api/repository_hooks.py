@@ -1,7 +1,8 @@
 """Webhooks of a repository."""
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store.hooks import Home
 

@@ -6,13 +6,13 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, reads, signed_in, writes
+from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint

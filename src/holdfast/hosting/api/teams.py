@@ -8,12 +8,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode, Unit
+from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess, Unit
 from holdfast.hosting.api.repositories import page_of_repositories
 from holdfast.hosting.errors import LastOwner, NoSuchTeam, OwnersStay, TeamTaken
 from holdfast.hosting.guards import (
-    OrganizationAccess,
-    RepositoryAccess,
     UserFromPath,
     entered,
     in_its_organization,

@@ -1,8 +1,8 @@
 """The timeline of an issue: its comments, and everything else that happened to it."""
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.comments import CommentsQuery
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams

@@ -5,7 +5,8 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository, not_archived
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.guards import administers, in_repository, not_archived
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError

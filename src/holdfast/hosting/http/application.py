@@ -15,8 +15,8 @@ import structlog
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.authentication import Authenticator, PasswordNeeded
 from holdfast.hosting.http.context import NeedsThread, RequestContext
 from holdfast.hosting.http.decoders import decode_body, decode_query

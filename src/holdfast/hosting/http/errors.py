@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting import errors
+from holdfast.hosting.errors import Permission
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.store import faults
 
@@ -63,7 +64,21 @@ def no_route(root: str, method: str, path: str, allowed: str = "") -> ErrorBody:
     return ErrorBody(f"no such route: {method} {shown}", f"{root}/api/swagger")
 
 
+# What clients of Gitea are told when a permission is missing.
+FORBIDDEN: Final = {
+    Permission.READ: "user should have specific read permission or be a repo admin or a site admin",
+    Permission.WRITE: "user should have a permission to write to a repo",
+    Permission.ADMIN: "user should be an owner or a collaborator with admin write of a repository",
+    Permission.OWNER: "user should be the owner of the repo",
+    Permission.AUTHOR: "only the author and people with write access may change this",
+    Permission.SITE_ADMIN: "user should be the site admin",
+    Permission.ORGANIZATION_MEMBER: "Must be an organization member",
+    Permission.ORGANIZATION_OWNER: "Must be an organization owner",
+}
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
+    (errors.LoginRequired, 401),
+    (errors.Forbidden, 403),
+    (errors.RepositoryArchived, 423),
     (errors.Missing, 404),
     (errors.NoSuchRef, 404),
     (errors.NoSuchObject, 404),
@@ -112,6 +127,8 @@ def refusal_for(error: Exception) -> ApiError | None:
 
 def message_of(error: Exception) -> str:
     """Return what a client is told: not where the database is."""
+    if isinstance(error, errors.Forbidden):
+        return FORBIDDEN[error.permission]
     if isinstance(error, errors.DatabaseError) and str(error) not in faults.DATABASE_MESSAGES:
         return faults.UNANSWERED
     if isinstance(error, errors.StorageUnavailable) and str(error) not in faults.STORAGE_MESSAGES:

@@ -10,6 +10,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
@@ -17,7 +18,6 @@ from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.refs import Named
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page

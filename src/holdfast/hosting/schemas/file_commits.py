@@ -2,8 +2,8 @@
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git.commits import Commit, Signature
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
 from holdfast.hosting.schemas.git import (

@@ -6,12 +6,12 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.raw import type_of_blob
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.blame import Origin, blame
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api import contents_write
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs, trees
@@ -16,7 +16,7 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess, editable, in_repository, reads, signed_in, writes
+from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import branch_protection, ref_changes

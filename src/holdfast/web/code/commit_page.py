@@ -1,10 +1,10 @@
 """The page of one commit: who, why, and what it changed."""
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import difference
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -3,13 +3,13 @@
 from typing import Final
 from urllib.parse import quote
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw, well_formed
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.web.code.commit_rows import lines_of

@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

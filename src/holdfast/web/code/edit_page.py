@@ -7,13 +7,13 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 from markupsafe import Markup
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.raw import type_of_blob
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.media_types import TEXT
 from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer

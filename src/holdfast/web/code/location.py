@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 from urllib.parse import quote, unquote
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import RepositoryAccess, in_repository, reads
+from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.router import merge_slashes

@@ -1,8 +1,8 @@
 """The bytes of files, at the addresses they have on the website."""
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.raw import Found, found_in, media, raw
 from holdfast.hosting.git.encoding import argument
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.web.code.location import READING, spot_at

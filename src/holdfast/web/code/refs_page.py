@@ -6,13 +6,14 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.branches import create_branch, delete_branch
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.guards import RepositoryAccess, signed_in
+from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

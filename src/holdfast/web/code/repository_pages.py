@@ -5,13 +5,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.guards import RepositoryAccess, in_repository
+from holdfast.hosting.guards import in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -4,8 +4,8 @@ from typing import Final
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import paths
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import SentFile
 from holdfast.hosting.http.endpoints import RawResponse, endpoint

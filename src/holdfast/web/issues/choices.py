@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.hosting.guards import RepositoryAccess
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account

@@ -4,9 +4,9 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting import access
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.comments import create_comment, delete_comment, edit_comment, the_comment
 from holdfast.hosting.api.issue_access import READING, WRITING
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.dependencies import (
     LINKING,
     add_block,
@@ -15,7 +16,6 @@ from holdfast.hosting.api.dependencies import (
     remove_dependency,
 )
 from holdfast.hosting.api.issue_access import the_issue
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

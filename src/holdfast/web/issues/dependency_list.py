@@ -4,8 +4,8 @@ from typing import Final
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import READING, may_write, the_issue
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.dependency_graph import show_dependency_graph
 from holdfast.hosting.api.issue_access import READING, the_issue
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.schemas.dependencies import DependencyGraph

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 import msgspec
 from markupsafe import Markup
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.assignees import add_issue_assignees
 from holdfast.hosting.api.issue_access import WRITING, ask_to_edit, the_issue
 from holdfast.hosting.api.issue_labels import replace_issue_labels
 from holdfast.hosting.api.issues import delete_issue, edit_issue, lock_issue, set_issue_deadline, unlock_issue
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository, not_archived, reads_issues
+from holdfast.hosting.guards import administers, in_repository, not_archived, reads_issues
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api import milestones as api
 from holdfast.hosting.api.issue_access import MANAGING, READING
-from holdfast.hosting.guards import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -3,10 +3,10 @@
 import msgspec
 from markupsafe import Markup
 
-from holdfast.hosting.access import Unit
+from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.issue_access import sees_issues
 from holdfast.hosting.api.issues import create_issue
-from holdfast.hosting.guards import RepositoryAccess, in_repository, not_archived, signed_in
+from holdfast.hosting.guards import in_repository, not_archived, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

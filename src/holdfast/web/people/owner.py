@@ -7,9 +7,9 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.access import Mode
+from holdfast.hosting.access import Mode, OrganizationAccess
 from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.guards import OrganizationAccess, UserFromPath, entered, of_user, signed_in
+from holdfast.hosting.guards import UserFromPath, entered, of_user, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

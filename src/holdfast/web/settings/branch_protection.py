@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api import protections
 from holdfast.hosting.api.protections import BranchProtection
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

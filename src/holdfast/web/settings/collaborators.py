@@ -4,9 +4,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.access import Mode
+from holdfast.hosting.access import Mode, RepositoryAccess
 from holdfast.hosting.api import collaborators
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -5,8 +5,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api import repositories
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

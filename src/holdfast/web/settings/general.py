@@ -5,10 +5,11 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api import repositories
 from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
-from holdfast.hosting.guards import RepositoryAccess, administers, in_repository
+from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

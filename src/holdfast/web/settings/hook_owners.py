@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
 from holdfast.hosting.api import admin_hooks, org_hooks, repository_hooks, user_hooks
-from holdfast.hosting.guards import OrganizationAccess, RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint
 from holdfast.web.repository_frame import root_path

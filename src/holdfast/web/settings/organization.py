@@ -5,8 +5,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from holdfast.hosting.access import OrganizationAccess
 from holdfast.hosting.api import members, organizations, teams
-from holdfast.hosting.guards import OrganizationAccess, in_organization, owns_organization
+from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 from urllib.parse import quote
 
-from holdfast.hosting.access import Mode
-from holdfast.hosting.guards import OrganizationAccess, RepositoryAccess
+from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError

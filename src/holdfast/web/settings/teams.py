@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.hosting.access import Mode, Unit
+from holdfast.hosting.access import Mode, OrganizationAccess, Unit
 from holdfast.hosting.api import teams
 from holdfast.hosting.api.teams import Group, in_team, sees_team
-from holdfast.hosting.guards import OrganizationAccess, in_organization, owns_organization
+from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
