@@ -7,9 +7,11 @@ something private is masked whatever it holds.
 
 import logging
 import sys
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, Literal, TextIO
 
 import msgspec
@@ -130,7 +132,7 @@ def plain_writer(
     encoder = msgspec.json.Encoder()
 
     def write(event: str, facts: dict[str, str | int | float]) -> None:
-        stamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        stamp = timestamp(time.time())
         if style == "json":
             line = encoder.encode({**facts, "event": event, "level": "info", "timestamp": stamp}).decode()
         else:
@@ -139,13 +141,25 @@ def plain_writer(
         handler.acquire()
         try:
             handler.stream.write(line + "\n")
-            handler.flush()
+            handler.stream.flush()
         except (OSError, ValueError):  # nobody reads the log any more, which must not stop the service
             pass
         finally:
             handler.release()
 
     return write
+
+
+def timestamp(now: float) -> str:
+    """Write a time as ISO 8601 with microseconds; all but these are the same for every line of a second."""
+    seconds = int(now)
+    return f"{whole_seconds(seconds)}.{int((now - seconds) * 1_000_000):06d}Z"
+
+
+@lru_cache(maxsize=2)
+def whole_seconds(seconds: int) -> str:
+    """Write a time without its fraction and zone."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def readable(value: float | str) -> str:
