@@ -244,9 +244,17 @@ class LimitedHttp(Gathering):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Note that the connection waits for the next request."""
-        super().on_response_complete()
-        if not self.pipeline and self._head_since is None and not self._in_body:
+        """Begin to answer the next request that was pipelined, or note that the connection waits for one.
+
+        As uvicorn does it, but without a timer for every request: `check` ends connections that wait too long.
+        """
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        elif self._head_since is None and not self._in_body:
             self._waiting_since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import math
 import os
 import signal
 import socket
@@ -107,6 +106,5 @@ def configured(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         server_header=False,
         # The application does that, and takes nothing but addresses.
         proxy_headers=False,
-        timeout_keep_alive=math.ceil(limits.keep_alive_timeout),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
