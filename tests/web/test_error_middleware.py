@@ -13,7 +13,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchLfsObject, StorageFull
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
-from holdfast.web.error_middleware import ErrorMiddleware
+from holdfast.hosting.http.request_log import RequestLog
 from tests.stage import Stage
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -55,7 +55,7 @@ class Failing:
 )
 def test_each_is_told_in_its_own_form(app: App, stage: Stage, path: str, accept: str, content: str) -> None:
     """Programs, people and command lines, with the time after which to try again."""
-    with stage.playing(ErrorMiddleware(Failing(StorageFull("no space")), app)) as url:
+    with stage.playing(RequestLog(Failing(StorageFull("no space")), app)) as url:
         answer = httpx.get(f"{url}{path}", headers={"Accept": accept})
     assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
     assert answer.headers["content-type"].startswith(content)
@@ -66,7 +66,7 @@ def test_a_bug_is_logged_with_its_place(app: App, stage: Stage) -> None:
     """And told without its text."""
     stream = io.StringIO()
     logs.configure(stream=stream)
-    with stage.playing(ErrorMiddleware(Failing(RuntimeError("mackerel")), app)) as url:
+    with stage.playing(RequestLog(Failing(RuntimeError("mackerel")), app)) as url:
         answer = httpx.get(url)
     assert answer.status_code == 500
     assert "mackerel" not in answer.text + stream.getvalue()
@@ -79,7 +79,7 @@ def test_an_answer_that_cannot_be_finished_is_cut_off(app: App, stage: Stage, er
     stream = io.StringIO()
     logs.configure(level="warning", stream=stream)
     with (
-        stage.playing(ErrorMiddleware(Failing(error, late=True), app)) as url,
+        stage.playing(RequestLog(Failing(error, late=True), app)) as url,
         pytest.raises(httpx.RemoteProtocolError),
     ):
         httpx.get(url)

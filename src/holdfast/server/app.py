@@ -1,6 +1,6 @@
 """The application: the API of the host, and the pages."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import ExitStack, asynccontextmanager
 from importlib import resources
 from pathlib import Path
@@ -32,7 +32,7 @@ from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet
 from holdfast.web.application import WebApp
 from holdfast.web.chats.revocation import Revocation
-from holdfast.web.error_middleware import ErrorMiddleware, answer_fault
+from holdfast.web.error_middleware import answer_fault
 from holdfast.web.pages import not_found
 from holdfast.web.security_headers import SecurityHeaders
 
@@ -54,7 +54,7 @@ class Dispatcher:
         self._beside = beside
         self._site = site
 
-    async def __call__(self, scope: Scope, messages: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, messages: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
         chosen = self._beside
         if scope["type"] == "http":
@@ -64,7 +64,7 @@ class Dispatcher:
                 chosen = self._git
             elif scope["path"].split("/", 2)[1] not in BESIDE:
                 chosen = self._site
-        await chosen(scope, messages, send)
+        return chosen(scope, messages, send)
 
 
 @asynccontextmanager
@@ -124,5 +124,5 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
     beside.state.password_pool = pool
     service = api.EndpointApp(host, api.endpoints(), authenticator)
     fork = Dispatcher(service, GitHttp(host, authenticator), beside, SecurityHeaders(WebApp(host, pool)))
-    logged = RequestLog(ErrorMiddleware(revocation.after(fork), host))
+    logged = RequestLog(revocation.after(fork), host)
     return ForwardedHeaders(MergeSlashes(HealthEndpoints(logged, host)), settings.trusted_proxies)

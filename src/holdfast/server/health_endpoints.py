@@ -4,6 +4,7 @@ import hmac
 import ipaddress
 import sqlite3
 import time
+from collections.abc import Awaitable
 from typing import Final
 
 import anyio
@@ -36,11 +37,13 @@ class HealthEndpoints:
         self._problems: dict[str, str] = {}
         self._asked = -FRESH_SECONDS
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"] not in PATHS:
-            await self._inner(scope, receive, send)
-            return
+        if scope["type"] == "http" and scope["path"] in PATHS:
+            return self._respond(scope, receive, send)
+        return self._inner(scope, receive, send)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._answer(scope)
         response.headers["Cache-Control"] = "no-store"
         await response(scope, receive, send)

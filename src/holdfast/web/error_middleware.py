@@ -3,7 +3,7 @@
 import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from holdfast.hosting.app import App
 from holdfast.hosting.http.errors import ApiError, refusal_for
@@ -11,43 +11,18 @@ from holdfast.hosting.http.failures import explain, log_fault
 from holdfast.web.api_actions import problem_with
 from holdfast.web.pages import PAGES
 
-__all__ = ["ErrorMiddleware", "answer_fault"]
+__all__ = ["answer_fault", "log_cut_off", "respond_to_error"]
 
 log = structlog.get_logger(__name__)
 
 
-class ErrorMiddleware:
-    """Middleware: answers requests whose handler failed, and cuts off answers that cannot be finished."""
-
-    def __init__(self, inner: ASGIApp, app: App) -> None:
-        self._inner = inner
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self._inner(scope, receive, send)
-            return
-        started = False
-
-        async def answer(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
-            await send(message)
-
-        try:
-            await self._inner(scope, receive, answer)
-        except Exception as error:
-            if started:
-                # A status was sent already. The server closes the connection, so that the client sees an answer
-                # that is cut off rather than one that ends.
-                log_cut_off(error)
-                return
-            refusal = await explain(self._app, error)
-            if refusal is None:
-                log.exception("a request failed")
-                refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
-            await respond(Request(scope), refusal)(scope, receive, send)
+async def respond_to_error(app: App, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request whose handler failed before its answer began."""
+    refusal = await explain(app, error)
+    if refusal is None:
+        log.error("a request failed", exc_info=error)
+        refusal = ApiError(500, f"internal error; request {scope.get('holdfast.request', '')}")
+    await respond(Request(scope), refusal)(scope, receive, send)
 
 
 async def answer_fault(request: Request, error: Exception) -> Response:

@@ -9,6 +9,7 @@ path in a JSON body is cleaned to. Left alone, a doubled slash would end the sea
 """
 
 import re
+from collections.abc import Awaitable
 from typing import Final
 from urllib.parse import unquote
 
@@ -25,10 +26,10 @@ class MergeSlashes:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
         raw: bytes = scope.get("raw_path") or b""
         if b"//" in raw:
             merged = REPEATED.sub(b"/", raw)
             scope = {**scope, "raw_path": merged, "path": unquote(merged.decode("latin-1"))}
-        await self.app(scope, receive, send)
+        return self.app(scope, receive, send)

@@ -1,4 +1,8 @@
-"""Gives every request an id, counts it, and logs it in one line without its query, which may hold a token."""
+"""Gives every request an id, counts it, logs it, and answers for errors that nothing below has answered for.
+
+The line in the log is without the query, which may hold a token. One middleware does all of it, because each one
+that wraps `send` costs every message of every answer a call.
+"""
 
 import os
 import re
@@ -9,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import logs
 from holdfast.hosting import metrics
+from holdfast.hosting.host import Host
+from holdfast.web.error_middleware import log_cut_off, respond_to_error
 
 __all__ = ["RequestLog"]
 
@@ -18,8 +24,9 @@ GIVEN: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 class RequestLog:
     """Middleware: the id comes from `X-Request-Id` when that is harmless, and goes back in the answer."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, host: Host) -> None:
         self.app = app
+        self._host = host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -29,8 +36,9 @@ class RequestLog:
         given = next(iter([value for name, value in scope["headers"] if name == b"x-request-id"]), b"")
         request_id = given.decode() if given and GIVEN.fullmatch(given) else os.urandom(8).hex()
         scope["holdfast.request"] = request_id
-        started = time.perf_counter()
-        status = 500
+        began = time.perf_counter()
+        # None until the answer has begun.
+        status: int | None = None
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -42,9 +50,17 @@ class RequestLog:
         token = logs.REQUEST.set(request_id)
         try:
             await self.app(scope, receive, answer)
+        except Exception as error:  # noqa: BLE001  # the last place that turns one into an answer
+            if status is None:
+                await respond_to_error(self._host, error, scope, receive, answer)
+            else:
+                # The server closes the connection, so that the client sees an answer that is cut off rather than
+                # one that ends.
+                log_cut_off(error)
         finally:
             logs.REQUEST.reset(token)
-            seconds = time.perf_counter() - started
+            seconds = time.perf_counter() - began
+            status = status or 500
             metrics.count_request(scope["method"], route_of(scope), status, seconds)
             ms = round(seconds * 1000, 1)
             logs.request_line(scope["method"], scope["path"], status, ms, request_id)

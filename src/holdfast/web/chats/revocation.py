@@ -7,7 +7,7 @@ looked through soon after one. Changes made by commands are noticed within a min
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -117,17 +117,16 @@ class Revocation:
     def after(self, app: ASGIApp) -> ASGIApp:
         """Wrap an application: a request that may have changed something makes this look."""
 
-        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
             if scope["type"] != "http" or scope["method"] in SAFE:
-                await app(scope, receive, send)
-                return
+                return app(scope, receive, send)
 
             async def answer(message: Message) -> None:
                 await send(message)
                 if message["type"] == "http.response.start" and message["status"] < FIRST_ERROR and self._changed:
                     self._changed.set()
 
-            await app(scope, receive, answer)
+            return app(scope, receive, answer)
 
         return serve
 
