@@ -1,6 +1,7 @@
 """Issues with their labels and milestones, as clients know them."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
@@ -213,7 +214,7 @@ def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> Issue:
 
 def visible_parts(viewer: Viewer, kept: Sequence[issues.Issue], *known: Repository) -> IssueParts:
     """Load what belongs to issues, counting only what the viewer may read."""
-    readable = visible_to(viewer.actor.user, public_only=viewer.actor.public_only)
+    readable = partial(visible_to, viewer.actor.user, public_only=viewer.actor.public_only)
     return issue_parts(viewer.app.database, kept, *known, readable=readable)
 
 

@@ -1,6 +1,6 @@
 """What belongs to issues: labels, assignees, milestones, authors and repositories, for a whole page at once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -146,34 +146,39 @@ BELONGING_TO_ONE: Final = Statement(belonging_to(issues.c.id == bindparam("id"))
 
 
 def issue_parts(
-    database: Database, listed: Sequence[Issue], *known: Repository, readable: ColumnElement[bool] | None = None
+    database: Database,
+    listed: Sequence[Issue],
+    *known: Repository,
+    readable: Callable[[], ColumnElement[bool]] | None = None,
 ) -> IssueParts:
     """Load what belongs to issues, in the same few queries however many there are.
 
-    Inside a transaction each takes a prebuilt statement of its own, as for the one or two of a webhook's payload.
+    One alone takes a prebuilt statement, as do those of a transaction: the one or two of a webhook's payload.
     The repositories that are known already are not looked up again. What waits for an issue is counted as far as
-    it is `readable`, where that is given; a webhook's payload counts all.
+    it is `readable`, where that is given; a webhook's payload counts all. Building this condition takes longer
+    than all else here, so it is built only when something waits for one of them.
     """
     parts = IssueParts({repository.id: repository for repository in known})
-    if isinstance(database, Within):
+    if isinstance(database, Within) or len(listed) == 1:
         for issue in listed:
             if issue.repository_id not in parts.repositories:
                 home = find_by_id(database, issue.repository_id)
                 parts.repositories.update({} if home is None else {home.id: home})
             for row in database.rows(BELONGING_TO_ONE, id=issue.id):
                 put(parts, row)
-        return parts
-    ids = [issue.id for issue in listed]
-    with database.read() as connection:
-        missing = {issue.repository_id for issue in listed} - parts.repositories.keys()
-        parts.repositories.update(repositories_by_id(connection, missing))
-        for start in range(0, len(ids), AT_ONCE):
-            for row in connection.execute(BELONGING, {"ids": ids[start : start + AT_ONCE]}):
-                put(parts, tuple(row))
-        if readable is not None and parts.blocked:
-            counted = blocked_among(connection, list(parts.blocked), readable)
-            parts.blocked.clear()
-            parts.blocked.update(counted)
+    else:
+        ids = [issue.id for issue in listed]
+        with database.read() as connection:
+            missing = {issue.repository_id for issue in listed} - parts.repositories.keys()
+            parts.repositories.update(repositories_by_id(connection, missing))
+            for start in range(0, len(ids), AT_ONCE):
+                for row in connection.execute(BELONGING, {"ids": ids[start : start + AT_ONCE]}):
+                    put(parts, tuple(row))
+    if readable is not None and parts.blocked:
+        with database.read() as connection:
+            counted = blocked_among(connection, list(parts.blocked), readable())
+        parts.blocked.clear()
+        parts.blocked.update(counted)
     return parts
 
 
