@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import ISSUE, Change, Issue, changing
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import comments, issues
 
 __all__ = [
@@ -72,6 +73,14 @@ decoder = msgspec.json.Decoder(Happening)
 COLUMNS: Final = tuple(comments.c[name] for name in Comment.__dataclass_fields__)
 WIDTH: Final = len(COLUMNS)
 IS_PLAIN: Final = comments.c.kind == "comment"
+# Every comment runs these; building a statement takes longer than running it.
+WRITTEN = ("issue_id", "kind", "author_id", "body", "created_at", "updated_at")
+ADD = Statement(insert(comments).values({name: bindparam(name) for name in WRITTEN}).returning(*COLUMNS))
+RECOUNT = Statement(
+    update(issues)
+    .where(issues.c.id == bindparam("issue_id"))
+    .values(comment_count=issues.c.comment_count + bindparam("by"), updated_at=bindparam("now"))
+)
 
 
 def within(since: int | None, before: int | None) -> list[ColumnElement[bool]]:
@@ -183,25 +192,22 @@ def no_comment(number: int) -> NoSuchComment:
 
 def recount(change: Change, issue: Issue, by: int) -> None:
     """Add to the count of an issue's comments."""
-    change.connection.execute(
-        update(issues)
-        .where(issues.c.id == issue.id)
-        .values(comment_count=issues.c.comment_count + by, updated_at=change.now)
-    )
+    RECOUNT.run(change.connection, issue_id=issue.id, by=by, now=change.now)
 
 
 def add_comment(database: Database, repository: Repository, issue: Issue, author: Account, body: str) -> Comment:
     """Comment on an issue."""
     with changing(database, repository, author) as change:
-        row = {
-            "issue_id": issue.id,
-            "kind": "comment",
-            "author_id": author.id,
-            "body": body,
-            "created_at": change.now,
-            "updated_at": change.now,
-        }
-        made = Comment(*change.connection.execute(insert(comments).returning(*COLUMNS), row).one())
+        ((*row,),) = ADD.run(
+            change.connection,
+            issue_id=issue.id,
+            kind="comment",
+            author_id=author.id,
+            body=body,
+            created_at=change.now,
+            updated_at=change.now,
+        )
+        made = Comment(*row)
         recount(change, issue, +1)
         change.tell(issue, "comment", "created", comment_id=made.id)
         return made

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, text, update
+from sqlalchemy import Connection, bindparam, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from holdfast.hosting.errors import GoneMeanwhile, NoSuchRepository
@@ -20,6 +20,7 @@ from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import comments, issues, repositories
 
 __all__ = ["ISSUE", "Change", "Issue", "changing", "hold_graph", "hold_repositories"]
@@ -62,6 +63,10 @@ class Issue:
 
 
 ISSUE: Final = tuple(issues.c[name] for name in Issue.__dataclass_fields__)
+# Every change runs this; building a statement takes longer than running it.
+HOLD_ONE = Statement(
+    select(repositories.c.id).where(repositories.c.id == bindparam("id")).with_for_update(key_share=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ def changing(
         with database.write() as connection:
             if graph:
                 hold_graph(connection)
-            if not hold_repositories(connection, [repository.id]):
+            if not HOLD_ONE.run(connection, id=repository.id):
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted meanwhile")
             yield Change(connection, repository, actor, int(time.time()))
     except IntegrityError as error:

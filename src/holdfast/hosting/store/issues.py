@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, tuple_, update
 
@@ -41,7 +40,26 @@ BY_NUMBER = Statement(
         issues.c.repository_id == bindparam("repository_id"), issues.c.number == bindparam("number")
     )
 )
-BY_ID: Final = select(*ISSUE).where(issues.c.id == bindparam("id"))
+BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
+NEXT_NUMBER = Statement(
+    update(repositories)
+    .where(repositories.c.id == bindparam("repository_id"))
+    .values(last_issue=repositories.c.last_issue + 1)
+    .returning(repositories.c.last_issue)
+)
+WRITTEN = (
+    *("repository_id", "number", "is_pull", "author_id", "title", "body", "ref", "due_at", "milestone_id"),
+    *("created_at", "updated_at", "head_branch", "base_branch", "head_sha", "base_sha"),
+)
+ADD = Statement(insert(issues).values({name: bindparam(name) for name in WRITTEN}).returning(*ISSUE))
+COUNT = {
+    name: Statement(
+        update(repositories)
+        .where(repositories.c.id == bindparam("repository_id"))
+        .values({name: repositories.c[name] + bindparam("by")})
+    )
+    for name in ("open_issues", "open_pulls")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +140,10 @@ def no_issue(repository: Repository, number: int) -> NoSuchIssue:
 
 def read_again(connection: Connection, repository: Repository, issue: Issue) -> Issue:
     """Return an issue as it is now, inside a transaction."""
-    row = connection.execute(BY_ID, {"id": issue.id}).one_or_none()
-    if row is None:
+    found = BY_ID.run(connection, id=issue.id)
+    if not found:
         raise no_issue(repository, issue.number)
-    return Issue(*row)
+    return Issue(*found[0])
 
 
 def counter(issue: Issue) -> str:
@@ -135,10 +153,7 @@ def counter(issue: Issue) -> str:
 
 def count(change: Change, issue: Issue, by: int) -> None:
     """Add to the repository's count of open issues, or of open pull requests."""
-    column = repositories.c[counter(issue)]
-    change.connection.execute(
-        update(repositories).where(repositories.c.id == change.repository.id).values({column: column + by})
-    )
+    COUNT[counter(issue)].run(change.connection, repository_id=change.repository.id, by=by)
 
 
 def open_issue(database: Database, repository: Repository, author: Account, new: NewIssue) -> Issue:
@@ -146,31 +161,27 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
     with changing(database, repository, author) as change:
         if new.branches is not None:
             refuse_second_pull(change, new.branches)
-        number = change.connection.execute(
-            update(repositories)
-            .where(repositories.c.id == repository.id)
-            .values(last_issue=repositories.c.last_issue + 1)
-            .returning(repositories.c.last_issue)
-        ).scalar_one()
+        ((number,),) = NEXT_NUMBER.run(change.connection, repository_id=repository.id)
         branches = new.branches or Branches("", "")
-        row = {
-            "repository_id": repository.id,
-            "number": number,
-            "is_pull": new.branches is not None,
-            "author_id": author.id,
-            "title": new.title,
-            "body": new.body,
-            "ref": new.ref,
-            "due_at": new.due_at,
-            "milestone_id": new.milestone_id or None,
-            "created_at": change.now,
-            "updated_at": change.now,
-            "head_branch": branches.head,
-            "base_branch": branches.base,
-            "head_sha": branches.head_sha,
-            "base_sha": branches.base_sha,
-        }
-        issue = Issue(*change.connection.execute(insert(issues).returning(*ISSUE), row).one())
+        ((*row,),) = ADD.run(
+            change.connection,
+            repository_id=repository.id,
+            number=number,
+            is_pull=new.branches is not None,
+            author_id=author.id,
+            title=new.title,
+            body=new.body,
+            ref=new.ref,
+            due_at=new.due_at,
+            milestone_id=new.milestone_id or None,
+            created_at=change.now,
+            updated_at=change.now,
+            head_branch=branches.head,
+            base_branch=branches.base,
+            head_sha=branches.head_sha,
+            base_sha=branches.base_sha,
+        )
+        issue = Issue(*row)
         count(change, issue, +1)
         # It is opened with its labels and assignees: what says so comes after they are written.
         labelled = write_labels(change, issue, (), one_per_scope(new.labels))
