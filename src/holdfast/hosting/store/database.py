@@ -302,10 +302,7 @@ class Within(Database):
 
     def rows(self, statement: Statement, **binds: Bind) -> list[tuple[Any, ...]]:
         """Run one statement of a hot path that reads, in the transaction and on the bare driver."""
-        if not self.is_sqlite or isinstance(self._link, Bare):
-            return statement.run(self._link, **binds)
-        driver: Any = self._link.connection.driver_connection
-        return statement.run_bare(driver, binds)
+        return statement.read(self._link, **binds)
 
     def close(self) -> None:
         """Leave the connection to whoever opened it."""

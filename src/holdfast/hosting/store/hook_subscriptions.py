@@ -63,7 +63,7 @@ def is_silent(link: Link) -> bool:
 def has_listeners(connection: Link, *, owner_id: int | None, repository_id: int | None) -> bool:
     """Tell whether any active hook could be told of what happens to a repository."""
     return not is_silent(connection) and bool(
-        LISTENING.run(connection, repository_id=repository_id, owner_id=owner_id)
+        LISTENING.read(connection, repository_id=repository_id, owner_id=owner_id)
     )
 
 
@@ -78,7 +78,7 @@ def listening(
     """Return the active hooks that want an event, in the order they are told."""
     if is_silent(connection):
         return []
-    found = LISTENING.run(connection, repository_id=repository_id, owner_id=owner_id)
+    found = LISTENING.read(connection, repository_id=repository_id, owner_id=owner_id)
     return wanting(found, kind, str(details.get("ref", ""))) if found else []
 
 

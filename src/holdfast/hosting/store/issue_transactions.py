@@ -154,7 +154,7 @@ def changing(
         with database.write() as connection:
             if graph:
                 hold_graph(connection)
-            if not HOLD_ONE.run(connection, id=repository.id):
+            if not HOLD_ONE.read(connection, id=repository.id):
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted meanwhile")
             yield Change(connection, repository, actor, int(time.time()))
     except IntegrityError as error:

@@ -140,7 +140,7 @@ def no_issue(repository: Repository, number: int) -> NoSuchIssue:
 
 def read_again(connection: Connection, repository: Repository, issue: Issue) -> Issue:
     """Return an issue as it is now, inside a transaction."""
-    found = BY_ID.run(connection, id=issue.id)
+    found = BY_ID.read(connection, id=issue.id)
     if not found:
         raise no_issue(repository, issue.number)
     return Issue(*found[0])

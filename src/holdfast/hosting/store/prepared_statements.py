@@ -82,6 +82,18 @@ class Statement:
         rows = [tuple(row) for row in result]
         return rows if dialect == "postgresql" else [self.typed(row) for row in rows]
 
+    def read(self, link: Link, **binds: Bind) -> list[tuple[Any, ...]]:
+        """Run one that only reads, in a transaction and on SQLite with the bare driver whoever opened it.
+
+        Its errors are the driver's own there, so what writes is run with `run`.
+        """
+        if isinstance(link, Bare):
+            return self.run_bare(link, binds)
+        if link.dialect.name != "sqlite":
+            return self.run(link, **binds)
+        driver: Any = link.connection.driver_connection
+        return self.run_bare(driver, binds)
+
     def run_bare(self, link: sqlite3.Connection, given: dict[str, Bind]) -> list[tuple[Any, ...]]:
         """Run it on a connection of SQLite's driver."""
         constants = self._sqlite_constants
