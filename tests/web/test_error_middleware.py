@@ -12,8 +12,8 @@ from holdfast import logs
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchLfsObject, StorageFull
 from holdfast.hosting.store.database import Database
+from holdfast.server.request_log import RequestLog
 from holdfast.settings import Settings
-from holdfast.hosting.http.request_log import RequestLog
 from tests.stage import Stage
 
 pytestmark = pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -22,11 +22,11 @@ from holdfast.hosting.http.application import PREFIX
 from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
 from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.path_normalization import MergeSlashes
-from holdfast.hosting.http.request_log import RequestLog
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
 from holdfast.server.health_endpoints import HealthEndpoints
+from holdfast.server.request_log import RequestLog
 from holdfast.server.scheduled_tasks import doing_chores
 from holdfast.settings import Settings
 from holdfast.web import avatars, login, reference, sign_up, stylesheet

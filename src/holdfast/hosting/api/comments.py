@@ -8,11 +8,13 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_edit, the_issue
-from holdfast.hosting.api.paging import Listed, Page, page_or_all, paging_headers
-from holdfast.hosting.api.refusal import Refusal
-from holdfast.hosting.events.payloads import Doomed, before_deleting
-from holdfast.hosting.shapes.comments import Comment, comment_list, comment_shape, one_comment
-from holdfast.hosting.shapes.times import seconds
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.decoders import Required
+from holdfast.hosting.http.endpoints import endpoint
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
+from holdfast.hosting.schemas.comments import Comment, comment_list, comment_shape, one_comment
+from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
 
@@ -85,11 +87,11 @@ def list_repository_comments(
 )
 def create_comment(request: RequestContext, target: RepositoryAccess, index: int, body: CommentOption) -> Comment:
     """Comment on an issue."""
-    issue = the_issue(call, place, index)
-    if not access.may_comment(place.access, is_pull=issue.is_pull, is_locked=issue.is_locked):
-        raise Refusal(403, "this issue is locked: only people with write access may comment")
-    made = comments.add_comment(call.app.database, place.repository, issue, call.user, body.body)
-    return comment_shape(call, place.repository, issue, made, call.user)
+    issue = the_issue(request, target, index)
+    if not access.may_comment(target.permissions, is_pull=issue.is_pull, is_locked=issue.is_locked):
+        raise ApiError(403, "this issue is locked: only people with write access may comment")
+    made = comments.add_comment(request.app.database, target.repository, issue, request.user, body.body)
+    return comment_shape(request, target.repository, issue, made, request.user)
 
 
 def the_comment(

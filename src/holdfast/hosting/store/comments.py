@@ -11,8 +11,8 @@ from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import ISSUE, Change, Issue, changing
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import comments, issues
 
 __all__ = [

@@ -19,8 +19,8 @@ from holdfast.hosting.errors import GoneMeanwhile, NoSuchRepository
 from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
+from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.statement import Statement
 from holdfast.hosting.store.tables import comments, issues, repositories
 
 __all__ = ["ISSUE", "Change", "Issue", "changing", "hold_graph", "hold_repositories"]

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import logs
 from holdfast.hosting import metrics
-from holdfast.hosting.host import Host
+from holdfast.hosting.app import App
 from holdfast.web.error_middleware import log_cut_off, respond_to_error
 
 __all__ = ["RequestLog"]
@@ -24,7 +24,7 @@ GIVEN: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 class RequestLog:
     """Middleware: the id comes from `X-Request-Id` when that is harmless, and goes back in the answer."""
 
-    def __init__(self, app: ASGIApp, host: Host) -> None:
+    def __init__(self, app: ASGIApp, host: App) -> None:
         self.app = app
         self._host = host
 
