@@ -48,6 +48,16 @@ def test_links_lead_somewhere() -> None:
     assert links.dead_links(ROOT) == []
 
 
+def test_modules_that_the_documentation_names_exist() -> None:
+    """The glossary and the architecture send readers to files; a renamed one must be renamed there too."""
+    pattern = re.compile(r"`((?:backup|hosting|web|cli|server)/[\w/]*(?:\.\w+)?)`")
+    for page in ("docs/glossary.md", "docs/architecture.md"):
+        named = pattern.findall((ROOT / page).read_text())
+        assert len(named) > 10, page
+        for module in named:
+            assert (ROOT / "src/holdfast" / module).exists(), f"{page} names {module}"
+
+
 def test_the_readme_names_the_two_commands() -> None:
     """They are what a new machine needs, and they are targets of the Makefile."""
     readme = (ROOT / "README.md").read_text()
