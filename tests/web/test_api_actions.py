@@ -14,7 +14,8 @@ from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_nobody_can_do_by_a_page_what_the_api_refuses(context: RequestContext) -
     with pytest.raises(ApiError) as refused:
         act(context, issues.create_issue, place, body={"title": ""})
     assert refused.value.status == 422
-    assert problem_with(refused.value) == "Title: is needed."
+    assert message_for(refused.value) == "Title: is needed."
     context.actor = ANONYMOUS
     with pytest.raises(ApiError) as refused:
         act(context, issues.create_issue, place, body={"title": "Mine"})
@@ -56,26 +57,3 @@ def test_what_the_house_refuses_is_refused_as_the_api_does(context: RequestConte
     with pytest.raises(ApiError) as refused:
         act(context, repositories.create_mine, body={"name": "tides"})
     assert refused.value.status == 409
-
-
-@pytest.mark.parametrize(
-    ("message", "shown"),
-    [
-        ("[Name]: MaxSize", "Name: is too long."),
-        ("[]: a body", "A body."),
-        ("[BranchFilter]: no pattern", "Branch filter: no pattern."),
-        ("[UserID]: Required", "UserID: is needed."),
-        (
-            "[Website]: Expected `str` matching regex '^(https?://[^\\s]+)?$'",
-            "Website: must begin with https:// or http://.",
-        ),
-        ("[Color]: Expected `str` matching regex '^#'", "Color: has not the right form."),
-        ("user does not exist [uid: 0, name: ada]", "User does not exist: ada."),
-        ("a pattern [ab]", "A pattern [ab]."),
-        ("", "That was refused."),
-        ("why?", "Why?"),
-    ],
-)
-def test_reasons_become_sentences(message: str, shown: str) -> None:
-    """Whatever form the API gives them."""
-    assert problem_with(ApiError(422, message)) == shown

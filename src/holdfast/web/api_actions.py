@@ -1,8 +1,7 @@
 """Lets a page do what the API does: the same guards, the same checks, the same code."""
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,14 +9,10 @@ from holdfast.hosting.errors import HostingError
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import checked, decode_query
 from holdfast.hosting.http.endpoints import Endpoint, provides
-from holdfast.hosting.http.errors import ApiError, refusal_for
+from holdfast.hosting.http.errors import refusal_for
 from holdfast.hosting.http.pagination import PageParams
 
-__all__ = ["act", "problem_with"]
-
-# Where a word begins in a field's name such as BranchFilter.
-CAPITALS: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
-LOOKED_FOR: Final = re.compile(r"(.*) \[(?:[^\[]*, )?name: (.*)\]", re.DOTALL)
+__all__ = ["act"]
 
 
 def act(  # what a request consists of
@@ -55,23 +50,3 @@ def act(  # what a request consists of
         if known is None:
             raise
         raise known from error
-
-
-def problem_with(refusal: ApiError) -> str:
-    """Return why something was refused, as a sentence for people."""
-    text = refusal.message.strip()
-    # The API names the field in brackets: "[Title]: Required".
-    if text.startswith("[") and "]: " in text:
-        field, _, reason = text[1:].partition("]: ")
-        words = {"Required": "is needed", "MaxSize": "is too long", "MinSize": "is too short"}
-        if "matching regex" in reason:
-            words[reason] = (
-                "must begin with https:// or http://" if "https?" in reason else "has not the right form"
-            )
-        called = CAPITALS.sub(lambda found: f" {found[0].lower()}", field)
-        text = f"{called}: {words.get(reason, reason)}" if field else reason
-    # And what was looked for: "user does not exist [uid: 0, name: ada]".
-    if found := LOOKED_FOR.fullmatch(text):
-        text = f"{found[1]}: {found[2]}"
-    text = text or "That was refused"
-    return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in '.!?' else '.'}"

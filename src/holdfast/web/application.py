@@ -20,7 +20,7 @@ from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.responses import send_raw
 from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
-from holdfast.web.api_actions import problem_with
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go, page
 from holdfast.web.routes import endpoints
 
@@ -90,7 +90,7 @@ class WebApp(EndpointApp):
         title = TITLES.get(refusal.status, "That did not work")
         if refusal.status in {404, 405}:
             return page(request, "not_found.html", title=title, status=refusal.status)
-        return page(request, "refused.html", title=title, status=refusal.status, problem=problem_with(refusal))
+        return page(request, "refused.html", title=title, status=refusal.status, problem=message_for(refusal))
 
     async def _nothing_there(
         self, scope: Scope, receive: Receive, send: Send, status: int, more: dict[str, str]

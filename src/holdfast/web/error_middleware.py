@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 from holdfast.hosting.app import App
 from holdfast.hosting.http.errors import ApiError, refusal_for
 from holdfast.hosting.http.failures import explain, log_fault
-from holdfast.web.api_actions import problem_with
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import PAGES
 
 __all__ = ["answer_fault", "log_cut_off", "respond_to_error"]
@@ -45,7 +45,7 @@ def respond(request: Request, refusal: ApiError) -> Response:
             user=None,
             title="Not available" if refusal.status in {503, 507} else "That did not work",
             status=refusal.status,
-            problem=problem_with(refusal),
+            problem=message_for(refusal),
         )
         page.headers.update(refusal.headers)
         return page

@@ -8,7 +8,6 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import problem_with
 from holdfast.web.code.change_forms import (
     CHANGING,
     Saying,
@@ -20,6 +19,7 @@ from holdfast.web.code.change_forms import (
     saying_for,
 )
 from holdfast.web.code.location import Spot
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -80,7 +80,7 @@ def page_deleted(request: RequestContext, target: RepositoryAccess, filepath: st
         now = entry_at(branch_spot(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
-        told = CHANGED if changed else problem_with(refusal)
+        told = CHANGED if changed else message_for(refusal)
         return delete_form(request, target, spot, typed, status=refusal.status, problem=told)
     # The folder may have gone with its last file.
     return go(place_after(spot, body, ""), "deleted")

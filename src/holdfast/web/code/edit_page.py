@@ -18,7 +18,6 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import Pointer
-from holdfast.web.api_actions import problem_with
 from holdfast.web.code.change_forms import (
     CHANGING,
     Saying,
@@ -33,6 +32,7 @@ from holdfast.web.code.change_forms import (
 from holdfast.web.code.commit_rows import Line, lines_of
 from holdfast.web.code.location import Spot
 from holdfast.web.code.readme import is_markdown, rendered
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -155,7 +155,7 @@ def page_save_new(request: RequestContext, target: RepositoryAccess, filepath: s
     try:
         commit_changes(request, spot, body, [change])
     except ApiError as refusal:
-        told = problem_with(refusal)
+        told = message_for(refusal)
         return form_page(request, target, spot, body, is_new=True, status=refusal.status, problem=told)
     return go(place_after(spot, body, paths.clean(body.path)), "created")
 
@@ -214,7 +214,7 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, Entry) or now.id != body.sha:
             return conflict_page(request, target, fresh, body, now if isinstance(now, Entry) else None)
-        told = problem_with(refusal)
+        told = message_for(refusal)
         return form_page(request, target, spot, body, is_new=False, status=refusal.status, problem=told)
     return go(place_after(spot, body, paths.clean(body.path)), "changed")
 

@@ -19,12 +19,13 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import branch_protection
 from holdfast.hosting.store import protections
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
 from holdfast.web.code.change_forms import check_branch_name
 from holdfast.web.code.commit_rows import Line, lines_of
 from holdfast.web.code.location import READING, Spot
 from holdfast.web.code.repository_pages import may_change, number
 from holdfast.web.code.switcher import choice_of, is_linkable
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, root_path, show_in
 
@@ -179,7 +180,7 @@ def page_new_branch(request: RequestContext, target: RepositoryAccess, body: New
             "branch",
             ListQuery(),
             status=refusal.status,
-            problem=problem_with(refusal),
+            problem=message_for(refusal),
             typed=body,
         )
     return go(f"{root_path(target)}/src/branch/{quote(body.name, safe='/')}", "created")
@@ -192,6 +193,6 @@ def page_remove_branch(request: RequestContext, target: RepositoryAccess, body: 
         act(request, delete_branch, {"branch": body.name})
     except ApiError as refusal:
         return list_page(
-            request, target, "branch", ListQuery(), status=refusal.status, problem=problem_with(refusal)
+            request, target, "branch", ListQuery(), status=refusal.status, problem=message_for(refusal)
         )
     return go(f"{root_path(target)}/branches", "deleted")

@@ -11,7 +11,6 @@ from holdfast.hosting.http.decoders import SentFile
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.settings import Settings
-from holdfast.web.api_actions import problem_with
 from holdfast.web.chats.file_kinds import LOOK, is_plain_backup
 from holdfast.web.chats.revocation import is_public
 from holdfast.web.code.change_forms import (
@@ -25,6 +24,7 @@ from holdfast.web.code.change_forms import (
     saying_for,
 )
 from holdfast.web.code.location import Spot
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -126,7 +126,7 @@ def page_uploaded(
     try:
         commit_changes(request, spot, said, changes)
     except ApiError as refusal:
-        return upload_form(request, target, spot, body, status=refusal.status, problem=problem_with(refusal))
+        return upload_form(request, target, spot, body, status=refusal.status, problem=message_for(refusal))
     return go(place_after(spot, body, folder), "added")
 
 

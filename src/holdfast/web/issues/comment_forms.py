@@ -11,7 +11,8 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts, comments
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.issues.issue_forms import change_state
 from holdfast.web.issues.issue_page import ENTRIES, LAST, Tried, preview_of, show
 from holdfast.web.issues.rows import issue_path
@@ -48,7 +49,7 @@ def submit_comment(
     except ApiError as refusal:
         if refusal.status == 404:
             raise
-        tried = Tried(problem=problem_with(refusal), comment=body.body, status=refusal.status)
+        tried = Tried(problem=message_for(refusal), comment=body.body, status=refusal.status)
         return show(request, target, index, part=LAST, tried=tried)
     return go(place_of(request, target, made.id))
 
@@ -76,7 +77,7 @@ def submit_edit_comment(
         if refusal.status == 404:
             raise
         return alone(
-            request, target, index, id, typed=body.body, problem=problem_with(refusal), status=refusal.status
+            request, target, index, id, typed=body.body, problem=message_for(refusal), status=refusal.status
         )
     return go(place_of(request, target, id), "changed")
 

@@ -23,7 +23,8 @@ from holdfast.hosting.schemas.dependencies import reader
 from holdfast.hosting.store import issue_lists, visible_issues
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.hosting.store.issues import Issue
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.issues.issue_page import Tried, show
 from holdfast.web.issues.rows import Row, issue_path, rows_of
 from holdfast.web.pages import go
@@ -111,7 +112,7 @@ def why_not(refusal: ApiError, wanted: str) -> str:
     if refusal.message.startswith("circular dependency: "):
         way = refusal.message.removeprefix("circular dependency: ").replace("->", "→")
         return f"That would make a circle, and none of them could ever be closed: {way}."
-    return problem_with(refusal)
+    return message_for(refusal)
 
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/dependencies/remove", scope="issue", guards=LINKING)
@@ -129,7 +130,7 @@ def submit_dependency_removal(
         # Somebody else was faster: what is shown then is right.
         the_issue(request, target, index)
         problem = "That dependency is gone already, or you may not remove it."
-        problem = problem if refusal.status == 404 else problem_with(refusal)
+        problem = problem if refusal.status == 404 else message_for(refusal)
         return show(request, target, index, tried=Tried(problem=problem, status=refusal.status))
     return go(f"{issue_path(target.repository, index)}#dependencies", "removed")
 

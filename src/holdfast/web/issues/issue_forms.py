@@ -14,7 +14,8 @@ from holdfast.hosting.guards import administers, in_repository, not_archived, re
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.issues.choices import as_ids, end_of_day
 from holdfast.web.issues.issue_page import Tried, preview_of, show
 from holdfast.web.issues.rows import issue_path
@@ -95,7 +96,7 @@ def changed(
     except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(request, target, index, tried=Tried(problem=problem_with(refusal), status=refusal.status))
+        return show(request, target, index, tried=Tried(problem=message_for(refusal), status=refusal.status))
     return go(issue_path(target.repository, index), "changed")
 
 
@@ -113,7 +114,7 @@ def change_state(
             target,
             index,
             tried=Tried(
-                problem=problem_with(refusal),
+                problem=message_for(refusal),
                 comment=comment,
                 is_blocked=refusal.status == 412 and state == "closed",
                 status=refusal.status,
@@ -217,7 +218,7 @@ def submit_edit_issue(
             now = the_issue(request, target, index)
             again = WordsForm(body.title, body.body, str(now.content_version))
             return form(request, target, index, again, theirs=now.body, status=409)
-        return form(request, target, index, body, problem=problem_with(refusal), status=refusal.status)
+        return form(request, target, index, body, problem=message_for(refusal), status=refusal.status)
     return go(issue_path(target.repository, index), "changed")
 
 

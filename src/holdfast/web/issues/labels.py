@@ -13,7 +13,8 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.labels import Label
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.issues.label_colors import tag
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
@@ -60,7 +61,7 @@ def submit_label(request: RequestContext, target: RepositoryAccess, body: LabelF
     try:
         act(request, api.create_label, body=body.body)
     except ApiError as refusal:
-        return show(request, target, typed=body, problem=problem_with(refusal), status=refusal.status)
+        return show(request, target, typed=body, problem=message_for(refusal), status=refusal.status)
     return go(f"{root_path(target)}/labels", "added")
 
 
@@ -72,7 +73,7 @@ def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int
     except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(request, target, typed=body, changing=id, problem=problem_with(refusal), status=refusal.status)
+        return show(request, target, typed=body, changing=id, problem=message_for(refusal), status=refusal.status)
     return go(f"{root_path(target)}/labels", "changed")
 
 

@@ -16,7 +16,8 @@ from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.schemas.times import NEVER, moment
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.issues.choices import end_of_day
 from holdfast.web.issues.issue_page import around
 from holdfast.web.issues.labels import manages
@@ -79,7 +80,7 @@ def submit_milestone(request: RequestContext, target: RepositoryAccess, body: Mi
     try:
         act(request, api.create_milestone, body=wanted)
     except ApiError as refusal:
-        return show(request, target, typed=body, problem=problem_with(refusal), status=refusal.status)
+        return show(request, target, typed=body, problem=message_for(refusal), status=refusal.status)
     return go(f"{root_path(target)}/milestones", "added")
 
 
@@ -100,7 +101,7 @@ def submit_edit_milestone(
     except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(request, target, typed=body, changing=id, problem=problem_with(refusal), status=refusal.status)
+        return show(request, target, typed=body, changing=id, problem=message_for(refusal), status=refusal.status)
     return go(f"{root_path(target)}/milestones", "changed")
 
 

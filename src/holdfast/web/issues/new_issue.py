@@ -10,7 +10,8 @@ from holdfast.hosting.guards import in_repository, not_archived, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.issues.choices import as_ids, choices, end_of_day
 from holdfast.web.issues.issue_page import preview_of
 from holdfast.web.issues.rows import issue_path
@@ -57,7 +58,7 @@ def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: Ne
     try:
         made = act(request, create_issue, body=wanted)
     except ApiError as refusal:
-        return form(request, target, body, problem=problem_with(refusal), status=refusal.status)
+        return form(request, target, body, problem=message_for(refusal), status=refusal.status)
     return go(issue_path(target.repository, made.number), "created")
 
 

@@ -14,7 +14,8 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as organization_store
-from holdfast.web.api_actions import act, problem_with
+from holdfast.web.api_actions import act
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go, page
 
 __all__ = ["create_organization_page", "create_repository_page", "new_organization_page", "new_repository_page"]
@@ -68,7 +69,7 @@ def show_repository_form(
         status=200 if refusal is None else refusal.status,
         form=form,
         owners=[owner.name for owner in owners],
-        problem="" if refusal is None else problem_with(refusal),
+        problem="" if refusal is None else message_for(refusal),
     )
 
 
@@ -110,7 +111,7 @@ def show_organization_form(
         status=200 if refusal is None else refusal.status,
         form=form,
         may=access.may_create_organizations(request.actor),
-        problem="" if refusal is None else problem_with(refusal),
+        problem="" if refusal is None else message_for(refusal),
     )
 
 

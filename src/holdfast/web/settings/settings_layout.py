@@ -9,7 +9,7 @@ from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import problem_with
+from holdfast.web.error_messages import message_for
 from holdfast.web.pages import page
 from holdfast.web.repository_frame import SETTINGS, root_path, show_in
 
@@ -118,7 +118,7 @@ def in_repository_settings(
         tab=SETTINGS,
         title=f"{title} · {place.repository.full_name}",
         status=200 if refusal is None else refusal.status,
-        problem="" if refusal is None else problem_with(refusal),
+        problem="" if refusal is None else message_for(refusal),
         frame="settings/repository_frame.html",
         sections=sections(f"{root_path(place)}/settings", REPOSITORY, request),
         at=at,
@@ -150,7 +150,7 @@ def in_organization_settings(
         template,
         title=f"{title} · {account.name}",
         status=200 if refusal is None else refusal.status,
-        problem="" if refusal is None else problem_with(refusal),
+        problem="" if refusal is None else message_for(refusal),
         frame="settings/frame.html",
         heading=account.name,
         heading_path=f"/{quote(account.name)}",
@@ -204,7 +204,7 @@ def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Cal
             template,
             title=f"{title} · {heading}",
             status=200 if refusal is None else refusal.status,
-            problem="" if refusal is None else problem_with(refusal),
+            problem="" if refusal is None else message_for(refusal),
             frame="settings/frame.html",
             heading=heading,
             heading_path="",

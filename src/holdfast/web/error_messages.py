@@ -1,0 +1,91 @@
+"""Messages of errors for people: one sentence for each type of error, with the data the error carries."""
+
+import re
+from typing import Final
+
+from holdfast.hosting import errors
+from holdfast.hosting.errors import HostingError, Permission, Violation
+from holdfast.hosting.http.errors import ApiError, refusal_for
+
+__all__ = ["message_for", "status_for"]
+
+# Where a word begins in a field's name such as BranchFilter.
+WORD_START: Final = re.compile(r"(?<=[a-z])[A-Z](?=[a-z])")
+# How the API names what it looked for: "user does not exist [uid: 0, name: ada]".
+LOOKED_UP_NAME: Final = re.compile(r"(.*) \[(?:[^\[]*, )?name: (.*)\]", re.DOTALL)
+
+FORBIDDEN: Final = {
+    Permission.READ: "You do not have read access to this part of the repository.",
+    Permission.WRITE: "You need write access to this repository.",
+    Permission.ADMIN: "You need admin access to this repository.",
+    Permission.OWNER: "Only the owner of this repository can do this.",
+    Permission.AUTHOR: "Only the author and people with write access can change this.",
+    Permission.SITE_ADMIN: "Only site administrators can do this.",
+    Permission.ORGANIZATION_MEMBER: "Only members of this organization can do this.",
+    Permission.ORGANIZATION_OWNER: "Only owners of this organization can do this.",
+}
+
+
+def message_for(error: HostingError | ApiError) -> str:
+    """Return a sentence that says what is wrong, for the people who see it on a page."""
+    match error:
+        case ApiError():
+            return api_error_message(error)
+        case errors.InvalidField():
+            return invalid_field(error)
+        case errors.LoginRequired():
+            return "You must be signed in to do this."
+        case errors.Forbidden():
+            return FORBIDDEN[error.permission]
+        case errors.RepositoryArchived():
+            return "This repository is archived and cannot be changed."
+        case errors.StillBlocked():
+            return "This issue cannot be closed while issues that block it are open."
+        case _:
+            # The message of every other type is its sentence, but for details that only the log may have.
+            return api_error_message(refusal_for(error) or ApiError(500, "internal error"))
+
+
+def status_for(error: HostingError | ApiError) -> int:
+    """Return the status of the page that shows an error; raises the error itself when it is a bug."""
+    if isinstance(error, ApiError):
+        return error.status
+    known = refusal_for(error)
+    if known is None:
+        raise error
+    return known.status
+
+
+def field_label(field: str) -> str:
+    """Return the name of a field in the API as words: `BranchFilter` is "Branch filter"."""
+    return WORD_START.sub(lambda found: f" {found[0].lower()}", field)
+
+
+def invalid_field(error: errors.InvalidField) -> str:
+    """Name the field and the rule it breaks."""
+    label, limit = field_label(error.field), error.limit
+    match error.violation:
+        case Violation.REQUIRED:
+            return f"{label} is required."
+        case Violation.TOO_LONG:
+            return f"{label} is too long{'' if limit is None else f': at most {limit} characters'}."
+        case Violation.TOO_SHORT:
+            return f"{label} is too short{'' if limit is None else f': at least {limit} characters'}."
+
+
+def api_error_message(error: ApiError) -> str:
+    """Turn the wording of the API into a sentence, for errors that carry nothing but a message."""
+    text = error.message.strip()
+    # The API names the field in brackets: "[Title]: Required".
+    if text.startswith("[") and "]: " in text:
+        field, _, reason = text[1:].partition("]: ")
+        words = {"Required": "is needed", "MaxSize": "is too long", "MinSize": "is too short"}
+        if "matching regex" in reason:
+            words[reason] = (
+                "must begin with https:// or http://" if "https?" in reason else "has not the right form"
+            )
+        text = f"{field_label(field)}: {words.get(reason, reason)}" if field else reason
+    if found := LOOKED_UP_NAME.fullmatch(text):
+        text = f"{found[1]}: {found[2]}"
+    text = text or "That was refused"
+    return f"{text[:1].upper()}{text[1:]}{'' if text[-1] in '.!?' else '.'}"

@@ -1,0 +1,74 @@
+"""Errors become sentences for people by their type, whatever the API calls them."""
+
+import pytest
+
+from holdfast.hosting import errors
+from holdfast.hosting.errors import HostingError, InvalidField, Permission, Violation
+from holdfast.hosting.http.errors import ApiError
+from holdfast.web.error_messages import message_for, status_for
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (InvalidField("Title", Violation.REQUIRED), "Title is required."),
+        (
+            InvalidField("BranchFilter", Violation.TOO_LONG, 255),
+            "Branch filter is too long: at most 255 characters.",
+        ),
+        (InvalidField("Title", Violation.TOO_LONG), "Title is too long."),
+        (InvalidField("Password", Violation.TOO_SHORT, 8), "Password is too short: at least 8 characters."),
+        (errors.LoginRequired(), "You must be signed in to do this."),
+        (errors.Forbidden(Permission.WRITE), "You need write access to this repository."),
+        (errors.Forbidden(Permission.ORGANIZATION_OWNER), "Only owners of this organization can do this."),
+        (errors.RepositoryArchived(), "This repository is archived and cannot be changed."),
+        (errors.StillBlocked("x"), "This issue cannot be closed while issues that block it are open."),
+        (errors.LastOwner("an organization needs an owner"), "An organization needs an owner."),
+    ],
+)
+def test_a_typed_error_becomes_a_sentence_of_its_type(error: HostingError, shown: str) -> None:
+    """The sentence has the data the error carries."""
+    assert message_for(error) == shown
+
+
+def test_there_is_a_sentence_for_every_permission() -> None:
+    """Each is another one."""
+    assert len({message_for(errors.Forbidden(permission)) for permission in Permission}) == len(Permission)
+
+
+def test_a_page_does_not_show_where_the_database_is() -> None:
+    """That is for the log."""
+    assert "/srv" not in message_for(errors.DatabaseUnavailable("cannot open /srv/holdfast/holdfast.db"))
+    assert message_for(errors.WrongDataFolder("/srv/holdfast is another's")) == "Internal error."
+
+
+def test_the_status_of_a_page_is_the_one_of_the_api() -> None:
+    """An error that has none is a bug, and is raised again."""
+    assert status_for(ApiError(418)) == 418
+    assert status_for(errors.RepositoryArchived()) == 423
+    assert status_for(InvalidField("Title", Violation.REQUIRED)) == 422
+    with pytest.raises(errors.WrongDataFolder):
+        status_for(errors.WrongDataFolder("moved"))
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("[Name]: MaxSize", "Name: is too long."),
+        ("[]: a body", "A body."),
+        ("[BranchFilter]: no pattern", "Branch filter: no pattern."),
+        ("[UserID]: Required", "UserID: is needed."),
+        (
+            "[Website]: Expected `str` matching regex '^(https?://[^\\s]+)?$'",
+            "Website: must begin with https:// or http://.",
+        ),
+        ("[Color]: Expected `str` matching regex '^#'", "Color: has not the right form."),
+        ("user does not exist [uid: 0, name: ada]", "User does not exist: ada."),
+        ("a pattern [ab]", "A pattern [ab]."),
+        ("", "That was refused."),
+        ("why?", "Why?"),
+    ],
+)
+def test_the_wording_of_the_api_becomes_a_sentence(message: str, shown: str) -> None:
+    """Whatever form the API gives them."""
+    assert message_for(ApiError(422, message)) == shown
