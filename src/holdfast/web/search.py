@@ -17,7 +17,7 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
-from holdfast.hosting.schemas.issues import Issue
+from holdfast.hosting.schemas.issues import IssueSchema
 from holdfast.hosting.store import repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
@@ -109,7 +109,7 @@ def files_in(request: RequestContext, repository: Repository, words: list[str]) 
     return made, names.is_cut or len(found) > FILES_SHOWN
 
 
-def search_issues(request: RequestContext, text: str, wanted: PageParams) -> tuple[list[Issue], int]:
+def search_issues(request: RequestContext, text: str, wanted: PageParams) -> tuple[list[IssueSchema], int]:
     """Look through the issues one may read, as the API does."""
     found = act(request, issue_search.search_issues, query={"q": text, "state": "all"}, page=wanted)
     return found.items, found.total

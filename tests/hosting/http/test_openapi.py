@@ -39,6 +39,14 @@ def test_every_schema_is_one() -> None:
     assert {name.rpartition("/")[2] for name in references(DOCUMENT)} <= set(schemas)
 
 
+def test_component_names_have_no_schema_suffix() -> None:
+    """The class is `IssueSchema`; clients know the component as `Issue`."""
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas["Issue"]["title"] == "Issue"
+    assert "IssueSchema" not in schemas
+    assert "Schema" not in str(schemas)
+
+
 def test_required_fields_of_bodies_are_marked() -> None:
     """They have a default in the code only so that their absence can be explained."""
     assert "name" in DOCUMENT["components"]["schemas"]["CreateRepoOption"]["required"]

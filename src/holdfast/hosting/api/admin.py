@@ -14,7 +14,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, answering
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.organizations import Link, Visibility
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import account_administration as store
 from holdfast.hosting.store import accounts
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
@@ -100,7 +100,7 @@ ABOUT_SOMEBODY: Final = (site_admin, of_user, person)
 
 
 @endpoint("GET /admin/users", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
-def list_users(request: RequestContext, query: UserQuery, page: PageParams) -> PagedList[User]:
+def list_users(request: RequestContext, query: UserQuery, page: PageParams) -> PagedList[UserSchema]:
     """List everybody."""
     found, total = accounts.search_accounts(
         request.app.database,
@@ -114,7 +114,7 @@ def list_users(request: RequestContext, query: UserQuery, page: PageParams) -> P
 
 
 @endpoint("POST /admin/users", scope="admin", guards=(site_admin,), status=201, refuses=(400, 401, 403, 422))
-def create_user(request: RequestContext, body: CreateUserOption) -> User:
+def create_user(request: RequestContext, body: CreateUserOption) -> UserSchema:
     """Make an account for somebody."""
     accounts.check_name(body.username)
     try:
@@ -135,7 +135,7 @@ def create_user(request: RequestContext, body: CreateUserOption) -> User:
 
 
 @endpoint("PATCH /admin/users/{username}", scope="admin", guards=ABOUT_SOMEBODY, refuses=(400, 401, 403, 404, 422))
-def edit_user(request: RequestContext, subject: UserFromPath, body: EditUserOption) -> User:
+def edit_user(request: RequestContext, subject: UserFromPath, body: EditUserOption) -> UserSchema:
     """Change somebody's account; the last administrator stays one."""
     columns: dict[str, str | bool] = {
         column: value for field, column in COLUMNS.items() if (value := getattr(body, field)) is not UNSET

@@ -41,7 +41,7 @@ class ServiceHookQuery(msgspec.Struct, frozen=True):
 
 def list_hooks(
     request: RequestContext, home: Home, query: ServiceHookQuery, page: PageParams
-) -> PagedList[shapes.Hook]:
+) -> PagedList[shapes.HookSchema]:
     """List the webhooks that are told of everything, and those that new repositories get, oldest first."""
     scope = None if query.type == "all" else query.type
     found, total = store.hooks_of(request.app.database, home, skip=page.skip, limit=page.size, scope=scope)

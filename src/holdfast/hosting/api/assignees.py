@@ -11,8 +11,8 @@ from holdfast.hosting.guards import in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
-from holdfast.hosting.schemas.issues import Issue, one_issue
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.issues import IssueSchema, one_issue
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import assignees
 
 __all__ = ["add_issue_assignees", "list_assignees", "remove_issue_assignees"]
@@ -25,7 +25,7 @@ class AssigneesOption(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /repos/{owner}/{repo}/assignees", scope="repository", guards=(in_repository,), slow=True)
-def list_assignees(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[User]:
+def list_assignees(request: RequestContext, target: RepositoryAccess, page: PageParams) -> list[UserSchema]:
     """List who can be assigned: everybody who may write; all of them unless a page is asked for."""
     page = page_or_all(request, page)
     found, total = assignees.assignable(request.app.database, target.repository, skip=page.skip, limit=page.size)
@@ -42,7 +42,7 @@ def list_assignees(request: RequestContext, target: RepositoryAccess, page: Page
 )
 def add_issue_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
-) -> Issue:
+) -> IssueSchema:
     """Assign an issue to more people."""
     issue = the_issue(request, target, index)
     ask_to_write(target, issue)
@@ -54,7 +54,7 @@ def add_issue_assignees(
 @endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=WRITING, refuses=(423,))
 def remove_issue_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
-) -> Issue:
+) -> IssueSchema:
     """Free people of an issue; who it was not assigned to is not missed."""
     issue = the_issue(request, target, index)
     ask_to_write(target, issue)

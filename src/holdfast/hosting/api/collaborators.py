@@ -12,7 +12,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store import collaborators as store
 from holdfast.hosting.store.accounts import Account
@@ -39,7 +39,7 @@ class RepoCollaboratorPermission(msgspec.Struct, frozen=True):
 
     permission: str
     role_name: str
-    user: User
+    user: UserSchema
 
 
 def person(request: RequestContext, name: str, status: int) -> Account:
@@ -56,7 +56,9 @@ def person(request: RequestContext, name: str, status: int) -> Account:
     guards=(in_repository, administers),
     refuses=(401, 403),
 )
-def list_collaborators(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[User]:
+def list_collaborators(
+    request: RequestContext, target: RepositoryAccess, page: PageParams
+) -> PagedList[UserSchema]:
     """List the collaborators of a repository."""
     found, total = store.collaborators_of(request.app.database, target.repository, skip=page.skip, limit=page.size)
     return PagedList([user(request, account) for account in found], total)

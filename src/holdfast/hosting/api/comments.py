@@ -13,7 +13,7 @@ from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all, paging_headers
-from holdfast.hosting.schemas.comments import Comment, comment_list, comment_shape, one_comment
+from holdfast.hosting.schemas.comments import CommentSchema, comment_list, comment_shape, one_comment
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
@@ -44,7 +44,7 @@ class CommentOption(msgspec.Struct, frozen=True):
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/comments", scope="issue", guards=READING, slow=True)
 def list_comments(
     request: RequestContext, target: RepositoryAccess, index: int, query: CommentsQuery, page: PageParams
-) -> list[Comment]:
+) -> list[CommentSchema]:
     """List the comments on an issue, oldest first; all of them unless a page is asked for."""
     issue = the_issue(request, target, index)
     page = page_or_all(request, page)
@@ -64,7 +64,7 @@ def list_comments(
 @endpoint("GET /repos/{owner}/{repo}/issues/comments", scope="issue", guards=READING, slow=True)
 def list_repository_comments(
     request: RequestContext, target: RepositoryAccess, query: CommentsQuery, page: PageParams
-) -> PagedList[Comment]:
+) -> PagedList[CommentSchema]:
     """List the comments on all issues of a repository, oldest first."""
     found, total = comments.comments_in(
         request.app.database,
@@ -85,7 +85,9 @@ def list_repository_comments(
     status=201,
     refuses=(423,),
 )
-def create_comment(request: RequestContext, target: RepositoryAccess, index: int, body: CommentOption) -> Comment:
+def create_comment(
+    request: RequestContext, target: RepositoryAccess, index: int, body: CommentOption
+) -> CommentSchema:
     """Comment on an issue."""
     issue = the_issue(request, target, index)
     if not access.may_comment(target.permissions, is_pull=issue.is_pull, is_locked=issue.is_locked):
@@ -105,14 +107,14 @@ def the_comment(
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=READING)
-def show_comment(request: RequestContext, target: RepositoryAccess, id: int) -> Comment:  # noqa: A002  # the name in the path
+def show_comment(request: RequestContext, target: RepositoryAccess, id: int) -> CommentSchema:  # noqa: A002  # the name in the path
     """Show a comment."""
     comment, issue = the_comment(request, target, id)
     return one_comment(request, target.repository, issue, comment)
 
 
 @endpoint("PATCH /repos/{owner}/{repo}/issues/comments/{id}", scope="issue", guards=WRITING, refuses=(423,))
-def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, body: CommentOption) -> Comment:  # noqa: A002
+def edit_comment(request: RequestContext, target: RepositoryAccess, id: int, body: CommentOption) -> CommentSchema:  # noqa: A002
     """Change what a comment says."""
     comment, issue = the_comment(request, target, id)
     ask_to_edit(request, target, issue, comment.author_id)

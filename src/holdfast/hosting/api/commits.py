@@ -9,8 +9,7 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.git import changes as differences
 from holdfast.hosting.git import history, refs
-from holdfast.hosting.git.commits import Commit as GitCommit
-from holdfast.hosting.git.commits import find_commit
+from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, reads
@@ -19,7 +18,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.http.times import read_time
-from holdfast.hosting.schemas.git import AffectedFile, Commit, commit_shape, people_of
+from holdfast.hosting.schemas.git import AffectedFile, CommitSchema, commit_shape, people_of
 
 __all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]
 
@@ -56,13 +55,13 @@ class Compare(msgspec.Struct, frozen=True):
     """What one commit has that the other has not."""
 
     total_commits: int
-    commits: list[Commit]
+    commits: list[CommitSchema]
     files: list[AffectedFile]
 
 
 def whole(
-    request: RequestContext, target: RepositoryAccess, repo: Repo, commit: GitCommit, *, files: bool, stat: bool
-) -> Commit:
+    request: RequestContext, target: RepositoryAccess, repo: Repo, commit: Commit, *, files: bool, stat: bool
+) -> CommitSchema:
     """Make the shape of one commit."""
     return commit_shape(
         request,
@@ -78,11 +77,11 @@ def several(
     request: RequestContext,
     target: RepositoryAccess,
     repo: Repo,
-    commits: list[GitCommit],
+    commits: list[Commit],
     *,
     files: bool,
     stat: bool,
-) -> list[Commit]:
+) -> list[CommitSchema]:
     """Make the shapes of some commits; of each only the first files are named, and of all together only so many.
 
     Where there is no room for the files of a commit any more, they are left out, which is not the same as none.
@@ -105,7 +104,7 @@ def several(
 @endpoint("GET /repos/{owner}/{repo}/commits", scope="repository", guards=READING, refuses=(409,), slow=True)
 def list_commits(
     request: RequestContext, target: RepositoryAccess, query: CommitsQuery, page: PageParams
-) -> PagedList[Commit]:
+) -> PagedList[CommitSchema]:
     """List the commits that lead to a branch, a tag or a commit, newest first."""
     if target.repository.is_empty:
         raise ApiError(409, "Git Repository is empty.")
@@ -131,7 +130,7 @@ def list_commits(
     return PagedList(shapes, total)
 
 
-def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -> tuple[Repo, GitCommit]:
+def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -> tuple[Repo, Commit]:
     """Find a commit by its id, or by a branch or tag that leads to it."""
     repo = git_of(request, target)
     at = commit_named(repo, target, name)
@@ -149,7 +148,7 @@ def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -
 )
 def show_git_commit(
     request: RequestContext, target: RepositoryAccess, sha: str, query: CommitQuery
-) -> Commit | RawResponse:
+) -> CommitSchema | RawResponse:
     """Show a commit; with `.diff` or `.patch` after its id, what it changed as text."""
     for suffix in (".diff", ".patch"):
         if sha.endswith(suffix):
@@ -168,7 +167,7 @@ def text_of(request: RequestContext, target: RepositoryAccess, name: str, suffix
 
 
 @endpoint("GET /repos/{owner}/{repo}/commits/{sha}", scope="repository", guards=READING, slow=True)
-def show_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: CommitQuery) -> Commit:
+def show_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: CommitQuery) -> CommitSchema:
     """Show a commit at the address some clients look for it."""
     repo, commit = found_commit(request, target, sha)
     return whole(request, target, repo, commit, files=query.files, stat=query.stat)

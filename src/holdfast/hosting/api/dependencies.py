@@ -22,7 +22,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, ErrorBody
 from holdfast.hosting.http.pagination import PagedList, PageParams, unbounded_page
 from holdfast.hosting.schemas.dependencies import full_name, reader, shown
-from holdfast.hosting.schemas.issues import Issue, one_issue
+from holdfast.hosting.schemas.issues import IssueSchema, one_issue
 from holdfast.hosting.store import dependencies, issue_lists, issues, visible_issues
 from holdfast.hosting.store.issue_lists import in_repository as is_in_repository
 
@@ -100,7 +100,7 @@ def unlink(request: RequestContext, dependent: Located, blocker: Located) -> Non
     )
 
 
-def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -> Issue:
+def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -> IssueSchema:
     """Show the issue of the path as it is now."""
     return one_issue(request, target.repository, issues.find_issue(request.app.database, target.repository, index))
 
@@ -108,7 +108,7 @@ def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
 def list_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
-) -> PagedList[Issue]:
+) -> PagedList[IssueSchema]:
     """List what blocks an issue; of those the caller may not read, only that they are there."""
     if not target.repository.allows_dependencies:
         raise ApiError(404)
@@ -127,7 +127,7 @@ def list_dependencies(
     refuses=(409, 423),
     also=ALSO,
 )
-def add_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
+def add_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
     """Let the issue be blocked by another."""
     dependent = Located(the_issue(request, target, index), target)
     link(request, dependent, locate(request, target, body))
@@ -143,7 +143,7 @@ def add_dependency(request: RequestContext, target: RepositoryAccess, index: int
 )
 def set_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, body: DependenciesOption
-) -> Issue:
+) -> IssueSchema:
     """Let the issue be blocked by exactly these, all at once or not at all.
 
     What the caller could not remove one by one stays: issues they may not read and, where dependencies on other
@@ -176,7 +176,9 @@ def set_dependencies(
     refuses=(409, 423),
     also=ALSO,
 )
-def remove_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
+def remove_dependency(
+    request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta
+) -> IssueSchema:
     """Let the issue be blocked by another no more."""
     dependent = Located(the_issue(request, target, index), target)
     unlink(request, dependent, locate(request, target, body))
@@ -186,7 +188,7 @@ def remove_dependency(request: RequestContext, target: RepositoryAccess, index: 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READING, slow=True)
 def list_blocks(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
-) -> PagedList[Issue]:
+) -> PagedList[IssueSchema]:
     """List what an issue blocks, as far as the caller may read it; nothing else is counted either."""
     issue = the_issue(request, target, index)
     page = unbounded_page(request)
@@ -204,7 +206,7 @@ def list_blocks(
     refuses=(409,),
     also=ALSO,
 )
-def add_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
+def add_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
     """Let the issue block another."""
     blocker = Located(the_issue(request, target, index), target)
     link(request, locate(request, target, body), blocker)
@@ -219,7 +221,7 @@ def add_block(request: RequestContext, target: RepositoryAccess, index: int, bod
     refuses=(409,),
     also=ALSO,
 )
-def remove_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> Issue:
+def remove_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
     """Let the issue block another no more."""
     blocker = Located(the_issue(request, target, index), target)
     unlink(request, locate(request, target, body), blocker)

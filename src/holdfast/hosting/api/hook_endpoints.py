@@ -65,18 +65,18 @@ def webhooks_enabled(request: RequestContext) -> None:
         raise ApiError(403, "webhooks disabled by administrator")
 
 
-def list_hooks(request: RequestContext, home: Home, page: PageParams) -> PagedList[shapes.Hook]:
+def list_hooks(request: RequestContext, home: Home, page: PageParams) -> PagedList[shapes.HookSchema]:
     """List the webhooks, oldest first."""
     found, total = store.hooks_of(request.app.database, home, skip=page.skip, limit=page.size)
     return PagedList([shapes.hook(kept) for kept in found], total)
 
 
-def show_hook(request: RequestContext, home: Home, id: int) -> shapes.Hook:  # noqa: A002  # as it is called in the path
+def show_hook(request: RequestContext, home: Home, id: int) -> shapes.HookSchema:  # noqa: A002  # as it is called in the path
     """Show a webhook."""
     return shapes.hook(store.find_hook(request.app.database, home, id))
 
 
-def create_hook(request: RequestContext, home: Home, body: CreateHookOption) -> shapes.Hook:
+def create_hook(request: RequestContext, home: Home, body: CreateHookOption) -> shapes.HookSchema:
     """Make a webhook."""
     columns = new_columns(body, request.app.sealer)
     warn_of_dropped(request, body.events)
@@ -84,7 +84,7 @@ def create_hook(request: RequestContext, home: Home, body: CreateHookOption) -> 
     return shapes.hook(store.add_hook(request.app.database, home, columns, is_system=system))
 
 
-def edit_hook(request: RequestContext, home: Home, id: int, body: EditHookOption) -> shapes.Hook:  # noqa: A002
+def edit_hook(request: RequestContext, home: Home, id: int, body: EditHookOption) -> shapes.HookSchema:  # noqa: A002
     """Change a webhook; what is not said stays as it is."""
     database = request.app.database
     kept = store.find_hook(database, home, id)
@@ -115,7 +115,7 @@ def try_hook(request: RequestContext, home: Home, id: int, query: TrialQuery) ->
     try_push(request, home, kept, query)
 
 
-def resume_hook(request: RequestContext, home: Home, id: int) -> shapes.Hook:  # noqa: A002
+def resume_hook(request: RequestContext, home: Home, id: int) -> shapes.HookSchema:  # noqa: A002
     """Let a paused webhook be told again of what has waited."""
     database = request.app.database
     return shapes.hook(store.resume_hook(database, home, store.find_hook(database, home, id)))
@@ -127,7 +127,7 @@ def list_deliveries(
     id: int,  # noqa: A002
     query: DeliveryQuery,
     page: PageParams,
-) -> PagedList[shapes.Delivery]:
+) -> PagedList[shapes.DeliverySchema]:
     """List what a webhook was told and is to be told, newest first."""
     database = request.app.database
     kept = store.find_hook(database, home, id)
@@ -150,7 +150,7 @@ def cancel_delivery(request: RequestContext, home: Home, id: int, delivery: str)
         deliveries.cancel(request.app.database, found, f"cancelled by {request.user.name}")
 
 
-def redeliver(request: RequestContext, home: Home, id: int, delivery: str) -> shapes.Delivery:  # noqa: A002
+def redeliver(request: RequestContext, home: Home, id: int, delivery: str) -> shapes.DeliverySchema:  # noqa: A002
     """Make a delivery again, after everything that waits already."""
     found = found_delivery(request, home, id, delivery)
     check_active(store.find_hook(request.app.database, home, id))

@@ -11,7 +11,7 @@ from holdfast.hosting.errors import NotHere
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.schemas.issues import Label, label_in
+from holdfast.hosting.schemas.issues import LabelSchema, label_in
 from holdfast.hosting.store import issue_labels
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.labels import labels_named
@@ -39,7 +39,7 @@ def writable(request: RequestContext, target: RepositoryAccess, index: int) -> I
     return issue
 
 
-def shown(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[Label]:
+def shown(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[LabelSchema]:
     """Show the labels an issue has now."""
     with request.app.database.read() as connection:
         found = issue_labels.labels_on(connection, issue)
@@ -47,7 +47,7 @@ def shown(request: RequestContext, target: RepositoryAccess, issue: Issue) -> li
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=READING)
-def list_issue_labels(request: RequestContext, target: RepositoryAccess, index: int) -> list[Label]:
+def list_issue_labels(request: RequestContext, target: RepositoryAccess, index: int) -> list[LabelSchema]:
     """List the labels of an issue."""
     return shown(request, target, the_issue(request, target, index))
 
@@ -55,7 +55,7 @@ def list_issue_labels(request: RequestContext, target: RepositoryAccess, index: 
 @endpoint("POST /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING, refuses=(423,))
 def add_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
-) -> list[Label]:
+) -> list[LabelSchema]:
     """Put labels on an issue besides those it has; an exclusive one takes the place of another of its scope."""
     issue = writable(request, target, index)
     more = labels_named(request.app.database, target.repository, body.labels)
@@ -66,7 +66,7 @@ def add_issue_labels(
 @endpoint("PUT /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING, refuses=(423,))
 def replace_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
-) -> list[Label]:
+) -> list[LabelSchema]:
     """Give an issue exactly these labels."""
     issue = writable(request, target, index)
     wanted = labels_named(request.app.database, target.repository, body.labels)

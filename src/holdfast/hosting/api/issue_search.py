@@ -9,7 +9,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.issues import Issue, issue_list
+from holdfast.hosting.schemas.issues import IssueSchema, issue_list
 from holdfast.hosting.store import issue_lists
 
 __all__ = ["search_issues"]
@@ -51,7 +51,7 @@ def places_of(request: RequestContext, query: SearchIssuesQuery) -> list[ColumnE
 
 
 @endpoint("GET /repos/issues/search", scope="issue", slow=True, refuses=(400,))
-def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageParams) -> PagedList[Issue]:
+def search_issues(request: RequestContext, query: SearchIssuesQuery, page: PageParams) -> PagedList[IssueSchema]:
     """Search the issues and pull requests of all repositories the caller can read."""
     me = "" if request.actor.user is None else request.actor.user.name
     wanted = filter_of(

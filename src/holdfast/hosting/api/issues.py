@@ -16,7 +16,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.issues import Issue, issue_list, one_issue
+from holdfast.hosting.schemas.issues import IssueSchema, issue_list, one_issue
 from holdfast.hosting.schemas.times import Time, moment_or_none
 from holdfast.hosting.store import issue_lists, issues
 from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
@@ -82,7 +82,7 @@ def kinds_of(target: RepositoryAccess, wanted: str) -> tuple[bool, ...]:
 @endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
 def list_issues(
     request: RequestContext, target: RepositoryAccess, query: IssueQuery, page: PageParams
-) -> PagedList[Issue]:
+) -> PagedList[IssueSchema]:
     """List the issues of a repository, pull requests among them."""
     wanted = filter_of(
         query,
@@ -110,7 +110,7 @@ def list_issues(
     status=201,
     refuses=(412, 423),
 )
-def create_issue(request: RequestContext, target: RepositoryAccess, body: CreateIssueOption) -> Issue:
+def create_issue(request: RequestContext, target: RepositoryAccess, body: CreateIssueOption) -> IssueSchema:
     """Open an issue.
 
     Everybody who can read issues may. Labels, assignees, milestone, date and `closed` need write access: without
@@ -122,7 +122,7 @@ def create_issue(request: RequestContext, target: RepositoryAccess, body: Create
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
-def show_issue(request: RequestContext, target: RepositoryAccess, index: int) -> Issue:
+def show_issue(request: RequestContext, target: RepositoryAccess, index: int) -> IssueSchema:
     """Show an issue or a pull request."""
     return one_issue(request, target.repository, the_issue(request, target, index))
 
@@ -134,7 +134,9 @@ def show_issue(request: RequestContext, target: RepositoryAccess, index: int) ->
     status=201,
     refuses=(409, 412, 423),
 )
-def edit_issue(request: RequestContext, target: RepositoryAccess, index: int, body: EditIssueOption) -> Issue:
+def edit_issue(
+    request: RequestContext, target: RepositoryAccess, index: int, body: EditIssueOption
+) -> IssueSchema:
     """Change an issue; its author may change title, body and state, and everything else needs write access."""
     issue = the_issue(request, target, index)
     changes = changes_of(request, target, issue, body)

@@ -14,7 +14,7 @@ from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.issues import Label, label
+from holdfast.hosting.schemas.issues import LabelSchema, label
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
@@ -69,13 +69,13 @@ def given_name(name: str) -> str:
     return name.strip()
 
 
-def listed(request: RequestContext, keeper: Keeper, page: PageParams) -> PagedList[Label]:
+def listed(request: RequestContext, keeper: Keeper, page: PageParams) -> PagedList[LabelSchema]:
     """List the labels somebody keeps."""
     found, total = labels.labels_of(request.app.database, keeper, skip=page.skip, limit=page.size)
     return PagedList([label(request, kept, path_of(keeper)) for kept in found], total)
 
 
-def created(request: RequestContext, keeper: Keeper, body: CreateLabelOption) -> Label:
+def created(request: RequestContext, keeper: Keeper, body: CreateLabelOption) -> LabelSchema:
     """Add a label."""
     made = labels.add_label(
         request.app.database,
@@ -89,7 +89,7 @@ def created(request: RequestContext, keeper: Keeper, body: CreateLabelOption) ->
     return label(request, made, path_of(keeper))
 
 
-def edited(request: RequestContext, keeper: Keeper, number: int, body: EditLabelOption) -> Label:
+def edited(request: RequestContext, keeper: Keeper, number: int, body: EditLabelOption) -> LabelSchema:
     """Change a label."""
     columns: dict[str, str | bool | int] = {}
     if body.name is not UNSET:
@@ -106,19 +106,19 @@ def edited(request: RequestContext, keeper: Keeper, number: int, body: EditLabel
 
 
 @endpoint("GET /repos/{owner}/{repo}/labels", scope="issue", guards=READING)
-def list_labels(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Label]:
+def list_labels(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[LabelSchema]:
     """List the labels of a repository, without those of its owner."""
     return listed(request, target.repository, page)
 
 
 @endpoint("POST /repos/{owner}/{repo}/labels", scope="issue", guards=MANAGING, status=201, refuses=(423,))
-def create_label(request: RequestContext, target: RepositoryAccess, body: CreateLabelOption) -> Label:
+def create_label(request: RequestContext, target: RepositoryAccess, body: CreateLabelOption) -> LabelSchema:
     """Add a label to a repository."""
     return created(request, target.repository, body)
 
 
 @endpoint("GET /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=READING)
-def show_label(request: RequestContext, target: RepositoryAccess, id: int) -> Label:  # noqa: A002  # the name in the path
+def show_label(request: RequestContext, target: RepositoryAccess, id: int) -> LabelSchema:  # noqa: A002  # the name in the path
     """Show a label of a repository."""
     return label(
         request, labels.find_label(request.app.database, target.repository, id), path_of(target.repository)
@@ -126,7 +126,7 @@ def show_label(request: RequestContext, target: RepositoryAccess, id: int) -> La
 
 
 @endpoint("PATCH /repos/{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGING, refuses=(423,))
-def edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: EditLabelOption) -> Label:  # noqa: A002
+def edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: EditLabelOption) -> LabelSchema:  # noqa: A002
     """Change a label of a repository."""
     return edited(request, target.repository, id, body)
 
@@ -140,7 +140,7 @@ def delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> 
 @endpoint("GET /orgs/{org}/labels", scope="organization", guards=(in_organization,))
 def list_organization_labels(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
-) -> PagedList[Label]:
+) -> PagedList[LabelSchema]:
     """List the labels all repositories of an organization share."""
     return listed(request, organization.account, page)
 
@@ -148,13 +148,13 @@ def list_organization_labels(
 @endpoint("POST /orgs/{org}/labels", scope="organization", guards=OWNING, status=201)
 def create_organization_label(
     request: RequestContext, organization: OrganizationAccess, body: CreateLabelOption
-) -> Label:
+) -> LabelSchema:
     """Add a label to all repositories of an organization."""
     return created(request, organization.account, body)
 
 
 @endpoint("GET /orgs/{org}/labels/{id}", scope="organization", guards=(in_organization,))
-def show_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> Label:  # noqa: A002
+def show_organization_label(request: RequestContext, organization: OrganizationAccess, id: int) -> LabelSchema:  # noqa: A002
     """Show a label of an organization."""
     account = organization.account
     return label(request, labels.find_label(request.app.database, account, id), path_of(account))
@@ -166,7 +166,7 @@ def edit_organization_label(
     organization: OrganizationAccess,
     id: int,  # noqa: A002
     body: EditLabelOption,
-) -> Label:
+) -> LabelSchema:
     """Change a label of an organization."""
     return edited(request, organization.account, id, body)
 

@@ -18,7 +18,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, answering
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import members as store
 
 __all__ = [
@@ -36,7 +36,7 @@ ABOUT_SOMEBODY: Final = (in_organization, signed_in, of_user, person)
 
 def listed(
     request: RequestContext, organization: OrganizationAccess, page: PageParams, *, publicly: bool
-) -> PagedList[User]:
+) -> PagedList[UserSchema]:
     """List an organization's people."""
     found, total = store.members_of(
         request.app.database, organization.account, publicly=publicly, skip=page.skip, limit=page.size
@@ -45,7 +45,9 @@ def listed(
 
 
 @endpoint("GET /orgs/{org}/members", scope="organization", guards=(in_organization,), refuses=(404,))
-def list_members(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> PagedList[User]:
+def list_members(
+    request: RequestContext, organization: OrganizationAccess, page: PageParams
+) -> PagedList[UserSchema]:
     """List the members of an organization; strangers see those who want to be seen."""
     return listed(request, organization, page, publicly=not access.belongs(organization.mode))
 
@@ -73,7 +75,7 @@ def remove_member(request: RequestContext, organization: OrganizationAccess, sub
 @endpoint("GET /orgs/{org}/public_members", scope="organization", guards=(in_organization,), refuses=(404,))
 def list_public_members(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
-) -> PagedList[User]:
+) -> PagedList[UserSchema]:
     """List the members who want everybody to know."""
     return listed(request, organization, page, publicly=True)
 

@@ -15,7 +15,7 @@ from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.issues import Milestone, milestone
+from holdfast.hosting.schemas.issues import MilestoneSchema, milestone
 from holdfast.hosting.store import milestones
 
 __all__ = ["create_milestone", "delete_milestone", "edit_milestone", "list_milestones", "show_milestone"]
@@ -58,7 +58,7 @@ def given_title(title: str) -> str:
 @endpoint("GET /repos/{owner}/{repo}/milestones", scope="issue", guards=READING)
 def list_milestones(
     request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
-) -> PagedList[Milestone]:
+) -> PagedList[MilestoneSchema]:
     """List the milestones of a repository, the next to come first."""
     found, total = milestones.milestones_of(
         request.app.database,
@@ -72,7 +72,9 @@ def list_milestones(
 
 
 @endpoint("POST /repos/{owner}/{repo}/milestones", scope="issue", guards=MANAGING, status=201, refuses=(423,))
-def create_milestone(request: RequestContext, target: RepositoryAccess, body: CreateMilestoneOption) -> Milestone:
+def create_milestone(
+    request: RequestContext, target: RepositoryAccess, body: CreateMilestoneOption
+) -> MilestoneSchema:
     """Add a milestone to a repository."""
     made = milestones.add_milestone(
         request.app.database,
@@ -87,7 +89,7 @@ def create_milestone(request: RequestContext, target: RepositoryAccess, body: Cr
 
 
 @endpoint("GET /repos/{owner}/{repo}/milestones/{id}", scope="issue", guards=READING)
-def show_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> Milestone:  # noqa: A002  # the name in the path
+def show_milestone(request: RequestContext, target: RepositoryAccess, id: str) -> MilestoneSchema:  # noqa: A002  # the name in the path
     """Show a milestone by its id or its title."""
     return milestone(milestones.find_milestone(request.app.database, target.repository, id))
 
@@ -98,7 +100,7 @@ def edit_milestone(
     target: RepositoryAccess,
     id: str,  # noqa: A002  # named in the path
     body: EditMilestoneOption,  # named in the path
-) -> Milestone:
+) -> MilestoneSchema:
     """Change a milestone."""
     kept = milestones.find_milestone(request.app.database, target.repository, id)
     columns: dict[str, str | bool | int] = {}

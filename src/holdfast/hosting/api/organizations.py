@@ -111,7 +111,7 @@ def name_taken(name: str) -> ApiError:
     return ApiError(422, f"user already exists [name: {name}]")
 
 
-def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> shapes.Organization:
+def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> shapes.OrganizationSchema:
     """Make an organization for somebody."""
     try:
         made = store.create_organization(request.app.database, owner, body.username, **columns_of(body))
@@ -121,7 +121,7 @@ def make(request: RequestContext, owner: Account, body: CreateOrgOption) -> shap
 
 
 @endpoint("POST /orgs", scope="organization", guards=(signed_in,), status=201, refuses=(401, 403, 422))
-def create_organization(request: RequestContext, body: CreateOrgOption) -> shapes.Organization:
+def create_organization(request: RequestContext, body: CreateOrgOption) -> shapes.OrganizationSchema:
     """Make an organization; the caller is its first owner."""
     if not access.may_create_organizations(request.actor):
         raise ApiError(403, "you may not create organizations; ask an administrator")
@@ -137,13 +137,13 @@ def create_organization(request: RequestContext, body: CreateOrgOption) -> shape
 )
 def create_organization_for(
     request: RequestContext, subject: UserFromPath, body: CreateOrgOption
-) -> shapes.Organization:
+) -> shapes.OrganizationSchema:
     """Make an organization whose first owner is somebody else."""
     return make(request, subject.account, body)
 
 
 @endpoint("GET /orgs", scope="organization", slow=True)
-def list_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.Organization]:
+def list_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
     """List the organizations the caller may know of."""
     shown = store.visible_to(request.actor.user, public_only=request.actor.public_only)
     found, total = store.list_organizations(request.app.database, shown, skip=page.skip, limit=page.size)
@@ -151,13 +151,13 @@ def list_organizations(request: RequestContext, page: PageParams) -> PagedList[s
 
 
 @endpoint("GET /admin/orgs", scope="admin", guards=(site_admin,), refuses=(401, 403), slow=True)
-def list_all_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.Organization]:
+def list_all_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
     """List every organization."""
     return list_organizations.run(request, page)  # type: ignore[return-value]
 
 
 @endpoint("GET /user/orgs", scope=("user", "organization"), guards=(signed_in,), refuses=(401,))
-def list_my_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.Organization]:
+def list_my_organizations(request: RequestContext, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
     """List the organizations the caller belongs to."""
     return belonging(request, request.user, page)
 
@@ -165,12 +165,12 @@ def list_my_organizations(request: RequestContext, page: PageParams) -> PagedLis
 @endpoint("GET /users/{username}/orgs", scope=("user", "organization"), guards=(of_user, person), refuses=(404,))
 def list_organizations_of(
     request: RequestContext, subject: UserFromPath, page: PageParams
-) -> PagedList[shapes.Organization]:
+) -> PagedList[shapes.OrganizationSchema]:
     """List the organizations somebody belongs to, as far as the caller may know."""
     return belonging(request, subject.account, page)
 
 
-def belonging(request: RequestContext, user: Account, page: PageParams) -> PagedList[shapes.Organization]:
+def belonging(request: RequestContext, user: Account, page: PageParams) -> PagedList[shapes.OrganizationSchema]:
     """List the organizations somebody belongs to."""
     caller = request.actor
     found, total = store.organizations_of(
@@ -213,7 +213,7 @@ def show_organization_permissions(
 
 
 @endpoint("GET /orgs/{org}", scope="organization", guards=(in_organization,), refuses=(404,))
-def show_organization(request: RequestContext, organization: OrganizationAccess) -> shapes.Organization:
+def show_organization(request: RequestContext, organization: OrganizationAccess) -> shapes.OrganizationSchema:
     """Show an organization."""
     return shapes.organization(request, organization.account)
 
@@ -224,7 +224,7 @@ OWNER: Final = (in_organization, owns_organization)
 @endpoint("PATCH /orgs/{org}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 422))
 def edit_organization(
     request: RequestContext, organization: OrganizationAccess, body: EditOrgOption
-) -> shapes.Organization:
+) -> shapes.OrganizationSchema:
     """Change what an organization says about itself, and who may know of it."""
     changed = accounts.change_account(request.app.database, organization.account, **columns_of(body))
     return shapes.organization(request, changed)

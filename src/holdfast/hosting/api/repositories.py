@@ -28,7 +28,7 @@ from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
-from holdfast.hosting.schemas.repositories import InternalTracker, Repository, repository, repository_list
+from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema, repository, repository_list
 from holdfast.hosting.services import repositories
 from holdfast.hosting.store import accounts, organizations
 from holdfast.hosting.store import repositories as store
@@ -125,7 +125,7 @@ class SearchResults(msgspec.Struct, frozen=True):
     """The repositories found."""
 
     ok: bool
-    data: list[Repository]
+    data: list[RepositorySchema]
 
 
 COLUMNS: Final = {
@@ -144,7 +144,7 @@ COLUMNS: Final = {
 }
 
 
-def make(request: RequestContext, owner: Account, body: CreateRepoOption) -> Repository:
+def make(request: RequestContext, owner: Account, body: CreateRepoOption) -> RepositorySchema:
     """Make a repository for an owner the caller may act for, with a first commit when asked for."""
     for field, given in (
         ("Gitignores", body.gitignores),
@@ -175,7 +175,7 @@ REFUSES: Final = (400, 401, 403, 404, 409, 422)
 
 
 @endpoint("POST /user/repos", scope=("user", "repository"), guards=(signed_in,), status=201, refuses=REFUSES)
-def create_mine(request: RequestContext, body: CreateRepoOption) -> Repository:
+def create_mine(request: RequestContext, body: CreateRepoOption) -> RepositorySchema:
     """Make a repository of the caller's own."""
     return make(request, request.user, body)
 
@@ -199,7 +199,7 @@ def may_create(request: RequestContext) -> None:
 )
 def create_for_organization(
     request: RequestContext, organization: OrganizationAccess, body: CreateRepoOption
-) -> Repository:
+) -> RepositorySchema:
     """Make a repository of an organization."""
     return make(request, organization.account, body)
 
@@ -211,19 +211,19 @@ def create_for_organization(
     status=201,
     refuses=REFUSES,
 )
-def create_for_user(request: RequestContext, subject: UserFromPath, body: CreateRepoOption) -> Repository:
+def create_for_user(request: RequestContext, subject: UserFromPath, body: CreateRepoOption) -> RepositorySchema:
     """Make a repository for somebody else."""
     return make(request, subject.account, body)
 
 
 @endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,))
-def show(request: RequestContext, target: RepositoryAccess) -> Repository:
+def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
     """Show a repository."""
     return repository(request, target.repository, target.permissions)
 
 
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
-def show_by_id(request: RequestContext, id: int) -> Repository:  # noqa: A002  # the parameter's name in the path
+def show_by_id(request: RequestContext, id: int) -> RepositorySchema:  # noqa: A002  # the parameter's name in the path
     """Show the repository of a number."""
     kept = store.repository_by_id(request.app.database, id)
     may = seen(request, kept)
@@ -244,7 +244,7 @@ def delete(request: RequestContext, target: RepositoryAccess) -> None:
     guards=(in_repository, administers),
     refuses=(401, 403, 409, 422),
 )
-def edit(request: RequestContext, target: RepositoryAccess, body: EditRepoOption) -> Repository:
+def edit(request: RequestContext, target: RepositoryAccess, body: EditRepoOption) -> RepositorySchema:
     """Change a repository's settings."""
     kept = target.repository
     if body.private is not UNSET and body.private != kept.is_private and not target.permissions.is_owner:
@@ -312,7 +312,7 @@ def rename(connection: Connection, kept: store.Repository, name: str, actor: Acc
     status=202,
     refuses=(401, 403, 404, 409, 422),
 )
-def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRepoOption) -> Repository:
+def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRepoOption) -> RepositorySchema:
     """Give a repository to another owner the caller may make repositories for."""
     database = request.app.database
     try:
@@ -340,7 +340,7 @@ def page_of_repositories(
     *conditions: ColumnElement[bool],
     sort: str = "alpha",
     descending: bool = False,
-) -> PagedList[Repository]:
+) -> PagedList[RepositorySchema]:
     """List what meets the conditions and may be shown to the caller."""
     shown = store.readable_by(request.actor.user, public_only=request.actor.public_only)
     found, total = store.list_repositories(
@@ -389,13 +389,13 @@ def search(request: RequestContext, query: SearchQuery, page: PageParams) -> Sea
 
 
 @endpoint("GET /user/repos", scope=("user", "repository"), guards=(signed_in,), refuses=(401,), slow=True)
-def list_mine(request: RequestContext, page: PageParams) -> PagedList[Repository]:
+def list_mine(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories the caller owns or works on."""
     return page_of_repositories(request, page, store.belongs_to(request.user))
 
 
 @endpoint("GET /users/{username}/repos", scope=("user", "repository"), guards=(of_user,), slow=True)
-def list_for_user(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[Repository]:
+def list_for_user(request: RequestContext, subject: UserFromPath, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories somebody owns."""
     return page_of_repositories(request, page, table.c.owner_id == subject.account.id)
 
@@ -403,6 +403,6 @@ def list_for_user(request: RequestContext, subject: UserFromPath, page: PagePara
 @endpoint("GET /orgs/{org}/repos", scope=("organization", "repository"), guards=(in_organization,), slow=True)
 def list_for_organization(
     request: RequestContext, organization: OrganizationAccess, page: PageParams
-) -> PagedList[Repository]:
+) -> PagedList[RepositorySchema]:
     """List the repositories of an organization."""
     return page_of_repositories(request, page, table.c.owner_id == organization.account.id)

@@ -12,9 +12,9 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.git import repository_api
-from holdfast.hosting.schemas.repositories import Repository, repository
+from holdfast.hosting.schemas.repositories import RepositorySchema, repository
 from holdfast.hosting.schemas.times import Time
-from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.users import UserSchema
 
 __all__ = ["list_statuses", "list_statuses_of_commit", "show_combined_status"]
 
@@ -32,7 +32,7 @@ class CommitStatus(msgspec.Struct, frozen=True):
     description: str
     url: str
     context: str
-    creator: User | None
+    creator: UserSchema | None
     created_at: Time
     updated_at: Time
 
@@ -44,7 +44,7 @@ class CombinedStatus(msgspec.Struct, frozen=True):
     sha: str
     total_count: int
     statuses: list[CommitStatus]
-    repository: Repository
+    repository: RepositorySchema
     commit_url: str
     url: str
 

@@ -27,9 +27,9 @@ from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint, number
 from holdfast.hosting.http.errors import ApiError, answering
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
-from holdfast.hosting.schemas.organizations import Team, team
-from holdfast.hosting.schemas.repositories import Repository, repository
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.organizations import TeamSchema, team
+from holdfast.hosting.schemas.repositories import RepositorySchema, repository
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import accounts, members, repositories
 from holdfast.hosting.store import teams as store
 
@@ -91,7 +91,7 @@ class TeamSearchResults(msgspec.Struct, frozen=True):
     """The teams found."""
 
     ok: bool
-    data: list[Team]
+    data: list[TeamSchema]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def may_give(request: RequestContext) -> None:
         raise ApiError(403, "Must be an organization owner, or an admin of the repository where those may do it")
 
 
-def shape(request: RequestContext, kept: store.Team) -> Team:
+def shape(request: RequestContext, kept: store.Team) -> TeamSchema:
     """Make the shape of a team whose organization was found before."""
     return team(request, kept, request.resolved(OrganizationAccess).account)
 
@@ -158,7 +158,9 @@ def shape(request: RequestContext, kept: store.Team) -> Team:
     refuses=(401, 403, 404),
     slow=True,
 )
-def list_teams(request: RequestContext, organization: OrganizationAccess, page: PageParams) -> PagedList[Team]:
+def list_teams(
+    request: RequestContext, organization: OrganizationAccess, page: PageParams
+) -> PagedList[TeamSchema]:
     """List the teams of an organization, for those who belong to it."""
     found, total = store.teams_of_organization(
         request.app.database, organization.account, skip=page.skip, limit=page.size
@@ -190,7 +192,7 @@ def search_teams(
 
 
 @endpoint("GET /user/teams", scope=("user", "organization"), guards=(signed_in,), refuses=(401,), slow=True)
-def list_my_teams(request: RequestContext, page: PageParams) -> PagedList[Team]:
+def list_my_teams(request: RequestContext, page: PageParams) -> PagedList[TeamSchema]:
     """List the teams the caller is in."""
     found, total = store.teams_of_user(
         request.app.database, request.user, publicly=request.actor.public_only, skip=page.skip, limit=page.size
@@ -212,7 +214,7 @@ def units_of(mode: Mode, listed: list[Unit], mapped: Mapping[Unit, str]) -> dict
     status=201,
     refuses=(401, 403, 404, 422),
 )
-def create_team(request: RequestContext, organization: OrganizationAccess, body: CreateTeamOption) -> Team:
+def create_team(request: RequestContext, organization: OrganizationAccess, body: CreateTeamOption) -> TeamSchema:
     """Make a team."""
     mode = mode_of(body.permission or "read")
     wanted = store.NewTeam(
@@ -232,13 +234,13 @@ OWNER: Final = (in_team, owns_organization)
 
 
 @endpoint("GET /teams/{id}", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
-def show_team(request: RequestContext, group: Group) -> Team:
+def show_team(request: RequestContext, group: Group) -> TeamSchema:
     """Show a team."""
     return shape(request, group.team)
 
 
 @endpoint("PATCH /teams/{id}", scope="organization", guards=OWNER, refuses=(401, 403, 404, 422))
-def edit_team(request: RequestContext, group: Group, body: EditTeamOption) -> Team:
+def edit_team(request: RequestContext, group: Group, body: EditTeamOption) -> TeamSchema:
     """Change a team."""
     with answering(422, TeamTaken):
         return shape(request, store.change_team(request.app.database, group.team, edited(group.team, body)))
@@ -282,7 +284,7 @@ def delete_team(request: RequestContext, group: Group) -> None:
 
 
 @endpoint("GET /teams/{id}/members", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404))
-def list_team_members(request: RequestContext, group: Group, page: PageParams) -> PagedList[User]:
+def list_team_members(request: RequestContext, group: Group, page: PageParams) -> PagedList[UserSchema]:
     """List the people in a team."""
     found, total = members.team_members_of(request.app.database, group.team.id, skip=page.skip, limit=page.size)
     return PagedList([user(request, account) for account in found], total)
@@ -294,7 +296,7 @@ def list_team_members(request: RequestContext, group: Group, page: PageParams) -
     guards=(in_team, sees_team, of_user, person),
     refuses=(401, 403, 404),
 )
-def show_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> User:
+def show_team_member(request: RequestContext, group: Group, subject: UserFromPath) -> UserSchema:
     """Show somebody who is in a team."""
     if not members.is_in_team(request.app.database, group.team.id, subject.account):
         raise ApiError(404, "user is not in the team")
@@ -318,7 +320,7 @@ def remove_team_member(request: RequestContext, group: Group, subject: UserFromP
 
 
 @endpoint("GET /teams/{id}/repos", scope="organization", guards=IN_TEAM, refuses=(401, 403, 404), slow=True)
-def list_team_repositories(request: RequestContext, group: Group, page: PageParams) -> PagedList[Repository]:
+def list_team_repositories(request: RequestContext, group: Group, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories of a team."""
     return page_of_repositories(request, page, store.its_repositories(group.team))
 
@@ -329,7 +331,7 @@ def list_team_repositories(request: RequestContext, group: Group, page: PagePara
     guards=(in_team, sees_team, in_team_repository),
     refuses=(401, 403, 404),
 )
-def show_team_repository(request: RequestContext, group: Group, target: RepositoryAccess) -> Repository:
+def show_team_repository(request: RequestContext, group: Group, target: RepositoryAccess) -> RepositorySchema:
     """Show a repository of a team."""
     if not store.has_repository(request.app.database, group.team, target.repository.id):
         raise ApiError(404, "the team does not have the repository")

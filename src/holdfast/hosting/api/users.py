@@ -7,7 +7,7 @@ from holdfast.hosting.guards import UserFromPath, of_user, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, paging_headers
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import accounts
 
 __all__ = ["search_users", "show_me", "show_user"]
@@ -24,7 +24,7 @@ class UserSearchResults(msgspec.Struct, frozen=True):
     """The users found."""
 
     ok: bool
-    data: list[User]
+    data: list[UserSchema]
 
 
 class Email(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class UserSettingsOptions(msgspec.Struct, frozen=True):
 
 
 @endpoint("GET /user", scope="user", guards=(signed_in,), refuses=(401, 403))
-def show_me(request: RequestContext) -> User:
+def show_me(request: RequestContext) -> UserSchema:
     """Show the user who is asking."""
     return user(request, request.user)
 
@@ -93,7 +93,7 @@ def search_users(request: RequestContext, query: SearchQuery, page: PageParams) 
 
 
 @endpoint("GET /users/{username}", scope="user", guards=(of_user,), refuses=(404,))
-def show_user(request: RequestContext, subject: UserFromPath) -> User:
+def show_user(request: RequestContext, subject: UserFromPath) -> UserSchema:
     """Show a user."""
     return user(request, subject.account)
 

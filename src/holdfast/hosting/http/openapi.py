@@ -18,6 +18,7 @@ __all__ = ["document"]
 
 REFERENCE: Final = "#/components/schemas/{name}"
 JSON: Final = "application/json"
+SUFFIX: Final = re.compile(r"(?<=[a-z])Schema\b")
 PAGING: Final = (
     ("page", "Which page of the list, from 1."),
     ("limit", "How many items a page has; 30 by default, 50 at most."),
@@ -26,8 +27,8 @@ PAGING: Final = (
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     """Describe the API."""
-    types = sorted(set(structs(endpoints)), key=repr)
-    schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    types = sorted(set(structs(endpoints)), key=lambda kind: SUFFIX.sub("", repr(kind)))
+    schemas, components = without_suffix(msgspec.json.schema_components(types, ref_template=REFERENCE))
     by_type = dict(zip(types, schemas, strict=True))
     mark_required(types, components)
     paths: dict[str, dict[str, Any]] = {}
@@ -60,6 +61,26 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
+def without_suffix(value: Any) -> Any:
+    """Return generated schemas with the suffix `Schema` removed from every component name, title and reference.
+
+    The suffix only tells the class apart from that of the stored row: clients know `Issue`, not `IssueSchema`.
+    """
+    if isinstance(value, dict):
+        return {
+            SUFFIX.sub("", key): SUFFIX.sub("", inner)
+            if key in {"title", "$ref"} and isinstance(inner, str)
+            else without_suffix(inner)
+            for key, inner in value.items()
+        }
+    return [without_suffix(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def component_name(kind: type) -> str:
+    """Return the name of a type among the components of the document."""
+    return SUFFIX.sub("", kind.__name__)
+
+
 def structs(endpoints: Sequence[Endpoint]) -> list[Any]:
     """List every type that stands in a body or an answer."""
     found: list[Any] = [ErrorBody, MessageBody]
@@ -86,11 +107,11 @@ def answered(answers: Any) -> Any:
 def mark_required(types: list[Any], components: dict[str, Any]) -> None:
     """Say which fields of bodies must be given: they have defaults only so that their absence can be explained."""
     for kind in types:
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__name__ in components:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and component_name(kind) in components:
             pairs = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
             needed = [key for name, key in pairs if is_required(kind, name)]
             if needed:
-                schema = components[kind.__name__]
+                schema = components[component_name(kind)]
                 schema["required"] = sorted({*schema.get("required", []), *needed})
 
 

@@ -7,32 +7,32 @@ import msgspec
 from holdfast.hosting.schemas.dependencies import shown_by_id
 from holdfast.hosting.schemas.issues import (
     Attachment,
-    Issue,
-    Label,
-    Milestone,
+    IssueSchema,
+    LabelSchema,
+    MilestoneSchema,
     issue_page,
     label_in,
     milestone,
 )
 from holdfast.hosting.schemas.times import Time, moment
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import comments, issues
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["Comment", "TimelineComment", "comment_list", "comment_shape", "one_comment", "timeline"]
+__all__ = ["CommentSchema", "TimelineComment", "comment_list", "comment_shape", "one_comment", "timeline"]
 
 
-class Comment(msgspec.Struct, frozen=True):
+class CommentSchema(msgspec.Struct, frozen=True):
     """A comment on an issue or a pull request."""
 
     id: int
     html_url: str
     pull_request_url: str
     issue_url: str
-    user: User | None
+    user: UserSchema | None
     original_author: str
     original_author_id: int
     body: str
@@ -49,35 +49,35 @@ class TimelineComment(msgspec.Struct, frozen=True):
     html_url: str
     pull_request_url: str
     issue_url: str
-    user: User | None
+    user: UserSchema | None
     body: str
     created_at: Time
     updated_at: Time
     old_project_id: int
     project_id: int
-    old_milestone: Milestone | None
-    milestone: Milestone | None
+    old_milestone: MilestoneSchema | None
+    milestone: MilestoneSchema | None
     tracked_time: None
     old_title: str
     new_title: str
     old_ref: str
     new_ref: str
-    ref_issue: Issue | None
-    ref_comment: Comment | None
+    ref_issue: IssueSchema | None
+    ref_comment: CommentSchema | None
     ref_action: str
     ref_commit_sha: str
     review_id: int
-    label: Label | None
-    assignee: User | None
+    label: LabelSchema | None
+    assignee: UserSchema | None
     assignee_team: None
     removed_assignee: bool
-    resolve_doer: User | None
-    dependent_issue: Issue | None
+    resolve_doer: UserSchema | None
+    dependent_issue: IssueSchema | None
 
 
 def comment_list(
     viewer: Viewer, repository: Repository, kept: Sequence[tuple[comments.Comment, issues.Issue]]
-) -> list[Comment]:
+) -> list[CommentSchema]:
     """Make the shapes of a page of comments, each with the issue it is on."""
     parts = timeline_parts(viewer.app.database, [comment for comment, _ in kept])
     return [
@@ -92,10 +92,10 @@ def comment_shape(
     issue: issues.Issue,
     comment: comments.Comment,
     author: Account | None,
-) -> Comment:
+) -> CommentSchema:
     """Make the shape of one comment by somebody who was looked up already."""
     page = issue_page(viewer, repository, issue)
-    return Comment(
+    return CommentSchema(
         id=comment.id,
         html_url=f"{page}#issuecomment-{comment.id}",
         pull_request_url=page if issue.is_pull else "",
@@ -110,7 +110,9 @@ def comment_shape(
     )
 
 
-def one_comment(viewer: Viewer, repository: Repository, issue: issues.Issue, comment: comments.Comment) -> Comment:
+def one_comment(
+    viewer: Viewer, repository: Repository, issue: issues.Issue, comment: comments.Comment
+) -> CommentSchema:
     """Make the shape of one comment."""
     return comment_list(viewer, repository, [(comment, issue)])[0]
 
@@ -132,7 +134,7 @@ def timeline_entry(
     entry: comments.Comment,
     *,
     parts: TimelineParts,
-    others: Mapping[int, Issue],
+    others: Mapping[int, IssueSchema],
 ) -> TimelineComment:
     """Make the shape of one entry; `others` are the issues that relations lead to."""
     page = issue_page(viewer, repository, issue)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.schemas.issues import (
-    Issue,
+    IssueSchema,
     PullRequestMeta,
     RepositoryMeta,
     issue,
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 # Stands for an issue that somebody may know to be there, and nothing else of it.
-HIDDEN: Final = Issue(
+HIDDEN: Final = IssueSchema(
     id=0,
     url="",
     html_url="",
@@ -101,7 +101,7 @@ def reader(viewer: Viewer) -> Reader:
     return Reader(viewer.actor.user, viewer.actor.public_only)
 
 
-def reduced(seen: Seen) -> Issue:
+def reduced(seen: Seen) -> IssueSchema:
     """Make the shape for somebody who may know what their issue waits for, but not read it."""
     place = seen.repository
     return msgspec.structs.replace(
@@ -114,7 +114,7 @@ def reduced(seen: Seen) -> Issue:
     )
 
 
-def shown(viewer: Viewer, found: Sequence[Seen], *, writes: bool = False) -> list[Issue]:
+def shown(viewer: Viewer, found: Sequence[Seen], *, writes: bool = False) -> list[IssueSchema]:
     """Make the shapes of issues; what cannot be read is hidden, or reduced for who `writes` what led there."""
     readable = [one.issue for one in found if one.is_readable]
     parts = visible_parts(viewer, readable, *(one.repository for one in found if one.is_readable))
@@ -123,7 +123,7 @@ def shown(viewer: Viewer, found: Sequence[Seen], *, writes: bool = False) -> lis
     ]
 
 
-def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, Issue]:
+def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
     """Make the shapes of issues by their ids; one that is gone is left out."""
     if not ids:
         return {}

@@ -10,18 +10,17 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.git.changes import Changes, Stats
-from holdfast.hosting.git.commits import Commit as GitCommit
-from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.commits import Commit, Signature
 from holdfast.hosting.schemas.times import NEVER, Time
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
-    "Commit",
     "CommitMeta",
+    "CommitSchema",
     "CommitUser",
     "PayloadCommit",
     "Verification",
@@ -98,7 +97,7 @@ class CommitStats(msgspec.Struct, frozen=True):
     deletions: int
 
 
-class Commit(msgspec.Struct, frozen=True):
+class CommitSchema(msgspec.Struct, frozen=True):
     """A commit, and who on this server made it."""
 
     url: str
@@ -106,8 +105,8 @@ class Commit(msgspec.Struct, frozen=True):
     created: Time
     html_url: str
     commit: RepoCommit
-    author: User | None
-    committer: User | None
+    author: UserSchema | None
+    committer: UserSchema | None
     parents: list[CommitMeta]
     files: list[AffectedFile] | UnsetType = UNSET
     stats: CommitStats | UnsetType = UNSET
@@ -164,7 +163,7 @@ def repository_page(viewer: Viewer, repository: Repository) -> str:
     return f"{viewer.root}/{full_name(repository.owner.name, repository.name)}"
 
 
-def people_of(viewer: Viewer, commits: Iterable[GitCommit]) -> dict[str, Account]:
+def people_of(viewer: Viewer, commits: Iterable[Commit]) -> dict[str, Account]:
     """Find the accounts behind the e-mail addresses in some commits, all at once."""
     emails = {signature.email for commit in commits for signature in (commit.author, commit.committer)}
     return accounts.by_emails(viewer.app.database, emails)
@@ -175,7 +174,7 @@ def commit_user(signature: Signature) -> CommitUser:
     return CommitUser(signature.name, signature.email, git_time(signature.time, signature.offset))
 
 
-def verification(commit: GitCommit) -> Verification:
+def verification(commit: Commit) -> Verification:
     """Tell that a commit is signed; by whom is not checked."""
     reason = "gpg.error.no_gpg_keys_found" if commit.signature else "gpg.error.not_signed_commit"
     return Verification(False, reason, commit.signature, None, commit.payload)
@@ -189,12 +188,12 @@ def commit_meta(api: str, sha: str, kind: str = "commits", created: Time = NEVER
 def commit_shape(
     viewer: Viewer,
     repository: Repository,
-    commit: GitCommit,
+    commit: Commit,
     people: dict[str, Account],
     *,
     changes: Changes | None = None,
     stats: Stats | None = None,
-) -> Commit:
+) -> CommitSchema:
     """Make the shape; files and lines are there when they were asked for."""
     api = repository_api(viewer, repository)
     created = git_time(commit.committer.time, commit.committer.offset)
@@ -205,7 +204,7 @@ def commit_shape(
     counted: CommitStats | UnsetType = UNSET
     if stats is not None:
         counted = CommitStats(stats.total, stats.additions, stats.deletions)
-    return Commit(
+    return CommitSchema(
         url=f"{api}/git/commits/{commit.id}",
         sha=commit.id,
         created=created,
@@ -235,7 +234,7 @@ def payload_user(signature: Signature, people: dict[str, Account]) -> PayloadUse
 def payload_commit(
     viewer: Viewer,
     repository: Repository,
-    commit: GitCommit,
+    commit: Commit,
     people: dict[str, Account],
     changes: Changes | None = None,
 ) -> PayloadCommit:

@@ -5,18 +5,17 @@ from functools import lru_cache
 import msgspec
 
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
-from holdfast.hosting.store.deliveries import Delivery as StoredDelivery
+from holdfast.hosting.store.deliveries import Delivery
 from holdfast.hosting.store.event_types import answered
-from holdfast.hosting.store.hooks import Hook as StoredHook
-from holdfast.hosting.store.hooks import Shown
+from holdfast.hosting.store.hooks import Hook, Shown
 from holdfast.redacted_repr import redacted
 from holdfast.secret import MASK
 
-__all__ = ["Delivery", "DeliveryDetails", "Hook", "Request", "Response", "delivery", "details", "hook"]
+__all__ = ["DeliveryDetails", "DeliverySchema", "HookSchema", "Request", "Response", "delivery", "details", "hook"]
 
 
 @redacted
-class Hook(msgspec.Struct, frozen=True):
+class HookSchema(msgspec.Struct, frozen=True):
     """A webhook; neither its secret nor what it authorizes itself with is ever shown."""
 
     id: int
@@ -33,7 +32,7 @@ class Hook(msgspec.Struct, frozen=True):
     pause_reason: str
 
 
-class Delivery(msgspec.Struct, frozen=True):
+class DeliverySchema(msgspec.Struct, frozen=True):
     """What a hook is to be told of an event, and what has become of it."""
 
     id: int
@@ -68,7 +67,7 @@ class Response(msgspec.Struct, frozen=True):
     body: str
 
 
-class DeliveryDetails(Delivery, frozen=True):
+class DeliveryDetails(DeliverySchema, frozen=True):
     """A delivery with what was sent and what came back; each is null before it happened."""
 
     request: Request | None
@@ -76,7 +75,7 @@ class DeliveryDetails(Delivery, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def hook(kept: StoredHook | Shown) -> Hook:
+def hook(kept: Hook | Shown) -> HookSchema:
     """Make the shape, once for as long as nothing of it changes; the keys of `config` are in order."""
     config = {"content_type": kept.content_type, "url": kept.url}
     if kept.scope in {"system", "default"}:
@@ -87,7 +86,7 @@ def hook(kept: StoredHook | Shown) -> Hook:
         }
     if kept.type == "slack":
         config = dict(sorted({**config, **read_object(kept.meta)}.items()))
-    return Hook(
+    return HookSchema(
         id=kept.id,
         name=kept.name,
         type=kept.type,
@@ -106,9 +105,9 @@ def hook(kept: StoredHook | Shown) -> Hook:
 read_object = msgspec.json.Decoder(dict[str, str]).decode
 
 
-def delivery(kept: StoredDelivery) -> Delivery:
+def delivery(kept: Delivery) -> DeliverySchema:
     """Make the shape without what was sent."""
-    return Delivery(
+    return DeliverySchema(
         id=kept.id,
         uuid=kept.uuid,
         hook_id=kept.hook_id,
@@ -125,7 +124,7 @@ def delivery(kept: StoredDelivery) -> Delivery:
     )
 
 
-def details(kept: StoredDelivery, payload: str) -> DeliveryDetails:
+def details(kept: Delivery, payload: str) -> DeliveryDetails:
     """Make the whole shape; `payload` is the body where that is what every hook is told."""
     request = response = None
     if kept.method:

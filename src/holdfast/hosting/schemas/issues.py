@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import issues, labels, milestones
 from holdfast.hosting.store.issue_lists import visible_to
@@ -15,9 +15,9 @@ from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
     "Attachment",
-    "Issue",
-    "Label",
-    "Milestone",
+    "IssueSchema",
+    "LabelSchema",
+    "MilestoneSchema",
     "PullRequestMeta",
     "RepositoryMeta",
     "issue",
@@ -44,7 +44,7 @@ class Attachment(msgspec.Struct, frozen=True):
     browser_download_url: str
 
 
-class Label(msgspec.Struct, frozen=True):
+class LabelSchema(msgspec.Struct, frozen=True):
     """A label; its colour is six hexadecimal digits."""
 
     id: int
@@ -56,7 +56,7 @@ class Label(msgspec.Struct, frozen=True):
     url: str
 
 
-class Milestone(msgspec.Struct, frozen=True):
+class MilestoneSchema(msgspec.Struct, frozen=True):
     """A milestone, and how many of its issues are open and closed."""
 
     id: int
@@ -89,25 +89,25 @@ class RepositoryMeta(msgspec.Struct, frozen=True):
     full_name: str
 
 
-class Issue(msgspec.Struct, frozen=True):
+class IssueSchema(msgspec.Struct, frozen=True):
     """An issue or a pull request; the last two keys count the open ones it waits for and that wait for it."""
 
     id: int
     url: str
     html_url: str
     number: int
-    user: User | None
+    user: UserSchema | None
     original_author: str
     original_author_id: int
     title: str
     body: str
     ref: str
     assets: list[Attachment]
-    labels: list[Label] | None
-    milestone: Milestone | None
+    labels: list[LabelSchema] | None
+    milestone: MilestoneSchema | None
     projects: list[int] | None
-    assignee: User | None
-    assignees: list[User] | None
+    assignee: UserSchema | None
+    assignees: list[UserSchema] | None
     state: str
     is_locked: bool
     comments: int
@@ -129,9 +129,9 @@ def state(*, is_closed: bool) -> str:
     return "closed" if is_closed else "open"
 
 
-def label(viewer: Viewer, kept: labels.Label, keeper: str) -> Label:
+def label(viewer: Viewer, kept: labels.Label, keeper: str) -> LabelSchema:
     """Make the shape; `keeper` is the path of the repository or organization, such as `orgs/acme`."""
-    return Label(
+    return LabelSchema(
         id=kept.id,
         name=kept.name,
         exclusive=kept.is_exclusive,
@@ -142,15 +142,15 @@ def label(viewer: Viewer, kept: labels.Label, keeper: str) -> Label:
     )
 
 
-def label_in(viewer: Viewer, kept: labels.Label, repository: Repository) -> Label:
+def label_in(viewer: Viewer, kept: labels.Label, repository: Repository) -> LabelSchema:
     """Make the shape of a label that is used in a repository, which may be its owner's."""
     own = kept.repository_id is not None
     return label(viewer, kept, f"repos/{repository.full_name}" if own else f"orgs/{repository.owner.name}")
 
 
-def milestone(kept: milestones.Milestone) -> Milestone:
+def milestone(kept: milestones.Milestone) -> MilestoneSchema:
     """Make the shape."""
-    return Milestone(
+    return MilestoneSchema(
         id=kept.id,
         title=kept.title,
         description=kept.description,
@@ -169,7 +169,7 @@ def issue_page(viewer: Viewer, repository: Repository, kept: issues.Issue) -> st
     return f"{viewer.root}/{repository.full_name}/{'pulls' if kept.is_pull else 'issues'}/{kept.number}"
 
 
-def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> Issue:
+def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> IssueSchema:
     """Make the shape of one issue from what was loaded for a page of them."""
     repository = parts.repositories[kept.repository_id]
     page = issue_page(viewer, repository, kept)
@@ -178,7 +178,7 @@ def issue(viewer: Viewer, kept: issues.Issue, parts: IssueParts) -> Issue:
     pull = None
     if kept.is_pull:
         pull = PullRequestMeta(kept.merged_at > 0, moment_or_none(kept.merged_at), kept.is_draft, page)
-    return Issue(
+    return IssueSchema(
         id=kept.id,
         url=f"{viewer.api}/repos/{repository.full_name}/issues/{kept.number}",
         html_url=page,
@@ -218,7 +218,7 @@ def visible_parts(viewer: Viewer, kept: Sequence[issues.Issue], *known: Reposito
     return issue_parts(viewer.app.database, kept, *known, readable=readable)
 
 
-def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository | None = None) -> list[Issue]:
+def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository | None = None) -> list[IssueSchema]:
     """Make the shapes of a page of issues; `known` is the repository when they are all in one.
 
     A repository that was deleted while the page was read takes its issues with it.
@@ -227,6 +227,6 @@ def issue_list(viewer: Viewer, kept: Sequence[issues.Issue], known: Repository |
     return [issue(viewer, one, parts) for one in kept if one.repository_id in parts.repositories]
 
 
-def one_issue(viewer: Viewer, repository: Repository, kept: issues.Issue) -> Issue:
+def one_issue(viewer: Viewer, repository: Repository, kept: issues.Issue) -> IssueSchema:
     """Make the shape of one issue."""
     return issue_list(viewer, [kept], repository)[0]

@@ -8,9 +8,9 @@ from msgspec import Meta
 from holdfast.hosting.access import Mode, Unit
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.teams import Team as StoredTeam
+from holdfast.hosting.store.teams import Team
 
-__all__ = ["Link", "Organization", "Team", "Visibility", "organization", "team"]
+__all__ = ["Link", "OrganizationSchema", "TeamSchema", "Visibility", "organization", "team"]
 
 # Who may know of an account; a client that leaves it empty does not care.
 Visibility = Literal["", "public", "limited", "private"]
@@ -18,7 +18,7 @@ Visibility = Literal["", "public", "limited", "private"]
 Link = Annotated[str, Meta(max_length=255, pattern=r"^(https?://[^\s]+)?$")]
 
 
-class Organization(msgspec.Struct, frozen=True):
+class OrganizationSchema(msgspec.Struct, frozen=True):
     """An organization."""
 
     id: int
@@ -34,13 +34,13 @@ class Organization(msgspec.Struct, frozen=True):
     username: str
 
 
-class Team(msgspec.Struct, frozen=True):
+class TeamSchema(msgspec.Struct, frozen=True):
     """A team of an organization."""
 
     id: int
     name: str
     description: str
-    organization: Organization | None
+    organization: OrganizationSchema | None
     includes_all_repositories: bool
     permission: str
     units: list[str]
@@ -49,9 +49,9 @@ class Team(msgspec.Struct, frozen=True):
     visibility: str
 
 
-def organization(viewer: Viewer, account: Account) -> Organization:
+def organization(viewer: Viewer, account: Account) -> OrganizationSchema:
     """Make the shape."""
-    return Organization(
+    return OrganizationSchema(
         id=account.id,
         name=account.name,
         full_name=account.full_name,
@@ -66,10 +66,10 @@ def organization(viewer: Viewer, account: Account) -> Organization:
     )
 
 
-def team(viewer: Viewer, kept: StoredTeam, account: Account) -> Team:
+def team(viewer: Viewer, kept: Team, account: Account) -> TeamSchema:
     """Make the shape; a team without modes in units has its own mode in all of them."""
     modes = kept.units or dict.fromkeys(Unit, kept.mode)
-    return Team(
+    return TeamSchema(
         id=kept.id,
         name=kept.name,
         description=kept.description,

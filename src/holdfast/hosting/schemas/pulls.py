@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from holdfast.hosting.access import Permissions
-from holdfast.hosting.schemas.issues import Issue, Label, Milestone, issue, visible_parts
-from holdfast.hosting.schemas.repositories import Repository, repository
+from holdfast.hosting.schemas.issues import IssueSchema, LabelSchema, MilestoneSchema, issue, visible_parts
+from holdfast.hosting.schemas.repositories import RepositorySchema, repository
 from holdfast.hosting.schemas.times import Time
-from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import issues
 from holdfast.hosting.store import repositories as store
@@ -23,7 +23,7 @@ class PRBranchInfo(msgspec.Struct, frozen=True):
     ref: str
     sha: str
     repo_id: int
-    repo: Repository | None
+    repo: RepositorySchema | None
 
 
 class PullState(msgspec.Struct, frozen=True):
@@ -44,14 +44,14 @@ class PullRequest(msgspec.Struct, frozen=True):
     id: int
     url: str
     number: int
-    user: User | None
+    user: UserSchema | None
     title: str
     body: str
-    labels: list[Label] | None
-    milestone: Milestone | None
-    assignee: User | None
-    assignees: list[User] | None
-    requested_reviewers: list[User]
+    labels: list[LabelSchema] | None
+    milestone: MilestoneSchema | None
+    assignee: UserSchema | None
+    assignees: list[UserSchema] | None
+    requested_reviewers: list[UserSchema]
     requested_reviewers_teams: list[int]
     state: str
     draft: bool
@@ -68,7 +68,7 @@ class PullRequest(msgspec.Struct, frozen=True):
     merged: bool
     merged_at: Time | None
     merge_commit_sha: str | None
-    merged_by: User | None
+    merged_by: UserSchema | None
     allow_maintainer_edit: bool
     base: PRBranchInfo
     head: PRBranchInfo
@@ -82,7 +82,7 @@ class PullRequest(msgspec.Struct, frozen=True):
 
 
 def pull_request(
-    viewer: Viewer, home: Repository, kept: issues.Issue, whole: Issue, state: PullState | None = None
+    viewer: Viewer, home: RepositorySchema, kept: issues.Issue, whole: IssueSchema, state: PullState | None = None
 ) -> PullRequest:
     """Make the shape from that of the issue the pull request is; without a state, as it was when it was opened."""
     state = state or PullState(kept.head_sha, kept.base_sha, kept.base_sha)

@@ -9,15 +9,22 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting import access
 from holdfast.hosting.access import Permissions, Unit
 from holdfast.hosting.schemas.times import EPOCH, Time, moment
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.repositories import Declared
 
-__all__ = ["InternalTracker", "Permission", "Repository", "permission", "repository", "repository_list"]
+__all__ = [
+    "InternalTracker",
+    "PermissionSchema",
+    "RepositorySchema",
+    "permission",
+    "repository",
+    "repository_list",
+]
 
 
-class Permission(msgspec.Struct, frozen=True):
+class PermissionSchema(msgspec.Struct, frozen=True):
     """What the caller may do."""
 
     admin: bool
@@ -33,11 +40,11 @@ class InternalTracker(msgspec.Struct, frozen=True):
     enable_issue_dependencies: bool = True
 
 
-class Repository(msgspec.Struct, frozen=True):
+class RepositorySchema(msgspec.Struct, frozen=True):
     """A repository."""
 
     id: int
-    owner: User
+    owner: UserSchema
     name: str
     full_name: str
     description: str
@@ -68,7 +75,7 @@ class Repository(msgspec.Struct, frozen=True):
     created_at: Time
     updated_at: Time
     archived_at: Time
-    permissions: Permission
+    permissions: PermissionSchema
     has_code: bool
     has_issues: bool
     has_wiki: bool
@@ -103,12 +110,12 @@ class Repository(msgspec.Struct, frozen=True):
     internal_tracker: InternalTracker | UnsetType = UNSET
 
 
-def permission(may: Permissions) -> Permission:
+def permission(may: Permissions) -> PermissionSchema:
     """Make the shape."""
-    return Permission(admin=may.is_admin, push=may.may_write(Unit.CODE), pull=may.may_read(Unit.CODE))
+    return PermissionSchema(admin=may.is_admin, push=may.may_write(Unit.CODE), pull=may.may_read(Unit.CODE))
 
 
-def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repository:
+def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> RepositorySchema:
     """Make the shape."""
     declared = msgspec.json.decode(kept.declared, type=Declared)
     path = f"{quote(kept.owner.name)}/{quote(kept.name)}"
@@ -120,7 +127,7 @@ def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repo
             declared.allow_only_contributors_to_track_time,
             kept.has_dependencies,
         )
-    return Repository(
+    return RepositorySchema(
         id=kept.id,
         owner=user(viewer, kept.owner),
         name=kept.name,
@@ -189,7 +196,7 @@ def repository(viewer: Viewer, kept: store.Repository, may: Permissions) -> Repo
     )
 
 
-def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[Repository]:
+def repository_list(viewer: Viewer, listed: Sequence[store.Repository]) -> list[RepositorySchema]:
     """Make the shapes of a page of repositories, asking for all grants at once."""
     asking = viewer.actor.user
     grants = {} if asking is None or not listed else store.grants_in(viewer.app.database, asking, listed)

@@ -10,10 +10,10 @@ from holdfast.hosting.schemas.times import EPOCH, NEVER, Time, moment
 from holdfast.hosting.schemas.viewer import Viewer
 from holdfast.hosting.store.accounts import Account
 
-__all__ = ["GHOST", "User", "shown_email", "user"]
+__all__ = ["GHOST", "UserSchema", "shown_email", "user"]
 
 
-class User(msgspec.Struct, frozen=True):
+class UserSchema(msgspec.Struct, frozen=True):
     """Somebody with an account; organizations take this shape where an owner is named."""
 
     id: int
@@ -42,7 +42,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 # Stands for whoever wrote something and has since been deleted.
-GHOST: Final = User(
+GHOST: Final = UserSchema(
     id=-1,
     login="Ghost",
     login_name="",
@@ -83,13 +83,13 @@ def shown_email(actor: Actor, account: Account) -> str:
     return noreply_address(account)
 
 
-def user(viewer: Viewer, account: Account | None) -> User:
+def user(viewer: Viewer, account: Account | None) -> UserSchema:
     """Make the shape; some fields are only for the user and for administrators."""
     if account is None:
         return GHOST
     asking = viewer.actor.user
     inside = asking is not None and (asking.id == account.id or asking.is_admin)
-    return User(
+    return UserSchema(
         id=account.id,
         login=account.name,
         login_name="",

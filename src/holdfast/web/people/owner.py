@@ -14,8 +14,8 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.organizations import Team
-from holdfast.hosting.schemas.users import User, shown_email
+from holdfast.hosting.schemas.organizations import TeamSchema
+from holdfast.hosting.schemas.users import UserSchema, shown_email
 from holdfast.hosting.store import members as membership
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.hosting.store import repositories
@@ -122,9 +122,9 @@ def show_organization(
     belongs = access.belongs(mode)
     showing = query.show if query.show in {"people", "teams"} else "repositories"
     wanted = asked if showing == "people" else PageParams(1, SHOWN)
-    people: PagedList[User] = members.list_members.run(request, organization, wanted)  # type: ignore[assignment]
+    people: PagedList[UserSchema] = members.list_members.run(request, organization, wanted)  # type: ignore[assignment]
     tabs = [Tab("repositories", "Repositories"), Tab("people", "People", people.total)]
-    listed: PagedList[Team] = PagedList([], 0)
+    listed: PagedList[TeamSchema] = PagedList([], 0)
     sizes: dict[int, int] = {}
     mine: set[int] = set()
     if belongs:

@@ -13,8 +13,7 @@ from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.schemas.repositories import InternalTracker
-from holdfast.hosting.schemas.repositories import Repository as Shape
+from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
@@ -46,7 +45,7 @@ def ticked(value: object) -> str:
     return "on" if value else ""
 
 
-def form_of(shape: Shape) -> GeneralForm:
+def form_of(shape: RepositorySchema) -> GeneralForm:
     """Return the form of a repository as it is."""
     tracker = shape.internal_tracker
     return GeneralForm(
@@ -98,7 +97,7 @@ def change_repository_settings(
     """Change a repository's general settings."""
     try:
         website = checked_website(body.website.strip())
-        before: Shape = act(request, repositories.show)
+        before: RepositorySchema = act(request, repositories.show)
         tracker = before.internal_tracker
         wanted = {
             "description": body.description.strip(),

@@ -13,9 +13,9 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
-from holdfast.hosting.schemas.organizations import Team
-from holdfast.hosting.schemas.repositories import Repository
-from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.organizations import TeamSchema
+from holdfast.hosting.schemas.repositories import RepositorySchema
+from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import members
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
@@ -84,7 +84,7 @@ def field_of(unit: Unit) -> str:
     return unit.value.removeprefix("repo.")
 
 
-def form_of(team: Team) -> TeamForm:
+def form_of(team: TeamSchema) -> TeamForm:
     """Return the form of a team there is."""
     modes = {unit: team.units_map.get(unit.value, "none") for unit, _ in UNITS}
     alike = set(modes.values()) == {team.permission} or team.permission in {"admin", "owner"}
@@ -191,9 +191,9 @@ def show_team(
     """Show a team with its people and repositories, and for owners with the forms that change it."""
     of_this(request)
     # The guards of these have been asked already: whoever is here sees the team.
-    shape: Team = teams.shape(request, group.team)
-    people: PagedList[User] = teams.list_team_members.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
-    where: PagedList[Repository] = teams.list_team_repositories.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
+    shape: TeamSchema = teams.shape(request, group.team)
+    people: PagedList[UserSchema] = teams.list_team_members.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
+    where: PagedList[RepositorySchema] = teams.list_team_repositories.run(request, group, PageParams(1, SHOWN))  # type: ignore[assignment]
     organization = request.resolved(OrganizationAccess)
     return in_organization_settings(
         request,

@@ -11,9 +11,9 @@ import msgspec
 from holdfast.hosting import access
 from holdfast.hosting.access import ANONYMOUS
 from holdfast.hosting.schemas.dependencies import reduced
-from holdfast.hosting.schemas.issues import Issue, issue
-from holdfast.hosting.schemas.repositories import Repository
-from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.issues import IssueSchema, issue
+from holdfast.hosting.schemas.repositories import RepositorySchema
+from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import issue_transactions
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.issue_relations import issue_parts
@@ -28,11 +28,11 @@ class DependencyPayload(msgspec.Struct, frozen=True, kw_only=True):
     """An issue waits for another one, or does so no longer."""
 
     action: str
-    issue: Issue | None
-    blocker: Issue | None
-    repository: Repository | None
-    blocker_repository: Repository | None
-    sender: User
+    issue: IssueSchema | None
+    blocker: IssueSchema | None
+    repository: RepositorySchema | None
+    blocker_repository: RepositorySchema | None
+    sender: UserSchema
 
 
 def dependency(happened: Happened) -> DependencyPayload:
@@ -42,7 +42,7 @@ def dependency(happened: Happened) -> DependencyPayload:
     parts = issue_parts(happened.viewer.app.database, list(kept.values()))
     home = happened.event.repository_id
 
-    def shape(number: int) -> Issue | None:
+    def shape(number: int) -> IssueSchema | None:
         one = kept.get(number)
         place = None if one is None else parts.repositories.get(one.repository_id)
         if one is None or place is None:

@@ -6,9 +6,9 @@ from typing import TypeVar
 import msgspec
 from msgspec import field
 
-from holdfast.hosting.schemas.repositories import Repository as RepositoryShape
+from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.repositories import repository as repository_shape
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store.accounts import Account, account_by_id
 from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.events import Event
@@ -70,16 +70,16 @@ class Happened:
     """What was read for the payload before the event was recorded."""
 
     @property
-    def sender(self) -> User:
+    def sender(self) -> UserSchema:
         """The shape of whoever did it."""
         return user(self.viewer, self.actor)
 
     @property
-    def place(self) -> RepositoryShape | None:
+    def place(self) -> RepositorySchema | None:
         """The shape of the repository it happened in."""
         return None if self.repository is None else self.shape_of(self.repository)
 
-    def shape_of(self, repository: Repository) -> RepositoryShape:
+    def shape_of(self, repository: Repository) -> RepositorySchema:
         """Make the shape of a repository."""
         return repository_shape(self.viewer, repository, self.viewer.access_to(repository))
 

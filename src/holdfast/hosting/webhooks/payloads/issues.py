@@ -6,11 +6,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, select
 
-from holdfast.hosting.schemas.comments import Comment, comment_shape
-from holdfast.hosting.schemas.issues import Issue, Label, issue, label_in
+from holdfast.hosting.schemas.comments import CommentSchema, comment_shape
+from holdfast.hosting.schemas.issues import IssueSchema, LabelSchema, issue, label_in
 from holdfast.hosting.schemas.pulls import PullRequest, pull_request
-from holdfast.hosting.schemas.repositories import Repository
-from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.repositories import RepositorySchema
+from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import comments as stored_comments
 from holdfast.hosting.store import issue_transactions, labels
 from holdfast.hosting.store import repositories as store
@@ -45,8 +45,8 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     title: From | UnsetType = UNSET
     body: From | UnsetType = UNSET
     ref: From | UnsetType = UNSET
-    added_labels: list[Label] | UnsetType = UNSET
-    removed_labels: list[Label] | UnsetType = UNSET
+    added_labels: list[LabelSchema] | UnsetType = UNSET
+    removed_labels: list[LabelSchema] | UnsetType = UNSET
 
 
 class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +54,9 @@ class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
 
     action: str
     number: int
-    issue: Issue | None
-    repository: Repository | None
-    sender: User
+    issue: IssueSchema | None
+    repository: RepositorySchema | None
+    sender: UserSchema
     commit_id: str
     changes: Changes | UnsetType = UNSET
 
@@ -68,8 +68,8 @@ class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     pull_request: PullRequest | None
     requested_reviewer: None
-    repository: Repository | None
-    sender: User
+    repository: RepositorySchema | None
+    sender: UserSchema
     commit_id: str
     review: None
     changes: Changes | UnsetType = UNSET
@@ -79,11 +79,11 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody said something on an issue or a pull request, changed it or took it back."""
 
     action: str
-    issue: Issue | None
-    comment: Comment | None
+    issue: IssueSchema | None
+    comment: CommentSchema | None
     changes: Changes | UnsetType = UNSET
-    repository: Repository | None
-    sender: User
+    repository: RepositorySchema | None
+    sender: UserSchema
     is_pull: bool
     pull_request: PullRequest | UnsetType | None = UNSET
 
@@ -118,7 +118,7 @@ def parts_of(
     )
 
 
-def whole(happened: Happened) -> tuple[issue_transactions.Issue | None, Issue | None]:
+def whole(happened: Happened) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
     """Return the issue an event is about, as it is kept and as its shape."""
     facts = happened.facts
     kept = stored_issues(happened, facts.issue_id).get(facts.issue_id)
@@ -131,7 +131,9 @@ def whole(happened: Happened) -> tuple[issue_transactions.Issue | None, Issue | 
     return kept, issue(happened.viewer, kept, parts_of(happened, home, kept, gone=gone))
 
 
-def as_pull(happened: Happened, kept: issue_transactions.Issue | None, shape: Issue | None) -> PullRequest | None:
+def as_pull(
+    happened: Happened, kept: issue_transactions.Issue | None, shape: IssueSchema | None
+) -> PullRequest | None:
     """Make the shape of a pull request from that of the issue it is."""
     home = happened.place
     if home is None or kept is None or shape is None:
@@ -152,7 +154,7 @@ def changes_of(happened: Happened) -> Changes | UnsetType:
     return UNSET if made == Changes() else made
 
 
-def label_shapes(happened: Happened, kept: Sequence[labels.Label]) -> list[Label] | UnsetType:
+def label_shapes(happened: Happened, kept: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
     """Make the shapes of labels that were put on or taken off."""
     home = happened.repository
     return [label_in(happened.viewer, one, home) for one in kept] if kept and home is not None else UNSET

@@ -16,8 +16,8 @@ from holdfast.hosting.git.changes import Changes, changed_files
 from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of, repository_page
-from holdfast.hosting.schemas.repositories import Repository
-from holdfast.hosting.schemas.users import User
+from holdfast.hosting.schemas.repositories import RepositorySchema
+from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.webhooks.payloads.event_details import Happened
@@ -43,9 +43,9 @@ class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
     commits: list[PayloadCommit]
     total_commits: int
     head_commit: PayloadCommit | None
-    repository: Repository | None
-    pusher: User
-    sender: User
+    repository: RepositorySchema | None
+    pusher: UserSchema
+    sender: UserSchema
     push_options: list[str] | UnsetType = UNSET
     """What was given with `git push -o`; absent when nothing was."""
 
@@ -56,8 +56,8 @@ class CreatePayload(msgspec.Struct, frozen=True, kw_only=True):
     sha: str
     ref: str
     ref_type: str
-    repository: Repository | None
-    sender: User
+    repository: RepositorySchema | None
+    sender: UserSchema
 
 
 class DeletePayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +66,8 @@ class DeletePayload(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     ref_type: str
     pusher_type: str
-    repository: Repository | None
-    sender: User
+    repository: RepositorySchema | None
+    sender: UserSchema
 
 
 @dataclass(frozen=True, slots=True)

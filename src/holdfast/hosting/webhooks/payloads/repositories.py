@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.schemas.repositories import Repository
-from holdfast.hosting.schemas.users import User, user
+from holdfast.hosting.schemas.repositories import RepositorySchema
+from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.webhooks.payloads.event_details import From, Happened
 
 __all__ = ["RepositoryPayload", "repository_event"]
@@ -14,9 +14,9 @@ class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
     """Something happened to a repository itself; `organization` is its owner, also when that is a person."""
 
     action: str
-    repository: Repository | None
-    organization: User | None
-    sender: User
+    repository: RepositorySchema | None
+    organization: UserSchema | None
+    sender: UserSchema
     changes: dict[str, From] | UnsetType = UNSET
 
 
