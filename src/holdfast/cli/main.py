@@ -4,6 +4,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Literal
 
 import typer
@@ -62,6 +63,10 @@ def show_version(wanted: bool) -> None:  # noqa: FBT001  # as typer calls it
         raise typer.Exit
 
 
+# Once per process: it reads the signature of every command.
+build_command = cache(typer.main.get_command)
+
+
 @app.callback()
 def root(
     context: typer.Context,
@@ -89,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     try:
-        result = typer.main.get_command(app).main(words, prog_name="holdfast", standalone_mode=False)
+        result = build_command(app).main(words, prog_name="holdfast", standalone_mode=False)
         sys.stdout.flush()
     except HoldfastError as error:
         return fail(str(error), exit_for(error), debug=debug)

@@ -1,5 +1,6 @@
 """Pointing the command line at a data folder."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,21 @@ from holdfast.settings import Settings
 from tests.cli.conftest import Run
 
 
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Point the command line at a data folder that was set up, with nobody in it yet."""
-    monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "data"))
-    settings = Settings(data=tmp_path / "data")
+@pytest.fixture(scope="session")
+def established_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Set up one data folder, to be copied instead of being made again for every test."""
+    settings = Settings(data=tmp_path_factory.mktemp("established"))
     with open_database(settings) as database:
         establish(database, settings)
-    return settings
+    return settings.data
+
+
+@pytest.fixture
+def data(tmp_path: Path, established_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Point the command line at a data folder that was set up, with nobody in it yet."""
+    monkeypatch.setenv("HOLDFAST_DATA", str(tmp_path / "data"))
+    shutil.copytree(established_folder, tmp_path / "data")
+    return Settings(data=tmp_path / "data")
 
 
 @pytest.fixture

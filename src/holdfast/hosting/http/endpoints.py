@@ -179,6 +179,7 @@ def endpoint(
 
 
 @cache
+@cache
 def provides(guard: Guard) -> type | None:
     """Return the type of what a guard finds, or None for one that only checks."""
     called = guard if inspect.isfunction(guard) else type(guard).__call__

@@ -1,5 +1,7 @@
 """Brings a database to the shape this version expects, in one transaction: wholly or not at all."""
 
+from functools import cache
+
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
@@ -25,16 +27,22 @@ def script() -> Config:
     return config
 
 
+@cache
+def directory() -> ScriptDirectory:
+    """Read the migrations of this version, once per process."""
+    return ScriptDirectory.from_config(script())
+
+
 def latest() -> str:
     """Return the revision this version of Holdfast expects."""
-    head = ScriptDirectory.from_config(script()).get_current_head()
+    head = directory().get_current_head()
     assert head is not None, "the package has at least one migration"  # noqa: S101
     return head
 
 
 def knows(name: str) -> bool:
     """Tell whether this version has a revision of that name."""
-    return any(item.revision == name for item in ScriptDirectory.from_config(script()).walk_revisions())
+    return any(item.revision == name for item in directory().walk_revisions())
 
 
 def revision(database: Database) -> str | None:
@@ -46,7 +54,7 @@ def revision(database: Database) -> str | None:
 def upgrade(database: Database, to: str = "head") -> bool:
     """Run the migrations a database lacks, up to one of them; return whether there were any."""
     config = script()
-    known = {item.revision for item in ScriptDirectory.from_config(config).walk_revisions()}
+    known = {item.revision for item in directory().walk_revisions()}
     try:
         with database.write() as connection:
             lock(connection)
