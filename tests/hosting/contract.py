@@ -3,7 +3,7 @@
 from typing import Any
 
 import httpx
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from holdfast.hosting.api import endpoints
 from holdfast.hosting.http.application import PREFIX
@@ -55,7 +55,9 @@ def check_answer(answer: httpx.Response) -> None:
             schema = {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
             validator = Draft202012Validator(schema)
             validators[match.endpoint.name, str(answer.status_code)] = validator
-        problems = [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(answer.json())]
+        problems = [
+            f"{error.instance_path}: {error.message[:200]}" for error in validator.iter_errors(answer.json())
+        ]
         assert not problems, f"{place}: {problems[:3]}"
         if answer.status_code == 200 and answer.request.method == "GET" and isinstance(answer.json(), list):
             assert "x-total-count" in answer.headers, f"{place} does not count its list"
