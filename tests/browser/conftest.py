@@ -1,5 +1,6 @@
 """A real browser, at the size of a desk and of a phone."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from playwright.sync_api import (
 )
 
 from holdfast import logs
-from holdfast.hosting.data_folder import connect, prepare
+from holdfast.hosting.data_folder import open_database
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from tests.conftest import ADMIN_PASSWORD, ROOT, Service, run_service
@@ -52,13 +53,13 @@ def browser(chromium: str) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.long)])
 def scheme(request: pytest.FixtureRequest) -> str:
-    """Look at pages in both colour schemes."""
+    """Look at pages in both colour schemes; `make test-long` looks at them in the dark."""
     return str(request.param)
 
 
-@pytest.fixture(params=list(SIZES))
+@pytest.fixture(params=["desktop", pytest.param("phone", marks=pytest.mark.long)])
 def page(browser: Browser, request: pytest.FixtureRequest, scheme: str) -> Iterator[Page]:
     """Open a page; afterwards the console must be silent and nothing wider than the window."""
     context = browser.new_context(
@@ -143,11 +144,10 @@ def accessible(axe: str) -> Callable[[Page], None]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Service]:
+def site(tmp_path: Path, prepared_folder: Path) -> Iterator[Service]:
     """Serve a small data folder."""
     logs.configure(level="warning")
     settings = Settings(data=tmp_path / "data", admin_password=Secret(ADMIN_PASSWORD))
-    database = connect(settings)
-    prepare(database, settings)
-    yield from run_service(settings, database)
-    database.close()
+    shutil.copytree(prepared_folder, settings.data)
+    with open_database(settings) as database:
+        yield from run_service(settings, database)
