@@ -89,8 +89,10 @@ coverage: $(VENV)/.dev clients ## run the tests and report the branch coverage o
 test-postgres: $(VENV)/.dev clients ## run what was asked of SQLite once more on PostgreSQL
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "postgres and not long" $(PYTEST_ARGS)
 
-test-long: $(VENV)/.dev ## run the tests that take minutes each
+test-long: $(VENV)/.dev ## run the tests that take minutes each, and properties on four times the examples
 	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile=thorough \
+		-m "hypothesis and not long and not postgres" $(PYTEST_ARGS)
 
 schemathesis: $(VENV)/.dev ## send made-up requests to a service of two processes (SECONDS=120)
 	$(BIN)/python -m tests.compat.made_up_requests $(SECONDS)

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import hypothesis
 import psycopg
 import pytest
 import structlog
 import uvicorn
 from argon2 import PasswordHasher
-from hypothesis import HealthCheck
 from psycopg import sql
 
 from holdfast import logs
@@ -31,6 +29,7 @@ from holdfast.secret import Secret
 from holdfast.server.app import build
 from holdfast.settings import Settings
 from tests.compat.corpus import ABSENT, FOLDER
+from tests.examples import load_profile
 from tests.plain import PLAIN
 from tests.stage import Stage
 
@@ -39,9 +38,8 @@ ADMIN_PASSWORD = "correct-horse-battery"
 # What meets the database itself is held to both kinds every time; all else meets it through that.
 STORE = "store"
 
-# Time is measured by benchmarks; a property that is slow on a busy machine is still true.
-hypothesis.settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-hypothesis.settings.load_profile("house")
+# Before any test module is imported; an option of the command line may name the other profile after that.
+load_profile()
 
 # What structlog does before it is configured, but for pretty tracebacks: each takes seconds to draw.
 PLAIN_LOGS = [

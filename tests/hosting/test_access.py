@@ -18,6 +18,7 @@ from holdfast.hosting.store.tables import collaborators, team_members, team_repo
 from holdfast.hosting.store.tables import members as members_table
 from holdfast.hosting.store.tables import repositories as repositories_table
 from holdfast.hosting.store.tokens import Token
+from tests.examples import examples
 
 OWNER_ID, SOMEBODY_ID = 1, 2
 VISIBILITIES = ("public", "limited", "private")
@@ -498,7 +499,7 @@ ADMIN_TEAM = TeamPlan(3, True, {"repo.code": 0}, frozenset([0]), frozenset())
 
 # A world is small enough to read; making a failing one smaller takes longer than that.
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

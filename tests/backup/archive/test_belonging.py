@@ -12,6 +12,7 @@ from holdfast.backup import archive
 from tests.backup.archive.acquaintances import ADA, BEN, LINE, OTHER_LINE, Way, known_so, some_ways
 from tests.backup.archive.dump import dump
 from tests.backup.archive.histories import imported
+from tests.examples import examples
 
 NUMBER: Way = {"e164": LINE["e164"]}
 ADA_HERE: Way = {"aci": ADA, **NUMBER}
@@ -78,7 +79,7 @@ def test_a_pni_leads_from_a_number_to_a_person(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False), st.integers(2, 3))
 def test_every_order_finds_the_same_people(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int

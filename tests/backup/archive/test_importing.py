@@ -20,6 +20,7 @@ from holdfast.backup.wire.entries import message_id
 from tests.backup.archive.dump import dump
 from tests.backup.archive.histories import copies, imported, items, later, renumber, write
 from tests.backup.streams import sample, stream_of
+from tests.examples import examples
 
 # Stops after so many steps of the database and says so, or says at the end how many there were.
 STEPWISE = """
@@ -199,7 +200,7 @@ def test_messages_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert sorted(filter(None, found)) == sorted(expected.values())
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False), st.integers(2, 4))
 def test_any_order_and_repetition_gives_the_same_archive(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
@@ -214,7 +215,7 @@ def test_any_order_and_repetition_gives_the_same_archive(
     assert dump(home / "a.db") == dump(home / "b.db")
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False), st.integers(2, 4))
 def test_people_who_become_known_bit_by_bit_are_the_same_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int
@@ -232,7 +233,7 @@ def test_people_who_become_known_bit_by_bit_are_the_same_in_any_order(
     assert dump(home / "a.db") == dump(home / "b.db")
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False), st.integers(2, 3))
 def test_messages_of_one_moment_are_the_same_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, dice: random.Random, count: int

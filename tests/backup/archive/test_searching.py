@@ -12,6 +12,7 @@ from holdfast.backup import archive
 from holdfast.backup.archive import Archive, Filters
 from holdfast.backup.errors import ArchiveError, NotInArchive, QueryRefused
 from tests.backup.archive.histories import copies, imported, items, write
+from tests.examples import examples
 
 TEXTS = (
     "Café in Zürich, naïve déjà vu",
@@ -151,7 +152,7 @@ def test_hostile_queries_are_refused_in_one_line(opened: Archive, query: str) ->
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60) | st.from_regex(r'[a-z"*:()^{}+\- ]{0,30}', fullmatch=True))
 def test_no_query_breaks_the_index(opened: Archive, query: str) -> None:
     """It is answered or refused."""

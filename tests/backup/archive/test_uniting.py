@@ -12,6 +12,7 @@ from holdfast.backup import archive
 from tests.backup.archive.acquaintances import known_so, some_ways
 from tests.backup.archive.dump import dump
 from tests.backup.archive.histories import copies, imported, write
+from tests.examples import examples
 
 # A backup by what its account is recognised by: profile key, root key of its media, name.
 Owner = tuple[bytes, bytes, str]
@@ -59,7 +60,7 @@ def test_accounts_that_nothing_links_stay_two(tmp_path: Path) -> None:
     assert accounts_after(tmp_path, (b"z", b"r", "Ada"), (b"a", b"r", "Ben"), (b"b", b"s", "Ben")) == 3
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False))
 def test_every_order_unites_the_same(tmp_path_factory: pytest.TempPathFactory, dice: random.Random) -> None:
     """With people known in many ways in each of the accounts that become one."""

@@ -16,6 +16,7 @@ from holdfast.backup.container.keys import CipherKeys
 from holdfast.backup.container.padding import padded
 from holdfast.backup.container.sealed import BadPadding, Changed, Sealer, Span, authenticate, first_block
 from tests.backup.container.vectors import exactly
+from tests.examples import examples
 
 KEYS = CipherKeys(hmac=secrets.token_bytes(32), aes=secrets.token_bytes(32))
 
@@ -95,7 +96,7 @@ def test_any_cut_is_found() -> None:
     assert Span(0, len(raw) + 1).problem() is not None
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 3 * CHUNK), st.integers(1, 255))
 def test_a_change_after_the_first_pass_is_found_in_the_second(place: int, change: int) -> None:
     """The file is authenticated again while it is decrypted, and its last chunk is held back until then."""

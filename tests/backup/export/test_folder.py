@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.errors import ExportRefused, UnwritableBackup
 from holdfast.backup.export.folder import JOURNAL, MANIFEST, OURS, Folder, Written
+from tests.examples import examples
 
 FIRST = {"index.html": b"one", "chats/a/1.html": b"two", "chats/a/2.html": b"three"}
 
@@ -283,7 +284,7 @@ def test_killed_anywhere_the_next_run_completes_it(tmp_path: Path, last: int) ->
 NAMES = st.sampled_from(["a", "b", "c/a", "c/b", "d/e/f"])
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.dictionaries(NAMES, st.binary(max_size=3)), min_size=1, max_size=4))
 def test_the_folder_is_always_the_last_export(
     tmp_path_factory: pytest.TempPathFactory, exports: list[dict[str, bytes]]

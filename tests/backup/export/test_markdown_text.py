@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 
 from holdfast.backup.export.markdown_text import block, heading, inline, item, prefixed, readable
 from holdfast.backup.export.shapes import TextRange
+from tests.examples import examples
 
 RENDERERS = (
     MarkdownIt("commonmark", {"html": True}),
@@ -80,7 +81,7 @@ def seen(html: str) -> Seen:
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(text=TEXTS)
 @example("a\n\n\nb")
 @example("\n")
@@ -96,7 +97,7 @@ def test_a_text_comes_out_as_it_went_in(renderer: MarkdownIt, text: str) -> None
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(text=TEXTS)
 def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> None:
     """Whatever its lines begin with."""
@@ -107,7 +108,7 @@ def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> No
 
 
 @pytest.mark.parametrize("renderer", RENDERERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(name=TEXTS)
 def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
     """In a heading, a list, a label, and in bold."""
@@ -157,7 +158,7 @@ RANGES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(text=TEXTS.filter(lambda text: "\r" not in text), ranges=RANGES)
 @example("a*b*c", [TextRange(1, 3, "BOLD")])
 @example("(a)b", [TextRange(0, 3, "BOLD")])

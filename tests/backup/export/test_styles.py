@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.export.shapes import TextRange
 from holdfast.backup.export.styles import Piece, pieces
+from tests.examples import examples
 
 RANGES = st.lists(
     st.builds(TextRange, st.integers(0, 15), st.integers(0, 20) | st.just(2**32 - 1), st.sampled_from("ABC")),
@@ -12,7 +13,7 @@ RANGES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(text=st.text(st.sampled_from("ab😀é"), max_size=12), ranges=RANGES)
 def test_every_unit_has_the_styles_that_cover_it(text: str, ranges: list[TextRange]) -> None:
     """And no text is lost or doubled."""

@@ -25,6 +25,7 @@ from tests.backup.streams import KEYS, MODERN_KEYS, file_forms, folder_of, recor
 from tests.backup.wire.encoding import delimited, group, number
 from tests.backup.wire.mutations import mutate
 from tests.backup.wire.random_frames import random_frame, random_header
+from tests.examples import examples
 
 HEADER = BackupInfo(version=1, backupTimeMs=5, mediaRootBackupKey=bytes(range(32))).SerializeToString()
 
@@ -63,7 +64,7 @@ def test_nothing_of_a_sample_survives_but_its_shape(edition: str) -> None:
     assert survivors(original, copies) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 1 << 32))
 def test_nothing_of_random_frames_survives_but_their_shape(seed: int) -> None:
     """Also of frames that are written oddly, hold what nobody knows, or cannot be parsed."""
@@ -91,7 +92,7 @@ def findings_of(stream: bytes) -> list[tuple[object, ...]]:
     return [(one.rule.id, one.severity, one.frame, one.offset, one.path, one.detail) for one in found]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 1 << 32))
 def test_the_findings_stay(seed: int) -> None:
     """The same rules are broken at the same places, whatever is done to a sample."""
@@ -286,7 +287,7 @@ def test_an_empty_backup_has_an_empty_copy() -> None:
     assert parsed.mediaRootBackupKey != bytes(range(32))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 1 << 32))
 def test_places_that_cannot_be_read_stay_where_they_are(seed: int) -> None:
     """Bytes changed, taken out or put in: what a checker passes over in the original, it does in the copy."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.redaction.identities import Identities, read_number, write_number
 from holdfast.backup.wire.varint import encode_varint
+from tests.examples import examples
 
 NIL = bytes(16)
 USERNAME = re.compile(r"(?!\d)[A-Za-z0-9_]{1,48}\.(?!0+$)(?:\d\d|[1-9]\d{2,18})")
@@ -61,7 +62,7 @@ def test_all_ids_of_one_byte_are_renamed(identities: Identities) -> None:
     assert {identities.key(value) for value in values} == set(values)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(numbers=st.lists(st.integers(0, (1 << 64) - 1), unique=True, max_size=20), padding=st.integers(0, 3))
 def test_telephone_numbers_keep_their_digits_and_their_bytes(numbers: list[int], padding: int) -> None:
     """And stay different from each other."""
@@ -98,7 +99,7 @@ def test_other_numbers_keep_their_size(identities: Identities, number: int) -> N
     assert (new == old) == (number == 0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(name=st.from_regex(USERNAME, fullmatch=True))
 def test_a_valid_username_becomes_a_valid_one(name: str) -> None:
     """Of the same length, in the same spelling of upper and lower case."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.backup.redaction.texts import KNOWN_TYPES, Texts
 from holdfast.backup.rules.graphemes import count_graphemes
+from tests.examples import examples
 
 WAYS = ("words", "token", "emoji", "numeral", "url", "blur", "currency")
 
@@ -31,7 +32,7 @@ def test_every_way_keeps_lengths_and_nothing_else(way: str, text: str, seed: int
         assert new != text
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     text=st.text(min_size=1, max_size=30)
     | st.lists(st.sampled_from(["🇩🇪", "e\u0301", "\r\n", "한", "👨‍👩‍👧"])).map("".join)

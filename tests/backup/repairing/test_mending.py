@@ -42,6 +42,7 @@ from tests.backup.streams import (
 )
 from tests.backup.wire.mutations import mutate
 from tests.backup.wire.random_frames import random_frame
+from tests.examples import examples
 
 SEALED = container_of(sample(100))
 
@@ -52,7 +53,7 @@ def frames_of(path: Path) -> list[bytes]:
         return [frame.raw for frame in source]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 1 << 32), drop=st.booleans())
 def test_random_damage_is_mended_as_far_as_it_can_be_and_undone(seed: int, drop: bool) -> None:  # noqa: FBT001
     """What the log does not name is there, byte for byte and in its order; undoing gives the original."""
@@ -211,7 +212,7 @@ def test_a_backup_that_was_opened_before_cannot_be_read_past_damage(tmp_path: Pa
         assert repair(opened, tmp_path / "target", wanted=Wanted(drop=True)).passes
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_happens_to_a_stream_it_is_mended_and_undone(seed: int) -> None:
     """Bytes changed, taken out or put in: with `drop` the outcome can be read, and the way back is exact."""
@@ -322,7 +323,7 @@ def test_lines_that_are_no_records_are_left_out_and_put_back(tmp_path: Path) -> 
     assert back.read_bytes() == source.read_bytes()
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_happens_to_a_container_it_is_mended_and_undone(seed: int) -> None:
     """Or nothing is written, where nothing of it can be read."""

@@ -24,6 +24,7 @@ from tests.backup.rules.test_book import kept
 from tests.backup.rules.world import World, findings
 from tests.backup.streams import KEYS, array_of, container_of, lines_of, sample, stream_of
 from tests.backup.wire.mutations import mutate
+from tests.examples import examples
 
 
 def told(found: list[Finding]) -> list[tuple[str, str, int | None, int | None, str, str]]:
@@ -65,7 +66,7 @@ def test_ten_faults_are_ten_findings() -> None:
 
 
 @pytest.mark.parametrize("edition", ["spec", "current"])
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 1 << 32))
 def test_ten_faults_planted_anywhere_are_all_found(seed: int, edition: Literal["spec", "current"]) -> None:
     """In ten frames of a made-up history: what is said of them together is what is said of each alone."""
@@ -342,7 +343,7 @@ def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
     assert [finding.rule.id for finding in found] == ["sticker-pack.id.unique"]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(seed=st.integers(0, 1 << 32))
 def test_hostile_frames_are_judged_and_nothing_leaks(seed: int) -> None:
     """No mutation brings the validator down, and no finding holds a text, a name, a number or a key."""

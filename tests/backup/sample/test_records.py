@@ -12,6 +12,7 @@ from holdfast.backup.sample import Edition, sample_records
 from holdfast.backup.schema import RECORDS
 from holdfast.backup.schema.backup_pb2 import BackupInfo, Frame
 from tests.backup.sample.walk import frames, values
+from tests.examples import examples
 
 EDITIONS: tuple[Edition, ...] = ("spec", "current")
 TO_RECIPIENTS = {
@@ -46,7 +47,7 @@ def test_a_sample_is_the_same_on_every_machine(edition: Edition, expected: str) 
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_the_same_arguments_give_the_same_bytes(messages: int, seed: int) -> None:
     """Nothing but the arguments decides what is in a sample."""
     assert digest(messages, seed, "current") == digest(messages, seed, "current")

@@ -15,6 +15,7 @@ from tests.backup.wire.core import Core
 from tests.backup.wire.differential import Score, check
 from tests.backup.wire.encoding import delimited, nested_items, number, tag, varint
 from tests.backup.wire.random_frames import random_frames
+from tests.examples import examples
 
 CAP = 1 << 28
 
@@ -31,7 +32,7 @@ RICH = (
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(raw=st.binary(max_size=200))
 @example(raw=b"")
 def test_any_bytes_are_judged_as_protobuf_judges_them(core: Core, raw: bytes) -> None:

@@ -14,6 +14,7 @@ from holdfast.backup.schema import backup_pb2 as pb
 from holdfast.backup.wire.parts import FLAGS, QUOTES, STYLES
 from tests.backup.streams import record, sample
 from tests.backup.wire.core import Core
+from tests.examples import examples
 
 CAP = (1 << 32) - 1
 PEOPLE = {number: number + 1000 for number in range(5000)}
@@ -132,7 +133,7 @@ STICKERS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(message=MESSAGES | STICKERS)
 def test_whatever_is_read_is_what_protobuf_reads(core: Core, message: pb.StandardMessage | pb.Sticker) -> None:
     """Of any content: the rows are the same, and nothing is read that would have had to be noted."""

@@ -18,6 +18,7 @@ from holdfast.backup.wire.fromjson import frame_from_json
 from tests.backup.wire.core import Core
 from tests.backup.wire.encoding import delimited, fixed32, group, nested_items, number, tag, varint
 from tests.backup.wire.random_frames import random_frames, random_header
+from tests.examples import examples
 
 CAP = 1 << 28
 
@@ -71,7 +72,7 @@ def test_an_empty_frame_is_an_empty_object(core: Core) -> None:
     assert core.tojson.header_to_json(b"") == b"{}"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(text=st.text(st.characters(codec="utf-8") | st.sampled_from('\u2028\u2029\u2027\u202a\0\x1f"\\/\x7f')))
 def test_any_text_is_a_valid_string(core: Core, text: str) -> None:
     """It reads back as it was, and holds no control character and no end of line that a reader could trip over."""
@@ -97,7 +98,7 @@ def test_bytes_are_base64(core: Core, value: bytes) -> None:
     assert found == base64.b64encode(value).decode()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     value=st.integers(0, (1 << 64) - 1)
     | st.sampled_from([10**size - back for size in range(20) for back in (0, 1)])
@@ -113,7 +114,7 @@ def gradient(body: bytes) -> bytes:
     return delimited(1, delimited(9, delimited(19, delimited(3, body))))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(bits=st.integers(0, (1 << 32) - 1))
 def test_floats_have_the_fewest_digits(core: Core, bits: int) -> None:
     """The text is the one protobuf finds, and gives back the same four bytes."""

@@ -18,6 +18,7 @@ from holdfast.hosting.git.changes import (
 )
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.repository import open_repository
+from tests.examples import examples
 from tests.hosting.git.histories import Step, histories, write
 from tests.hosting.git.oracle import commit, git, line, loose, new_repository, unpack, write_object
 
@@ -37,7 +38,9 @@ def counted(folder: Path, old: str, new: str) -> tuple[int, int]:
     return sum(int(pair[0]) for pair in pairs), sum(int(pair[1]) for pair in pairs)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(steps=histories())
 def test_any_commit_changed_what_git_says(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
     """Roots, merges and all: against the first parent, file by file and line by line."""

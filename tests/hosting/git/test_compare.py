@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from holdfast.hosting.errors import NoSuchObject
 from holdfast.hosting.git.compare import compare
 from holdfast.hosting.git.repository import open_repository
+from tests.examples import examples
 from tests.hosting.git.histories import Step, histories, write
 from tests.hosting.git.oracle import commit, git
 
@@ -17,7 +18,9 @@ def names(folder: Path, *arguments: str) -> list[bytes]:
     return git(folder, "diff", "--name-only", "-z", "--no-renames", *arguments).split(b"\0")[:-1]
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(steps=histories())
 def test_any_two_commits_compare_as_git_compares_them(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]

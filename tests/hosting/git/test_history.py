@@ -21,6 +21,7 @@ from holdfast.hosting.git.history import (
     span,
 )
 from holdfast.hosting.git.repository import open_repository
+from tests.examples import examples
 from tests.hosting.git.histories import NAMES, START, Step, histories, write
 from tests.hosting.git.oracle import commit, git, line, loose, unpack, write_object
 
@@ -30,7 +31,9 @@ def told(folder: Path, *arguments: str | bytes) -> list[str]:
     return git(folder, "log", "--format=%H", *arguments).decode().split()
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     steps=histories(),
     path=st.sampled_from([*NAMES, b"dir", b"none"]),

@@ -11,6 +11,7 @@ from holdfast.hosting.git import history, history_cache, last_commits
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.git.last_commits import knows_directory, knows_path, of_directory, of_path
 from holdfast.hosting.git.repository import Repo, open_repository
+from tests.examples import examples
 from tests.hosting.git.histories import Step, histories, write
 from tests.hosting.git.oracle import git
 
@@ -37,7 +38,7 @@ def told(repo: Repo, commit: str, directory: bytes) -> dict[bytes, str]:
     return {path: found.id for path, found in of_directory(repo, commit, directory).items()}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories(), st.booleans(), st.sampled_from([0, 2, 48]), st.booleans())
 def test_answers_are_gits(tmp_path: Path, steps: list[Step], filtered: bool, near: int, backwards: bool) -> None:  # noqa: FBT001
     """For every directory and path of every commit, whatever was asked before."""

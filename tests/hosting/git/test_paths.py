@@ -12,6 +12,7 @@ from holdfast.hosting.git import paths
 from holdfast.hosting.git.loose_objects import write_object
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git.tree_writer import Draft
+from tests.examples import examples
 
 PIECES = st.sampled_from(
     [
@@ -88,7 +89,9 @@ def test_other_names_are_anyones(name: str) -> None:
     assert paths.may_hold_link(f"a/{name}")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(PATHS, min_size=1, max_size=8))
 def test_what_we_accept_git_accepts(folder: Path, found: list[str]) -> None:
     """`update-index` with all its protections on takes the path, and a strict `fsck` has nothing against it."""

@@ -25,6 +25,7 @@ from holdfast.hosting.git.trees import (
     submodule_urls,
     walk,
 )
+from tests.examples import examples
 from tests.hosting.git.oracle import commit, git, line, loose, new_repository, unpack, write_object
 
 ODD = [
@@ -59,7 +60,9 @@ def told(folder: Path, *arguments: str) -> Iterator[Entry]:
         yield Entry(path, int(mode, 8), at.decode(), 0 if size == b"-" else int(size))
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(drawn=files())
 def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFactory, drawn: dict) -> None:  # type: ignore[type-arg]
     """One directory and all of them, in the same order, with the same sizes; and each path leads to its file."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.snapshot.archive import Writer, is_harmless, members, verify
+from tests.examples import examples
 
 
 def written(folder: Path, name: str = "backup.tar") -> Path:
@@ -63,7 +64,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return target.read_bytes()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_no_changed_byte_of_what_is_kept_goes_unseen(
     small: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

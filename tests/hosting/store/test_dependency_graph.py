@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependency_graph import edges_around, find_cycle, steps
+from tests.examples import examples
 from tests.hosting.linked import open_many, relate
 from tests.hosting.places import make_repository
 
@@ -28,7 +29,7 @@ def all_ways(edges: set[tuple[int, int]], start: int, end: int) -> list[tuple[in
     return found
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pairs=st.sets(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1))),
     new=st.tuples(st.integers(0, NODES - 1), st.sets(st.integers(0, NODES - 1), min_size=1, max_size=3)),

@@ -16,6 +16,7 @@ from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments as comment_table
 from holdfast.hosting.store.tables import issue_assignees, issue_labels, users
 from holdfast.hosting.store.tables import issues as issue_table
+from tests.examples import examples
 from tests.hosting.places import make_repository, told
 
 ACTIONS = ("open", "pull", "close", "reopen", "comment", "uncomment", "label", "milestone", "delete", "edit")
@@ -44,7 +45,7 @@ def recounted(database: Database, repository: Repository) -> dict[str, Any]:
     return {"open_issues": opened[False], "open_pulls": opened[True], "numbers": numbers, "wrong": wrong}
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 9)), max_size=25))
 def test_counters_are_what_counting_again_gives(
     database: Database, ada: Account, steps: list[tuple[str, int]]

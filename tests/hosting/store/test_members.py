@@ -14,6 +14,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import members as table
 from holdfast.hosting.store.tables import team_members
 from holdfast.hosting.store.teams import NewTeam
+from tests.examples import examples
 
 
 def person(database: Database, name: str) -> Account:
@@ -35,7 +36,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_members_are_the_people_in_teams(database: Database, steps: list[tuple[str, int, int]]) -> None:
     """After every step, and somebody always owns the organization."""

@@ -12,6 +12,7 @@ from holdfast.web.chats.conversation_routes import answer
 from holdfast.web.chats.open_archive import Room, room_of_file
 from holdfast.web.chats.view import NotHere, Shown
 from tests.backup.archive.histories import copies, imported, items, write
+from tests.examples import examples
 from tests.web.chats.conftest import Look, drawn_in
 
 
@@ -42,7 +43,7 @@ def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(room: Room) -> 
         assert 0 < len(own) <= 24, (path, len(own))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     path=st.lists(
         st.sampled_from(["chat", "to", "1", "", "..", "media", "x", "frame", "dates", "é", "%"]), max_size=5

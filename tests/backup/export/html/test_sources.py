@@ -20,6 +20,7 @@ from holdfast.backup.export.folder import Written
 from holdfast.backup.export.html import cutting, rooms, sources, write_html
 from holdfast.backup.export.html.bubbles import bubble, plain_bubble
 from tests.backup.archive.histories import copies, imported, items, later, write
+from tests.examples import examples
 
 OURS = ".holdfast-export.json"
 PAGE = 7
@@ -119,7 +120,7 @@ def export_around(place: Path, out: Path, choice: Choice, **more: Any) -> None:
             return
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(
     st.integers(0, 2**32), st.lists(st.sampled_from(["import", "media", "spoil", "choose", "again"]), max_size=4)
 )

@@ -1,0 +1,32 @@
+"""How many examples a property is tried on: a quarter in `make test`, all of them in `make test-long`."""
+
+from hypothesis import HealthCheck, settings
+
+__all__ = ["examples", "load_profile"]
+
+DEFAULT = 100
+FEWEST = 3
+# The name `make test-long` gives to pytest's --hypothesis-profile.
+THOROUGH = "thorough"
+
+
+def reduced(count: int) -> int:
+    """Return how many of a number of examples `make test` tries."""
+    return max(FEWEST, count // 4)
+
+
+def examples(count: int) -> int:
+    """Return how many examples to try where a property has its own number instead of the default."""
+    return count if settings.get_current_profile_name() == THOROUGH else reduced(count)
+
+
+def load_profile() -> None:
+    """Register both profiles, and load that of `make test`.
+
+    Time is measured by benchmarks; a property that is slow on a busy machine is still true.
+    """
+    for name, count in (("quick", reduced(DEFAULT)), (THOROUGH, DEFAULT)):
+        settings.register_profile(
+            name, max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        )
+    settings.load_profile("quick")
