@@ -11,7 +11,7 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.lfs.disk import DiskLfs
 from holdfast.hosting.lfs.s3 import S3Lfs
 from holdfast.hosting.lfs.store import LfsStore
-from holdfast.hosting.storage.batch_queue import Turns
+from holdfast.hosting.storage.batch_queue import BatchQueue
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.encryption import KEY_FILE, Sealer
 from holdfast.settings import Settings
@@ -51,8 +51,8 @@ class App:
     """The repositories that were pushed to, until a moment later their size and history index are made new."""
     resting: dict[int, float] = field(default_factory=dict)
     """Until when (on the clock that only goes forward) repositories are left alone that this took long for."""
-    turns: Turns = field(default_factory=Turns)
-    """Who waits to commit to which repository."""
+    commit_queue: BatchQueue = field(default_factory=BatchQueue)
+    """Group commit: the commit requests that wait, by repository."""
     used_tokens: dict[int, int] = field(default_factory=dict)
     """When tokens were last used, until a moment later that is written down for all of them at once."""
     seen_sessions: dict[str, int] = field(default_factory=dict)

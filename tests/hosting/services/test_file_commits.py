@@ -26,7 +26,7 @@ from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, Committed, commit_files
 from holdfast.hosting.services.file_contents import Content
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.storage.batch_queue import MOST_AT_ONCE
+from holdfast.hosting.storage.batch_queue import MAX_BATCH
 from holdfast.hosting.store import accounts, commit_keys, lfs, pending_ref_updates
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.hosting.store.repositories import Repository, repository_by_id
@@ -99,7 +99,7 @@ def test_writers_of_different_files_all_succeed(app: App, repository: Repository
 
 def test_more_writers_than_one_turn_takes_all_succeed(app: App, repository: Repository) -> None:
     """While the repository is held by somebody else, more than one turn's worth of commits pile up."""
-    count = MOST_AT_ONCE + 8
+    count = MAX_BATCH + 8
 
     def write(number: int) -> None:
         commit_files(app, wanted(app, repository, put(f"f{number}", b"x", "create")))
@@ -107,10 +107,14 @@ def test_more_writers_than_one_turn_takes_all_succeed(app: App, repository: Repo
     threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(count)]
     with locked(app.folders.existing(repository.id)):
         threads[0].start()
-        wait_for(lambda: repository.id in app.turns._lines and not app.turns._lines[repository.id].waiting)
+        wait_for(
+            lambda: (
+                repository.id in app.commit_queue._waiters and not app.commit_queue._waiters[repository.id].queue
+            )
+        )
         for thread in threads[1:]:
             thread.start()
-        wait_for(lambda: len(app.turns._lines[repository.id].waiting) == count - 1)
+        wait_for(lambda: len(app.commit_queue._waiters[repository.id].queue) == count - 1)
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive(), "a commit waits for a turn that never comes"

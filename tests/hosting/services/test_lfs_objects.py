@@ -19,7 +19,7 @@ from holdfast.hosting.lfs.store import place
 from holdfast.hosting.services import lfs_objects, repositories
 from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.lfs_objects import GRACE, Cleared, bring_in, clear
-from holdfast.hosting.storage.backup_lock import keeping
+from holdfast.hosting.storage.backup_lock import shared_backup_lock
 from holdfast.hosting.store import accounts, lfs
 from holdfast.hosting.store.repositories import Repository
 from holdfast.secret import Secret
@@ -96,7 +96,7 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
     findings = [(found.kind.value, found.where) for found in large_files(far)]
     assert findings == [("lfs-unlinked", name(b"left"))]
     bucket.page = 2
-    with keeping(far.settings.data):
+    with shared_backup_lock(far.settings.data):
         assert clear(far, now=time.time()) == Cleared(0, 0)
     assert clear(far, now=time.time()) == Cleared(1, 0)
     assert set(bucket.objects) == {key(b"linked"), key(b"new"), "lfs/owner", *strange}

@@ -11,7 +11,7 @@ from holdfast.hosting.git.gc import check
 from holdfast.hosting.git.repository import locked
 from holdfast.hosting.services import maintenance, repositories
 from holdfast.hosting.snapshot.folders import keeping_objects
-from holdfast.hosting.storage.backup_lock import keeping
+from holdfast.hosting.storage.backup_lock import shared_backup_lock
 from holdfast.hosting.store import accounts, lfs, login_rate_limit, sessions
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events
@@ -65,7 +65,7 @@ def test_only_large_files_nobody_has_had_for_a_while_are_removed(app: App, repos
     lfs.link(app.database, repository, "aa" * 32, 5)
     new = large_file(app, "bb" * 32, old=False)
     unlinked = large_file(app, "cc" * 32, old=True)
-    with keeping(app.settings.data):
+    with shared_backup_lock(app.settings.data):
         assert maintenance.clean(app).lfs_objects == 0
     assert unlinked.exists()
     assert maintenance.clean(app).lfs_objects == 1

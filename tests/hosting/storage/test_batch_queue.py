@@ -1,87 +1,87 @@
-"""Whoever has the turn does the work of all who wait."""
+"""Group commit: one thread processes the requests of all that wait."""
 
 import threading
 
 import pytest
 
-from holdfast.hosting.storage.batch_queue import MOST_AT_ONCE, Job, Turns
+from holdfast.hosting.storage.batch_queue import MAX_BATCH, BatchQueue, QueuedRequest
 from tests.conftest import wait_for
 
 
 def test_those_who_wait_are_served_together() -> None:
     """While one works, others queue; the next does all of theirs at once."""
-    turns, started, go = Turns(), threading.Event(), threading.Event()
+    queue, started, go = BatchQueue(), threading.Event(), threading.Event()
     batches: list[list[int]] = []
     results: list[int] = []
 
-    def work(jobs: list[Job[int, int]]) -> None:
-        batches.append([job.wanted for job in jobs])
+    def work(batch: list[QueuedRequest[int, int]]) -> None:
+        batches.append([queued.request for queued in batch])
         started.set()
         go.wait(10)
-        for job in jobs:
-            job.result = job.wanted * 10
+        for queued in batch:
+            queued.result = queued.request * 10
 
-    threads = [threading.Thread(target=lambda n=n: results.append(turns.take(1, n, work))) for n in range(1, 6)]
+    threads = [threading.Thread(target=lambda n=n: results.append(queue.submit(1, n, work))) for n in range(1, 6)]
     threads[0].start()
     started.wait(10)
     for thread in threads[1:]:
         thread.start()
-    wait_for(lambda: len(turns._lines[1].waiting) == 4)
+    wait_for(lambda: len(queue._waiters[1].queue) == 4)
     go.set()
     for thread in threads:
         thread.join()
     assert sorted(results) == [10, 20, 30, 40, 50]
     assert batches[0] == [1]
     assert sorted(batches[1]) == [2, 3, 4, 5]
-    assert turns._lines == {}
+    assert queue._waiters == {}
 
 
 def test_more_than_one_turn_can_do_are_served_in_several() -> None:
     """Each once and nobody is forgotten, in the order in which they came."""
-    turns, started, go = Turns(), threading.Event(), threading.Event()
+    queue, started, go = BatchQueue(), threading.Event(), threading.Event()
     batches: list[list[int]] = []
     results: list[int] = []
 
-    def work(jobs: list[Job[int, int]]) -> None:
-        batches.append([job.wanted for job in jobs])
+    def work(batch: list[QueuedRequest[int, int]]) -> None:
+        batches.append([queued.request for queued in batch])
         started.set()
         go.wait(10)
-        for job in jobs:
-            job.result = job.wanted * 10
+        for queued in batch:
+            queued.result = queued.request * 10
 
-    count = 2 * MOST_AT_ONCE + 5
+    count = 2 * MAX_BATCH + 5
     threads = [
-        threading.Thread(target=lambda n=n: results.append(turns.take(1, n, work)), daemon=True)
+        threading.Thread(target=lambda n=n: results.append(queue.submit(1, n, work)), daemon=True)
         for n in range(count + 1)
     ]
     threads[0].start()
     started.wait(10)
     for number, thread in enumerate(threads[1:], 1):
         thread.start()
-        wait_for(lambda number=number: len(turns._lines[1].waiting) == number)  # type: ignore[misc]
+        wait_for(lambda number=number: len(queue._waiters[1].queue) == number)  # type: ignore[misc]
     go.set()
     for thread in threads:
         thread.join(20)
         assert not thread.is_alive(), "somebody waits whom nobody serves"
     assert sorted(results) == [number * 10 for number in range(count + 1)]
-    assert [len(batch) for batch in batches] == [1, MOST_AT_ONCE, MOST_AT_ONCE, 5]
+    assert [len(batch) for batch in batches] == [1, MAX_BATCH, MAX_BATCH, 5]
     assert [number for batch in batches for number in batch] == list(range(count + 1))
-    assert turns._lines == {}
+    assert queue._waiters == {}
 
 
 def test_an_error_of_one_is_its_own_and_one_of_all_is_everybodys() -> None:
     """What goes wrong is raised where the result was waited for."""
-    turns = Turns()
+    queue = BatchQueue()
 
-    def refuse(jobs: list[Job[int, int]]) -> None:
-        jobs[0].error = ValueError("no")
+    def refuse(batch: list[QueuedRequest[int, int]]) -> None:
+        batch[0].error = ValueError("no")
 
-    def fail(jobs: list[Job[int, int]]) -> None:
-        raise OSError(len(jobs))
+    def fail(batch: list[QueuedRequest[int, int]]) -> None:
+        raise OSError(len(batch))
 
     with pytest.raises(ValueError, match="no"):
-        turns.take(1, 1, refuse)
+        queue.submit(1, 1, refuse)
     with pytest.raises(OSError, match="1"):
-        turns.take(1, 1, fail)
+        queue.submit(1, 1, fail)
     with pytest.raises(RuntimeError, match="undone"):
-        turns.take(1, 1, lambda jobs: None)  # noqa: ARG005
+        queue.submit(1, 1, lambda batch: None)  # noqa: ARG005

@@ -39,7 +39,7 @@ from holdfast.hosting.services import branch_protection, file_changes, ref_chang
 from holdfast.hosting.services.file_changes import Applied, Base, FileChange
 from holdfast.hosting.services.file_contents import Content, inflated, is_large
 from holdfast.hosting.services.ref_changes import BRANCHES, Announced
-from holdfast.hosting.storage.batch_queue import Job
+from holdfast.hosting.storage.batch_queue import QueuedRequest
 from holdfast.hosting.store import commit_keys, lfs, pending_ref_updates, protections
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
@@ -110,7 +110,7 @@ class Prepared(msgspec.Struct, frozen=True):
     pointers: tuple[Pointer, ...]
 
 
-Waiting = Job[CommitRequest, Committed]
+Waiting = QueuedRequest[CommitRequest, Committed]
 
 
 class Batch(msgspec.Struct):
@@ -146,7 +146,7 @@ def commit_files(app: App, request: CommitRequest) -> Committed:
     large = [change for change in changes if change.content is not None and change.content.small is None]
     if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
         write_ahead(open_batch(app, repository), wanted, large)
-    made: Committed = app.turns.take(repository.id, wanted, partial(commit_all, app))
+    made: Committed = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
     app.pushed.add(repository.id)
     return made
 
@@ -169,7 +169,7 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
 
     It is held against everybody else who commits to it: threads, processes, and machines that share the database.
     """
-    repository = jobs[0].wanted.repository
+    repository = jobs[0].request.repository
     folder = app.folders.path(repository.id)
     with app.database.holding(repository.id), locked(folder):
         left = jobs
@@ -179,7 +179,7 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
             if not left:
                 return
     for job in left:
-        job.error = RefBusy(f"{BRANCHES}{job.wanted.target} is moved by others all the time; try again")
+        job.error = RefBusy(f"{BRANCHES}{job.request.target} is moved by others all the time; try again")
 
 
 def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
@@ -188,16 +188,16 @@ def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
     replayed: dict[tuple[int, str], Waiting] = {}
     for job in jobs:
         try:
-            key = job.wanted.key
+            key = job.request.key
             if key is not None:
-                done = replay(batch, job.wanted, key)
+                done = replay(batch, job.request, key)
                 if done is not None:
                     job.result = done
                     continue
                 if (key.user_id, key.name) in replayed:
                     continue  # the same key twice in one batch: the second finds the first one's commit next time
                 replayed[key.user_id, key.name] = job
-            prepared = prepare(batch, job.wanted)
+            prepared = prepare(batch, job.request)
         except HostingError as error:
             job.error = error
         else:
@@ -433,7 +433,7 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
         loose_objects.sync_names(names)
     landed.sort(key=lambda one: one[2])
     told = [
-        Announced(job.wanted.actor.id, [number], [one.move], commits_of(one), files_of(job.wanted, one))
+        Announced(job.request.actor.id, [number], [one.move], commits_of(one), files_of(job.request, one))
         for job, one, number in landed
     ]
     ref_changes.settle_all(host, repository, told, durable=False)
@@ -479,16 +479,16 @@ def write_down(
 ) -> tuple[list[int], set[str]]:
     """Write what `announce` does, unless what it is about is gone."""
     pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}
-    made = [(job.wanted.actor.id, prepared.move) for job, prepared in ready]
-    if not pointers and all(job.wanted.key is None for job, _ in ready):
+    made = [(job.request.actor.id, prepared.move) for job, prepared in ready]
+    if not pointers and all(job.request.key is None for job, _ in ready):
         with app.database.quick_write() as link:
             return pending_ref_updates.add_moves(link, repository, made, under_lock=True), set()
     with app.database.write() as connection:
         numbers = pending_ref_updates.add_moves(connection, repository, made, under_lock=True)
         keys = [
-            (job.wanted.key, number)
+            (job.request.key, number)
             for (job, _), number in zip(ready, numbers, strict=True)
-            if job.wanted.key is not None
+            if job.request.key is not None
         ]
         if keys:
             commit_keys.forget_old(connection)

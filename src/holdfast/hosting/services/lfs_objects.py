@@ -16,7 +16,7 @@ import structlog
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import LfsError, LfsUnavailable
 from holdfast.hosting.lfs.store import Stored
-from holdfast.hosting.storage.backup_lock import removing
+from holdfast.hosting.storage.backup_lock import exclusive_backup_lock
 from holdfast.hosting.store import lfs
 
 __all__ = ["GRACE", "Cleared", "bring_in", "clear", "stored"]
@@ -85,7 +85,7 @@ async def cleared(app: App, now: float) -> Cleared:
 
 async def remove_unlinked(app: App, oids: Sequence[str], now: float) -> int:
     """Remove those of some objects that nobody has; none while a backup is made."""
-    with removing(app.settings.data) as allowed:
+    with exclusive_backup_lock(app.settings.data) as allowed:
         if not allowed:
             return 0
         taken = await asyncio.to_thread(lfs.take_unlinked, app.database, oids, seconds=KEPT_AWAY, now=now)

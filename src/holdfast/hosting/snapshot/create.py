@@ -19,7 +19,7 @@ from holdfast.hosting.snapshot import rows
 from holdfast.hosting.snapshot.archive import Manifest, Told, Writer
 from holdfast.hosting.snapshot.folders import copy_repository
 from holdfast.hosting.storage import instance
-from holdfast.hosting.storage.backup_lock import LOCK, keeping
+from holdfast.hosting.storage.backup_lock import LOCK, shared_backup_lock
 from holdfast.hosting.store import migrate
 from holdfast.hosting.store.encryption import INSTANCE_FILE
 from holdfast.hosting.store.tables import repositories
@@ -69,7 +69,10 @@ def make(settings: Settings, target: Path, told: Told = lambda done: done) -> Ma
     check_target(target, settings.data)
     require_data(settings)
     try:
-        with keeping(settings.data), tempfile.TemporaryDirectory(prefix=".holdfast-", dir=target.parent) as spool:
+        with (
+            shared_backup_lock(settings.data),
+            tempfile.TemporaryDirectory(prefix=".holdfast-", dir=target.parent) as spool,
+        ):
             return write(settings, target, Path(spool), told)
     except OSError as error:
         raise SnapshotError(f"the backup cannot be written: {error.strerror or error}") from error

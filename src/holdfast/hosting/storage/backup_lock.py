@@ -1,7 +1,7 @@
-"""While a backup is made, nothing that it may still need is removed.
+"""The backup lock: while a backup is made, nothing that it may still need is deleted.
 
-Whoever makes one holds the lock of the data folder together with others who do; whoever removes large files for
-good takes it alone, and goes without when it is held. What is added meanwhile harms no backup.
+A backup holds the lock file of the data folder shared; garbage collection of LFS objects takes it exclusively, and
+is skipped while a backup holds it. What is added meanwhile harms no backup.
 """
 
 import fcntl
@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["LOCK", "keeping", "removing"]
+__all__ = ["LOCK", "exclusive_backup_lock", "shared_backup_lock"]
 
 LOCK: Final = ".keep.lock"
 
 
 @contextmanager
-def keeping(data: Path) -> Iterator[None]:
-    """Keep what is there from being removed; waits for whoever is removing right now."""
-    descriptor = opened(data)
+def shared_backup_lock(data: Path) -> Iterator[None]:
+    """Hold the lock shared, so that nothing is deleted; waits while another process holds it exclusively."""
+    descriptor = open_lock_file(data)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
@@ -28,9 +28,9 @@ def keeping(data: Path) -> Iterator[None]:
 
 
 @contextmanager
-def removing(data: Path) -> Iterator[bool]:
-    """Say whether something may be removed: not while somebody keeps everything."""
-    descriptor = opened(data)
+def exclusive_backup_lock(data: Path) -> Iterator[bool]:
+    """Try to take the lock exclusively without waiting; yield whether it was taken."""
+    descriptor = open_lock_file(data)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,6 +42,6 @@ def removing(data: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def opened(data: Path) -> int:
-    """Open the file whose lock it is."""
+def open_lock_file(data: Path) -> int:
+    """Open the lock file, and create it if needed."""
     return os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,6 +1,6 @@
-"""Taking turns at a thing: whoever gets it does the work of all who wait for it, and they only fetch the result.
+"""Group commit: one writer commits the requests of all that wait for the same repository.
 
-Waiting for the disk is most of what a commit costs, and to wait once for sixteen takes no longer than for one.
+The fsync is most of the cost of a commit, and one fsync for sixteen commits takes no longer than for one.
 """
 
 import threading
@@ -9,75 +9,84 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-__all__ = ["Job", "Turns"]
+__all__ = ["BatchQueue", "QueuedRequest"]
 
-W = TypeVar("W")
-R = TypeVar("R")
-MOST_AT_ONCE: Final = 64
+RequestT = TypeVar("RequestT")
+ResultT = TypeVar("ResultT")
+MAX_BATCH: Final = 64
 
 
-class Job(msgspec.Struct, Generic[W, R], eq=False):
-    """Something somebody waits for: what they want, and then what came of it."""
+class QueuedRequest(msgspec.Struct, Generic[RequestT, ResultT], eq=False):
+    """A request that waits in a queue, and its result or error once it was processed."""
 
-    wanted: W
-    result: R | None = None
+    request: RequestT
+    result: ResultT | None = None
     error: BaseException | None = None
 
     @property
     def is_done(self) -> bool:
-        """Whether it has an end, good or bad."""
+        """Whether it has a result or an error."""
         return self.result is not None or self.error is not None
 
 
-class Line(msgspec.Struct):
-    """The jobs that wait for one thing."""
+class Waiters(msgspec.Struct):
+    """The requests that wait for one repository, and the lock of the writer that processes them."""
 
-    turn: threading.Lock = msgspec.field(default_factory=threading.Lock)
-    waiting: list[Job[Any, Any]] = msgspec.field(default_factory=list)
-    people: int = 0
+    writer: threading.Lock = msgspec.field(default_factory=threading.Lock)
+    queue: list[QueuedRequest[Any, Any]] = msgspec.field(default_factory=list)
+    threads: int = 0
 
 
-class Turns:
-    """All the lines of this process, by the number of the thing they are for."""
+class BatchQueue:
+    """Queues of requests by repository id; the thread that gets the writer's lock processes the whole queue."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._lines: dict[int, Line] = {}
+        self._lock = threading.Lock()
+        self._waiters: dict[int, Waiters] = {}
 
-    def take(self, number: int, wanted: W, work: Callable[[list[Job[W, R]]], None]) -> R:
-        """Wait for a turn, and return the result; `work` gives each job its end, its own and those of others."""
-        job: Job[W, R] = Job(wanted)
-        with self._guard:
-            line = self._lines.setdefault(number, Line())
-            line.people += 1
-            line.waiting.append(job)
+    def submit(
+        self,
+        repository_id: int,
+        request: RequestT,
+        process: Callable[[list[QueuedRequest[RequestT, ResultT]]], None],
+    ) -> ResultT:
+        """Queue a request, wait until it was processed, and return its result or raise its error.
+
+        `process` is called with a batch of at most `MAX_BATCH` requests, those of other threads among them, and
+        gives each a result or an error.
+        """
+        queued: QueuedRequest[RequestT, ResultT] = QueuedRequest(request)
+        with self._lock:
+            waiters = self._waiters.setdefault(repository_id, Waiters())
+            waiters.threads += 1
+            waiters.queue.append(queued)
         try:
-            while not job.is_done:
-                with line.turn:
-                    if not job.is_done:
-                        self._work(line, work)
+            while not queued.is_done:
+                with waiters.writer:
+                    if not queued.is_done:
+                        self._process_batch(waiters, process)
         finally:
-            with self._guard:
-                line.people -= 1
-                if not line.people:
-                    self._lines.pop(number, None)
-        if job.error is not None:
-            raise job.error
-        assert job.result is not None  # noqa: S101  # the loop above ends with one of the two
-        return job.result
+            with self._lock:
+                waiters.threads -= 1
+                if not waiters.threads:
+                    self._waiters.pop(repository_id, None)
+        if queued.error is not None:
+            raise queued.error
+        assert queued.result is not None  # noqa: S101  # the loop above ends with one of the two
+        return queued.result
 
-    def _work(self, line: Line, work: Callable[[list[Job[Any, Any]]], None]) -> None:
-        """Do the work of those who wait; what goes wrong for all of them is told to each."""
-        with self._guard:
-            jobs, line.waiting = line.waiting[:MOST_AT_ONCE], line.waiting[MOST_AT_ONCE:]
+    def _process_batch(self, waiters: Waiters, process: Callable[[list[QueuedRequest[Any, Any]]], None]) -> None:
+        """Process the next batch; an error that `process` raises is the error of every unfinished request."""
+        with self._lock:
+            batch, waiters.queue = waiters.queue[:MAX_BATCH], waiters.queue[MAX_BATCH:]
         try:
-            work(jobs)
+            process(batch)
         except BaseException as error:
-            for job in jobs:
-                if not job.is_done:
-                    job.error = error
+            for queued in batch:
+                if not queued.is_done:
+                    queued.error = error
             if not isinstance(error, Exception):
                 raise
-        for job in jobs:
-            if not job.is_done:
-                job.error = RuntimeError("a job was left undone")
+        for queued in batch:
+            if not queued.is_done:
+                queued.error = RuntimeError("a request of the batch was not processed")
