@@ -33,6 +33,7 @@ HostingError
 │   ├── GitUnsupported       a repository is of a kind that cannot be read here
 │   ├── NoSuchObject         a repository has no object of that id, or it is of another kind
 │   ├── NoSuchRef            a repository has no branch or tag of that name
+│   ├── NoSuchRevision       no branch, tag or id of a repository names a commit
 │   ├── PathRefused          a file cannot lie at that path
 │   ├── RefBusy              something else holds a ref, and does not let go of it
 │   ├── RefExists            there is a branch or tag of that name already
@@ -162,6 +163,7 @@ __all__ = [
     "NoSuchProtection",
     "NoSuchRef",
     "NoSuchRepository",
+    "NoSuchRevision",
     "NoSuchTeam",
     "NoSuchToken",
     "NoSuchUser",
@@ -370,6 +372,14 @@ class NoSuchObject(GitError):
 
 class NoSuchRef(GitError):
     """A repository has no branch or tag of that name."""
+
+
+class NoSuchRevision(GitError):
+    """No branch, tag or id of the repository names the commit `revision`."""
+
+    def __init__(self, revision: str) -> None:
+        super().__init__(f"object does not exist [id: {revision}, rel_path: ]")
+        self.revision = revision
 
 
 class PathRefused(GitError):

@@ -11,9 +11,9 @@ from urllib.parse import unquote
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import accounts, issue_lists
 from holdfast.hosting.store.issue_lists import IssueName
 
@@ -66,5 +66,5 @@ def live_commits(request: RequestContext, target: RepositoryAccess, paths: Itera
     named = {path: found[1] for path in paths if (found := COMMIT.fullmatch(path))}
     if not named or not target.permissions.may_read(Unit.CODE):
         return set()
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     return {path for path, commit in list(named.items())[:MOST_COMMITS] if find_commit(repo, commit) is not None}

@@ -349,10 +349,10 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(world: World, tmp_pat
     target = RepositoryAccess(repository, access.repository_access(request.actor, repository, ()))
     view = view_at(request, target, "")
     directory = found_at(view, "all")
-    listed(view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
+    listed(request, view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
     request.on_loop = True
     with pytest.raises(NeedsThread):
-        listed(view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
+        listed(request, view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
     host.close()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.hosting.api import raw as served
+from holdfast.hosting import blob_responses as served
 from holdfast.hosting.store import repositories
 from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files
 from tests.hosting.client import Git

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError
 from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.git.quarantine import Push, Refusal
+from holdfast.hosting.git.quarantine import AcceptedPush, Push, Refusal
 from holdfast.hosting.git.ref_transaction import apply_moves
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git_server import receive_pack, upload_pack
@@ -68,7 +68,7 @@ class Served:
             path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
         ]
 
-    def move(self, folder: Path, pushed: receive_pack.Pushed) -> Sequence[Refusal]:
+    def move(self, folder: Path, pushed: AcceptedPush) -> Sequence[Refusal]:
         """Move the refs of a push, and remember what landed."""
         applied = apply_moves(open_repository(folder), pushed.changes, atomic=pushed.atomic)
         if applied.moved:

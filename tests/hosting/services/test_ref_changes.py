@@ -9,8 +9,8 @@ import pytest
 from holdfast.hosting.app import App
 from holdfast.hosting.git import ref_store, ref_transaction, refs
 from holdfast.hosting.git.commits import Signature, build_tree, write_commit, write_tag
+from holdfast.hosting.git.quarantine import AcceptedPush
 from holdfast.hosting.git.repository import Repo, moving_refs, open_repository
-from holdfast.hosting.git_server.receive_pack import Pushed
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.pushes import Pushing
 from holdfast.hosting.services.repositories import NewRepository
@@ -97,7 +97,7 @@ def test_a_push_that_deletes_what_is_not_there_tells_nobody(app: App, repository
     at = refs.branch(repo, "main")
     assert at is not None
     move = Move("refs/heads/gone", at.id, ref_changes.zero_id(repository))
-    assert Pushing(app, repository, repository.owner).move(Pushed((move,))) == []
+    assert Pushing(app, repository, repository.owner).move(AcceptedPush((move,))) == []
     assert pending_ref_updates.pending_updates(app.database) == []
     assert kinds(app) == ["repository"]
 
@@ -111,11 +111,11 @@ def test_many_refs_are_pushed_recorded_and_recovered(app: App, repository: Repos
     made = tuple(Move(f"refs/heads/b{number}", zero, at.id) for number in range(1100))
     pushing = Pushing(app, repository, repository.owner)
     with mock.patch.object(ref_changes, "settle", side_effect=RuntimeError("the database is gone")):
-        assert pushing.move(Pushed(made)) == []
+        assert pushing.move(AcceptedPush(made)) == []
     assert len(pending_ref_updates.pending_updates(app.database)) == 1000
     assert ref_changes.recover(app) == 1100
     assert kinds(app).count("create") == kinds(app).count("push") == 1100
-    assert pushing.move(Pushed(tuple(Move(one.ref, at.id, zero) for one in made))) == []
+    assert pushing.move(AcceptedPush(tuple(Move(one.ref, at.id, zero) for one in made))) == []
     assert kinds(app).count("delete") == 1100
     assert pending_ref_updates.pending_updates(app.database) == []
 
@@ -127,12 +127,12 @@ def test_a_push_that_moves_nothing_leaves_no_announcement(app: App, repository: 
     assert at is not None
     pushing = Pushing(app, repository, repository.owner)
     stale = Move("refs/heads/x", at.id, at.id)
-    assert [refusal.ref for refusal in pushing.move(Pushed((stale,)))] == ["refs/heads/x"]
+    assert [refusal.ref for refusal in pushing.move(AcceptedPush((stale,)))] == ["refs/heads/x"]
     assert pending_ref_updates.pending_updates(app.database) == []
     made = tuple(Move(f"refs/heads/b{number}", ref_changes.zero_id(repository), at.id) for number in range(20))
     full = mock.patch.object(ref_transaction, "replace_packed_refs", side_effect=OSError(28, "No space left"))
     with full, pytest.raises(OSError, match="No space left"):
-        pushing.move(Pushed(made))
+        pushing.move(AcceptedPush(made))
     assert pending_ref_updates.pending_updates(app.database) == []
     assert kinds(app) == ["repository"]
 
@@ -143,7 +143,7 @@ def test_the_options_of_a_push_are_kept_with_its_push_events(app: App, repositor
     at = refs.branch(repo, "main")
     assert at is not None
     move = Move("refs/heads/x", ref_changes.zero_id(repository), at.id)
-    Pushing(app, repository, repository.owner).move(Pushed((move,), ("ci.skip",)))
+    Pushing(app, repository, repository.owner).move(AcceptedPush((move,), ("ci.skip",)))
     with app.database.read() as connection:
         found = connection.exec_driver_sql("SELECT kind, details FROM events ORDER BY id").all()
     options = {kind: msgspec.json.decode(details).get("push_options") for kind, details in found}
@@ -285,7 +285,7 @@ def test_a_branch_whose_name_is_not_utf8_is_recorded_and_recovered(app: App, rep
     name = os.fsdecode(b"refs/heads/caf\xe9\xc3\xa9")
     pushing = Pushing(app, repository, repository.owner)
     with mock.patch.object(ref_changes, "settle", side_effect=RuntimeError("the database is gone")):
-        assert pushing.move(Pushed((Move(name, ref_changes.zero_id(repository), at.id),))) == []
+        assert pushing.move(AcceptedPush((Move(name, ref_changes.zero_id(repository), at.id),))) == []
     assert [pending.move.ref for pending in pending_ref_updates.pending_updates(app.database)] == [name]
     assert ref_changes.recover(app) == 1
     with app.database.read() as connection:

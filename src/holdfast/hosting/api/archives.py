@@ -9,8 +9,6 @@ from urllib.parse import urlencode
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.file_serving import disposition
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import GitFailed, PathRefused
 from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -23,7 +21,9 @@ from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.file_responses import disposition
 from holdfast.hosting.schemas.git import repository_api
+from holdfast.hosting.services.revisions import open_git
 
 __all__ = ["get_archive", "get_bundle", "get_tarball", "get_zipball"]
 
@@ -75,7 +75,7 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
 
 def take(request: RequestContext, target: RepositoryAccess, wanted: Wanted) -> RawResponse:
     """Answer with an archive, as git makes it."""
-    repo, name = git_of(request, target), target.repository.name
+    repo, name = open_git(request.app, target), target.repository.name
     found = named(repo, wanted.ref)
     if found is None:
         raise ApiError(404, f"unrecognized repository reference: {wanted.ref}")

@@ -6,7 +6,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.errors import RefExists
 from holdfast.hosting.git import history, ref_store, refs
 from holdfast.hosting.git.commits import Commit, read_commit
@@ -18,6 +17,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of
 from holdfast.hosting.services import branch_protection, ref_changes
+from holdfast.hosting.services.revisions import open_git, resolve_commit
 from holdfast.hosting.store import protections, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.branch_renames import note_rename
@@ -100,7 +100,7 @@ def branch_shape(  # noqa: PLR0917  # a branch, and all that is told about it
 @endpoint("GET /repos/{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
 def list_branches(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Branch]:
     """List the branches by name."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found, total = refs.branches(repo, skip=page.skip, limit=page.size)
     commits = [read_commit(repo, ref.id) for ref in found]
     people = people_of(request, commits)
@@ -120,7 +120,7 @@ def show_branch(request: RequestContext, target: RepositoryAccess, branch: str) 
 
 def one_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> Branch:
     """Find a branch and make its shape."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
         raise missing(target, branch)
@@ -143,13 +143,13 @@ def missing(target: RepositoryAccess, branch: str) -> ApiError:
 )
 def create_branch(request: RequestContext, target: RepositoryAccess, body: CreateBranchRepoOption) -> Branch:
     """Make a branch at another branch, a tag or a commit."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     if target.repository.is_empty:
         raise ApiError(404, "Git Repository is empty.")
     old = body.old_ref_name or body.old_branch_name
     if old and refs.resolve(repo, old, "") is None and refs.rev_parse(repo, old) is None:
         raise ApiError(404, "The old branch does not exist")
-    at = commit_named(repo, target, old)
+    at = resolve_commit(repo, target, old)
     name = body.new_branch_name
     refs.check_new_branch(name)
     if refs.branch(repo, name) is not None:
@@ -178,7 +178,7 @@ def create_branch(request: RequestContext, target: RepositoryAccess, body: Creat
 )
 def delete_branch(request: RequestContext, target: RepositoryAccess, branch: str) -> None:
     """Delete a branch that is neither the default one nor protected."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
         raise missing(target, branch)
@@ -205,7 +205,7 @@ def rename_branch(
 ) -> None:
     """Give a branch another name; the old one is remembered."""
     repository = target.repository
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
         raise missing(target, branch)
@@ -242,7 +242,7 @@ def update_branch(
     request: RequestContext, target: RepositoryAccess, branch: str, body: UpdateBranchRepoOption
 ) -> None:
     """Move a branch to another commit; backwards or sideways only by force."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found = refs.branch(repo, branch) if refs.is_ref_name(branch) else None
     if found is None:
         raise missing(target, branch)

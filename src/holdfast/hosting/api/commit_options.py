@@ -17,8 +17,9 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import RefName
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest
+from holdfast.hosting.services.file_commits import CommitRequest, Committed
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.settings import Settings
@@ -30,6 +31,7 @@ __all__ = [
     "FileOptions",
     "Identity",
     "LongPath",
+    "encode_files",
     "largest_body",
     "mode_given",
     "request_for",
@@ -159,3 +161,18 @@ def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
     digest = hashlib.sha256(b"%s %s\n" % (request.method.encode(), unquote_to_bytes(sent)))
     digest.update(fingerprint)
     return Key(request.user.id, name, digest.hexdigest())
+
+
+def encode_files(
+    request: RequestContext, target: RepositoryAccess, made: Committed
+) -> list[ContentsResponse | None]:
+    """Encode the files of a commit, None for a deleted one; what it left unchanged has an older last commit."""
+    # The commit of a dry run does not exist; its parent does.
+    at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
+    view = View(request, target, None, at, RefShown("branch", made.branch, made.branch), made.known)
+    return [
+        None
+        if file is None
+        else contents_of(view, file.entry, WHOLE, last=made.commit if file.is_changed or not at else None)
+        for file in made.files
+    ]

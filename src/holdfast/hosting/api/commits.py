@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.git import changes as differences
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import Commit, find_commit
@@ -19,6 +18,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.http.times import read_time
 from holdfast.hosting.schemas.git import AffectedFile, CommitSchema, commit_shape, people_of
+from holdfast.hosting.services.revisions import open_git, resolve_commit
 
 __all__ = ["compare_commits", "list_commits", "show_commit", "show_git_commit"]
 
@@ -108,9 +108,9 @@ def list_commits(
     """List the commits that lead to a branch, a tag or a commit, newest first."""
     if target.repository.is_empty:
         raise ApiError(409, "Git Repository is empty.")
-    repo = git_of(request, target)
-    start = commit_named(repo, target, query.sha)
-    exclude = [commit_named(repo, target, query.not_)] if query.not_ else []
+    repo = open_git(request.app, target)
+    start = resolve_commit(repo, target, query.sha)
+    exclude = [resolve_commit(repo, target, query.not_)] if query.not_ else []
     since = read_time(query.since, "Since") if query.since else None
     until = read_time(query.until, "Until") if query.until else None
     wanted = history.span(repo, start, path=query.path, since=since, until=until, exclude=exclude)
@@ -132,8 +132,8 @@ def list_commits(
 
 def found_commit(request: RequestContext, target: RepositoryAccess, name: str) -> tuple[Repo, Commit]:
     """Find a commit by its id, or by a branch or tag that leads to it."""
-    repo = git_of(request, target)
-    at = commit_named(repo, target, name)
+    repo = open_git(request.app, target)
+    at = resolve_commit(repo, target, name)
     commit = find_commit(repo, at)
     if commit is None:
         raise ApiError(404)
@@ -180,11 +180,11 @@ def compare_commits(request: RequestContext, target: RepositoryAccess, basehead:
     base, found, head = basehead.partition(dots)
     if not found:
         base, head = target.repository.default_branch, basehead
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     ends = []
     for name in (base, head):
         named = refs.resolve(repo, name, target.repository.default_branch)
-        ends.append(commit_named(repo, target, name) if named is None else named.commit)
+        ends.append(resolve_commit(repo, target, name) if named is None else named.commit)
     result = compare(
         repo, ends[0], ends[1], from_merge_base=dots == "...", limit=MOST_COMPARED, most_files=MOST_FILES
     )

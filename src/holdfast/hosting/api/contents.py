@@ -9,7 +9,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -22,6 +21,7 @@ from holdfast.hosting.http.errors import ApiError, answering
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
+from holdfast.hosting.services.revisions import open_git
 
 __all__ = [
     "found_at",
@@ -46,7 +46,7 @@ KEPT_BYTES: Final = 64 * 2**20
 QUICK_TREE: Final = 16 * 1024
 
 T = TypeVar("T")
-answers = KeptBytes(KEPT_BYTES)
+responses = KeptBytes(KEPT_BYTES)
 encoder = msgspec.json.Encoder()
 
 
@@ -72,7 +72,7 @@ class ContentsExtResponse(msgspec.Struct, frozen=True):
 
 def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> View:
     """Look at a repository at the commit a branch, a tag or an id stands for."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     given = ref.strip()
     named = refs.resolve(repo, given, target.repository.default_branch)
     if named is None:
@@ -97,35 +97,44 @@ def found_exactly(view: View, wanted: str) -> Entry:
     return entry
 
 
-def listed(view: View, directory: Entry, wanted: Wanted, page: PageParams) -> tuple[list[ContentsResponse], int]:
-    """Make the shapes of a page of a directory's entries, in git's order, and count them all."""
+def listed(
+    request: RequestContext, view: View, directory: Entry, wanted: Wanted, page: PageParams
+) -> tuple[list[ContentsResponse], int]:
+    """Return a page of a directory's entries in git's order, and how many there are."""
     repo = view.repo
     if repo.require(directory.id, "tree") > QUICK_TREE:
-        view.call.require_thread()
+        request.require_thread()
     if wanted.history and not last_commits.knows_directory(repo, view.commit, directory.raw_path):
-        view.call.require_thread()
+        request.require_thread()
     found = trees.page_of_directory(repo, directory.id, directory.raw_path, skip=page.skip, limit=page.size)
     last = last_commits.of_directory(repo, view.commit, directory.raw_path) if wanted.history else {}
     shapes = [contents_of(view, entry, wanted, last=last.get(entry.raw_path)) for entry in found.entries]
     return shapes, found.total
 
 
-def single(view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
+def single(request: RequestContext, view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
     """Make the shape of one entry."""
     slow = wanted.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
     if slow or entry.type == "submodule" or (wanted.content and entry.size > QUICK_BYTES):
-        view.call.require_thread()
+        request.require_thread()
     return contents_of(view, entry, wanted)
 
 
-def kept(view: View, path: str, how: str, page: PageParams, make: Callable[[Entry], tuple[T, int | None]]) -> T:
-    """Make an answer, or return the JSON it was the last time: at one commit nothing ever changes.
+def cached(  # noqa: PLR0917  # what a cache key consists of
+    request: RequestContext,
+    view: View,
+    path: str,
+    how: str,
+    page: PageParams,
+    make: Callable[[Entry], tuple[T, int | None]],
+) -> T:
+    """Return a response from the cache, or make it: at one commit nothing ever changes.
 
-    With a directory comes how many entries it has, which is kept in front of the JSON.
+    The number of entries of a directory is stored in front of the JSON.
     """
     with answering(400, PathRefused):
         wanted = cleaned(path)
-    repository = view.place.repository
+    repository = view.target.repository
     key = (
         view.repo.folder,
         view.commit,
@@ -133,18 +142,18 @@ def kept(view: View, path: str, how: str, page: PageParams, make: Callable[[Entr
         view.ref,
         how,
         page,
-        view.call.root,
+        request.root,
         repository.owner.name,
         repository.name,
     )
-    known = answers.get(key)
+    known = responses.get(key)
     if known is None:
         made, total = make(found_exactly(view, wanted))
         known = b"%s\n%s" % (b"" if total is None else b"%d" % total, encoder.encode(made))
-        answers.put(key, known)
+        responses.put(key, known)
     counted, _, content = known.partition(b"\n")
     if counted:
-        view.call.response_headers |= paging_headers(view.call, page, int(counted))
+        request.response_headers |= paging_headers(request, page, int(counted))
     return cast("T", msgspec.Raw(content))
 
 
@@ -157,10 +166,10 @@ def contents_at(
 
     def make(entry: Entry) -> tuple[ContentsResponse | list[ContentsResponse], int | None]:
         if entry.type == "dir":
-            return listed(view, entry, Wanted(commit_metadata=True), page)
-        return single(view, entry, WHOLE), None
+            return listed(request, view, entry, Wanted(commit_metadata=True), page)
+        return single(request, view, entry, WHOLE), None
 
-    return kept(view, path, "contents", page, make)
+    return cached(request, view, path, "contents", page, make)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents", scope="repository", guards=READING, refuses=(400,))
@@ -205,11 +214,11 @@ def extended(
 
     def make(entry: Entry) -> tuple[ContentsExtResponse, int | None]:
         if entry.type == "dir":
-            shapes, total = listed(view, entry, in_list, page)
+            shapes, total = listed(request, view, entry, in_list, page)
             return ContentsExtResponse(dir_contents=shapes), total
-        return ContentsExtResponse(file_contents=single(view, entry, wanted)), None
+        return ContentsExtResponse(file_contents=single(request, view, entry, wanted)), None
 
-    return kept(view, path, f"{wanted} {in_list}", page, make)
+    return cached(request, view, path, f"{wanted} {in_list}", page, make)
 
 
 @endpoint("GET /repos/{owner}/{repo}/contents-ext", scope="repository", guards=READING, refuses=(400,))

@@ -11,6 +11,7 @@ from holdfast.hosting.api.commit_options import (
     WRITING,
     FileOptions,
     LongPath,
+    encode_files,
     largest_body,
     mode_given,
     request_for,
@@ -26,7 +27,6 @@ from holdfast.hosting.schemas.file_commits import (
     FileResponse,
     FilesResponse,
     file_commit,
-    file_shapes,
 )
 from holdfast.hosting.services.file_changes import OPERATIONS, FileChange, Operation
 from holdfast.hosting.services.file_commits import Committed, commit_files
@@ -111,7 +111,7 @@ def committed(
 
 def one_file(request: RequestContext, target: RepositoryAccess, made: Committed) -> FileResponse:
     """Answer for a single file."""
-    return FileResponse(file_shapes(request, target, made)[0], *file_commit(request, target, made.commit))
+    return FileResponse(encode_files(request, target, made)[0], *file_commit(request, target, made.commit))
 
 
 @endpoint(
@@ -125,7 +125,7 @@ def one_file(request: RequestContext, target: RepositoryAccess, made: Committed)
 def change_files(request: RequestContext, target: RepositoryAccess, body: ChangeFilesOptions) -> FilesResponse:
     """Create, update, rename and delete files in one commit."""
     made = committed(request, target, body, body.files)
-    return FilesResponse(file_shapes(request, target, made), *file_commit(request, target, made.commit))
+    return FilesResponse(encode_files(request, target, made), *file_commit(request, target, made.commit))
 
 
 @endpoint(

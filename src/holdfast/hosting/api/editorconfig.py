@@ -6,7 +6,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.api.raw import RawQuery
 from holdfast.hosting.git import editorconfig, refs, trees
 from holdfast.hosting.git.commits import read_commit
@@ -15,6 +14,7 @@ from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store.branch_renames import FormerBranches
 
 __all__ = ["show_editorconfig"]
@@ -45,7 +45,7 @@ def show_editorconfig(
     """Show how a file is to be written, as the `.editorconfig` at the root of the repository says."""
     if target.repository.is_empty:
         raise ApiError(404, "repository is empty")
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     former = FormerBranches(request.app.database, target.repository)
     split = refs.split_ref_path(repo, query.ref, "", target.repository.default_branch, former)
     if split is None or split.commit is None:

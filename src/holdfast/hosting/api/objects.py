@@ -7,7 +7,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, shown
@@ -18,6 +17,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import LAST_PAGE, PagedList, PageParams, count_headers
 from holdfast.hosting.schemas.git import repository_api
+from holdfast.hosting.services.revisions import open_git
 
 __all__ = ["list_refs", "list_refs_below", "show_blob", "show_tree"]
 
@@ -99,7 +99,7 @@ def references(
     request: RequestContext, target: RepositoryAccess, prefix: str, page: PageParams
 ) -> PagedList[Reference]:
     """List the refs whose names begin so."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     names = sorted(
         name
         for name in refs.all_refs(repo)
@@ -136,7 +136,7 @@ def list_refs_below(
 )
 def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query: TreeQuery) -> GitTreeResponse:
     """Show a tree by its id, or that of a commit, a branch or a tag; with everything below it when asked for."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     tree = tree_named(repo, target, sha)
     size = TREES_PER_PAGE if query.per_page <= 0 else min(query.per_page, TREES_PER_PAGE)
     page = max(query.page, 1)
@@ -177,7 +177,7 @@ def tree_named(repo: Repo, target: RepositoryAccess, name: str) -> str:
 )
 def show_blob(request: RequestContext, target: RepositoryAccess, sha: str) -> GitBlobResponse:
     """Show a blob by its id."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     kind = repo.header(sha) if is_id(sha) else None
     if kind is None or kind[0] != "blob":
         raise ApiError(404 if is_id(sha) else 400, f"sha not found: {sha}")

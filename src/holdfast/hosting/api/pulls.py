@@ -11,7 +11,6 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.issue_access import ask_to_write, sees_pulls, the_issue
 from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import GitDamaged, GitTimedOut, NoSuchFolder, NoSuchObject
 from holdfast.hosting.git import changes, history, refs
 from holdfast.hosting.git.commits import read_commit
@@ -24,6 +23,7 @@ from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.pulls import PullRequest, PullState, pull_list
+from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import issue_lists, issues
 
 __all__ = ["create_pull", "edit_pull", "list_pulls", "show_pull"]
@@ -68,7 +68,7 @@ def branches_of(request: RequestContext, target: RepositoryAccess, head: str, ba
         raise ApiError(422, "[Head]: GitRefName")
     if branch == base:
         raise ApiError(422, "[Head]: must be another branch than base")
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     head_sha, base_sha = tip(repo, target, branch), tip(repo, target, base)
     return issues.Branches(branch, base, head_sha, history.merge_base(repo, base_sha, head_sha) or base_sha)
 
@@ -94,7 +94,7 @@ def shown(request: RequestContext, target: RepositoryAccess, found: Sequence[iss
     until = time.monotonic() + PATIENCE_SECONDS
     states: dict[int, PullState] = {}
     with suppress(NoSuchFolder):
-        repo = git_of(request, target)
+        repo = open_git(request.app, target)
         for issue in found:
             if time.monotonic() > until or not target.permissions.may_read(Unit.CODE):
                 break
@@ -172,7 +172,7 @@ def edit_pull(
     issue = the_pull(request, target, index)
     if body.base:
         ask_to_write(target, issue)
-        tip(git_of(request, target), target, body.base)
+        tip(open_git(request.app, target), target, body.base)
     wanted = changes_of(request, target, issue, body, body.base or None)
     changed = issues.change_issue(request.app.database, target.repository, issue, request.user, wanted)
     return shown(request, target, [changed])[0]

@@ -13,6 +13,7 @@ from holdfast.hosting.api.commit_options import (
     Branch,
     FileOptions,
     NewBranch,
+    encode_files,
     mode_given,
     request_for,
     writes_branch,
@@ -22,7 +23,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Upload, endpoint
 from holdfast.hosting.http.entity_tags import condition_of
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.schemas.file_commits import FileResponse, file_commit, file_shapes
+from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import Committed, commit_files
 from holdfast.hosting.services.file_conditions import Condition
@@ -98,7 +99,7 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
         [query, conditions, digest(upload) if "idempotency-key" in request.headers else ""]
     )
     made = committed(request, target, options, change, asked)
-    shape = FileResponse(file_shapes(request, target, made)[0], *file_commit(request, target, made.commit))
+    shape = FileResponse(encode_files(request, target, made)[0], *file_commit(request, target, made.commit))
     return 201 if made.files[0] is not None and made.files[0].is_new else 200, shape
 
 

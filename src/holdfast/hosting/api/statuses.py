@@ -5,7 +5,6 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
@@ -15,6 +14,7 @@ from holdfast.hosting.schemas.git import repository_api
 from holdfast.hosting.schemas.repositories import RepositorySchema, repository
 from holdfast.hosting.schemas.times import Time
 from holdfast.hosting.schemas.users import UserSchema
+from holdfast.hosting.services.revisions import open_git, resolve_commit
 
 __all__ = ["list_statuses", "list_statuses_of_commit", "show_combined_status"]
 
@@ -60,7 +60,7 @@ def statuses_of(
     request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery
 ) -> PagedList[CommitStatus]:
     """Return the statuses of a commit, which must be there."""
-    commit_named(git_of(request, target), target, ref)
+    resolve_commit(open_git(request.app, target), target, ref)
     for name, given, known in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
         if given and given not in known:
             raise ApiError(400, f"{name} must be one of {', '.join(known)}")
@@ -104,7 +104,7 @@ def show_combined_status(
     request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
 ) -> CombinedStatus:
     """Show what the newest statuses of a commit come to; the state is empty while there are none."""
-    sha = commit_named(git_of(request, target), target, ref)
+    sha = resolve_commit(open_git(request.app, target), target, ref)
     api = repository_api(request, target.repository)
     request.response_headers |= paging_headers(request, page, 0)
     return CombinedStatus(

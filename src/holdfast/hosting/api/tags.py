@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import commit_named, git_of
 from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
 from holdfast.hosting.git.identities import commit_email, commit_name
@@ -28,6 +27,7 @@ from holdfast.hosting.schemas.git import (
     repository_page,
 )
 from holdfast.hosting.services import ref_changes
+from holdfast.hosting.services.revisions import open_git, resolve_commit
 from holdfast.hosting.store.pending_ref_updates import Move
 
 __all__ = ["create_tag", "delete_tag", "list_tags", "show_annotated_tag", "show_tag"]
@@ -98,7 +98,7 @@ def tag_shape(request: RequestContext, target: RepositoryAccess, repo: Repo, ref
 @endpoint("GET /repos/{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
 def list_tags(request: RequestContext, target: RepositoryAccess, page: PageParams) -> PagedList[Tag]:
     """List the tags by name."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found, total = refs.tags(repo, skip=page.skip, limit=page.size)
     return PagedList([tag_shape(request, target, repo, ref) for ref in found], total)
 
@@ -114,7 +114,7 @@ def find(repo: Repo, name: str) -> refs.Ref:
 @endpoint("GET /repos/{owner}/{repo}/tags/{tag...}", scope="repository", guards=READING)
 def show_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> Tag:
     """Show a tag."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     return tag_shape(request, target, repo, find(repo, tag))
 
 
@@ -127,10 +127,10 @@ def show_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> Tag
 )
 def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTagOption) -> Tag:
     """Make a tag at a branch, another tag or a commit."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     if target.repository.is_empty:
         raise ApiError(404, "Git Repository is empty.")
-    at = commit_named(repo, target, body.target)
+    at = resolve_commit(repo, target, body.target)
     if refs.tag(repo, body.tag_name) is not None:
         raise ApiError(409, f"tag already exists [name: {body.tag_name}]")
     if body.message.strip():
@@ -151,7 +151,7 @@ def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTa
 )
 def delete_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> None:
     """Delete a tag."""
-    found = find(git_of(request, target), tag)
+    found = find(open_git(request.app, target), tag)
     move = Move(f"refs/tags/{tag}", found.id, ref_changes.zero_id(target.repository))
     ref_changes.move_refs(
         request.app,
@@ -165,7 +165,7 @@ def delete_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> N
 @endpoint("GET /repos/{owner}/{repo}/git/tags/{sha}", scope="repository", guards=READING, refuses=(400,))
 def show_annotated_tag(request: RequestContext, target: RepositoryAccess, sha: str) -> AnnotatedTag:
     """Show an annotated tag by its own id."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     tag = read_tag(repo, sha)
     api = repository_api(request, target.repository)
     tagger = tag.tagger or Signature("", "", 0)

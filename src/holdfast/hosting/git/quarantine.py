@@ -11,7 +11,7 @@ from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git.program import run
 from holdfast.hosting.store.pending_ref_updates import Move
 
-__all__ = ["Push", "Refusal", "refused_names"]
+__all__ = ["AcceptedPush", "Push", "Refusal", "refused_names"]
 
 KINDS: Final = {"refs/heads/": "branch", "refs/tags/": "tag"}
 WORKING_COPY: Final = "git keeps refs of that name for one working copy; they cannot be pushed"
@@ -39,6 +39,15 @@ class Refusal:
     reason: str
     alone: bool = False
     """Whether the other changes of the push may be, unless it is atomic."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedPush:
+    """The ref updates of a push that were accepted; their objects have left the quarantine."""
+
+    changes: tuple[Move, ...]
+    options: tuple[str, ...] = ()
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import resource
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from typing import Final
@@ -22,13 +22,13 @@ from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
 from holdfast.hosting.git import receive_hooks
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
-from holdfast.hosting.git.quarantine import Push, Refusal, refused_names
+from holdfast.hosting.git.quarantine import AcceptedPush, Push, Refusal, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
 from holdfast.hosting.store.faults import translate
 from holdfast.hosting.store.pending_ref_updates import Move
 
-__all__ = ["Judge", "Mover", "Pushed", "finish", "receive_pack"]
+__all__ = ["Judge", "Mover", "finish", "receive_pack"]
 
 
 # The commands of a push come before its pack, and git keeps them in memory.
@@ -44,17 +44,8 @@ AHEAD: Final = 8
 KEEPALIVE: Final = b"0005\x01"
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
-    """What is left of a push to be done: references to move, whose objects are in the repository by now."""
-
-    changes: tuple[Move, ...]
-    options: tuple[str, ...] = ()
-    atomic: bool = False
-
-
 Judge = Callable[[Push], Sequence[Refusal]]
-Mover = Callable[[Pushed], Sequence[Refusal]]
+Mover = Callable[[AcceptedPush], Sequence[Refusal]]
 log = structlog.get_logger(__name__)
 running: set[asyncio.Task[None]] = set()
 
@@ -356,7 +347,7 @@ class Reception:
             return [*refusals, *(Refusal(change.ref, reason) for change in allowed)]
         if not allowed:
             return refusals
-        pushed = Pushed(allowed, tuple(map(well_formed, options)), self._commands.atomic)
+        pushed = AcceptedPush(allowed, tuple(map(well_formed, options)), self._commands.atomic)
         self._moving = asyncio.ensure_future(asyncio.to_thread(self.move, pushed))
         try:
             return [*refusals, *await asyncio.shield(self._moving)]

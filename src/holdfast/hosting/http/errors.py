@@ -81,6 +81,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.RepositoryArchived, 423),
     (errors.Missing, 404),
     (errors.NoSuchRef, 404),
+    (errors.NoSuchRevision, 404),
     (errors.NoSuchObject, 404),
     (errors.NoSuchFolder, 404),
     (errors.RefExists, 409),

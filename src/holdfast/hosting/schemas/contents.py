@@ -4,25 +4,23 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 from urllib.parse import quote, quote_plus
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.refs import Named
-from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import Entry
-from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
 from holdfast.hosting.schemas.times import Time
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.schemas.viewer import Viewer
 
 __all__ = ["LARGEST_BLOB", "WHOLE", "ContentsResponse", "RefShown", "View", "Wanted", "contents_of", "ref_shown"]
 
@@ -98,24 +96,33 @@ def ref_shown(named: Named, given: str) -> RefShown:
     return RefShown(named.kind, named.name, given or named.name)
 
 
-class View(msgspec.Struct, frozen=True):
-    """A repository as a caller sees it at one commit."""
+class BlobContent(Protocol):
+    """The content of a blob that need not be read from the repository."""
 
-    call: RequestContext
-    place: RepositoryAccess
+    def beginning(self, most: int) -> bytes:
+        """Return its first bytes."""
+
+
+class View(msgspec.Struct, frozen=True):
+    """A repository at one commit, and who looks at it."""
+
+    viewer: Viewer
+    target: RepositoryAccess
     opened: Repo | None
     commit: str
     ref: RefShown
-    known: Mapping[str, Content] = msgspec.field(default_factory=dict)
-    """What was just written, or would have been if it were not only tried out, by its blob."""
+    known: Mapping[str, BlobContent] = msgspec.field(default_factory=dict)
+    """The blobs a commit has just written, or would write in a dry run, by id."""
 
     @property
     def repo(self) -> Repo:
-        """The repository, opened when it is needed: what was just written is all in memory."""
-        return git_of(self.call, self.place) if self.opened is None else self.opened
+        """The git repository, opened on first use: what was just written is in memory."""
+        if self.opened is not None:
+            return self.opened
+        return open_repository(self.viewer.app.folders.path(self.target.repository.id))
 
     def blob(self, entry: Entry) -> bytes:
-        """Return the bytes of a file that is not too large for that."""
+        """Return the content of a file of at most `LARGEST_BLOB` bytes."""
         known = self.known.get(entry.id)
         return trees.read_blob(self.repo, entry.id) if known is None else known.beginning(LARGEST_BLOB)
 
@@ -134,11 +141,11 @@ def escaped_value(text: str) -> str:
 
 def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None = None) -> ContentsResponse:
     """Make the shape of what lies at a path; `last` is the newest commit that touched it, when it is known."""
-    ref, repository = view.ref, view.place.repository
+    ref, repository = view.ref, view.target.repository
     kind = entry.type
     path = shown(entry.raw_path)
     escaped = quote(entry.raw_path, safe=PLAIN)
-    api, page = repository_api(view.call, repository), repository_page(view.call, repository)
+    api, page = repository_api(view.viewer, repository), repository_page(view.viewer, repository)
     below = f"{ref.kind}/{escaped_ref(ref.name)}/{escaped}"
     url = f"{api}/contents/{escaped}?ref={escaped_value(ref.given)}"
     is_blob = kind in {"file", "symlink"}

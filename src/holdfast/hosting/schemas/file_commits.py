@@ -1,11 +1,10 @@
-"""What a change of files answers: what lies at the paths now, and the commit that put it there."""
+"""Responses to changes of files: the files as they are now, and the commit."""
 
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git.commits import Commit, Signature
-from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
+from holdfast.hosting.schemas.contents import ContentsResponse
 from holdfast.hosting.schemas.git import (
     CommitMeta,
     CommitUser,
@@ -17,7 +16,7 @@ from holdfast.hosting.schemas.git import (
     verification,
 )
 from holdfast.hosting.schemas.times import NEVER, Time
-from holdfast.hosting.services.file_commits import Committed
+from holdfast.hosting.schemas.viewer import Viewer
 
 __all__ = [
     "FileCommitResponse",
@@ -25,7 +24,6 @@ __all__ = [
     "FileResponse",
     "FilesResponse",
     "file_commit",
-    "file_shapes",
 ]
 
 
@@ -73,15 +71,15 @@ def in_utc(signature: Signature) -> CommitUser:
 
 
 def file_commit(
-    request: RequestContext, target: RepositoryAccess, commit: Commit
+    viewer: Viewer, target: RepositoryAccess, commit: Commit
 ) -> tuple[FileCommitResponse, Verification]:
-    """Make the shapes of a commit that changed files."""
-    api = repository_api(request, target.repository)
+    """Encode a commit that changed files, and its verification."""
+    api = repository_api(viewer, target.repository)
     shape = FileCommitResponse(
         url=f"{api}/git/commits/{commit.id}",
         sha=commit.id,
         created=NEVER,
-        html_url=f"{repository_page(request, target.repository)}/commit/{commit.id}",
+        html_url=f"{repository_page(viewer, target.repository)}/commit/{commit.id}",
         author=in_utc(commit.author),
         committer=in_utc(commit.committer),
         parents=[commit_meta(api, parent) for parent in commit.parents],
@@ -89,18 +87,3 @@ def file_commit(
         tree=commit_meta(api, commit.tree, "trees"),
     )
     return shape, verification(commit)
-
-
-def file_shapes(
-    request: RequestContext, target: RepositoryAccess, made: Committed
-) -> list[ContentsResponse | None]:
-    """Show what lies at the paths that were written; what the commit left as it was has an older last commit."""
-    # A commit that was only tried out is not there to be looked at; what lies below its parent is.
-    at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
-    view = View(request, target, None, at, RefShown("branch", made.branch, made.branch), made.known)
-    return [
-        None
-        if file is None
-        else contents_of(view, file.entry, WHOLE, last=made.commit if file.is_changed or not at else None)
-        for file in made.files
-    ]

@@ -7,10 +7,9 @@ import structlog
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError
-from holdfast.hosting.git.quarantine import Push, Refusal
+from holdfast.hosting.git.quarantine import AcceptedPush, Push, Refusal
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
 from holdfast.hosting.git.repository import locked, open_repository
-from holdfast.hosting.git_server.receive_pack import Pushed
 from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
 from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.store import lfs, pending_ref_updates
@@ -80,7 +79,7 @@ class Pushing:
         )
         return [Refusal(change.ref, reason) for change in push.changes[:1]]
 
-    def move(self, pushed: Pushed) -> list[Refusal]:
+    def move(self, pushed: AcceptedPush) -> list[Refusal]:
         """Write down what is about to move, move it, and record what has moved; return why other refs have not."""
         host, repository = self.host, self.repository
         folder = host.folders.existing(repository.id)

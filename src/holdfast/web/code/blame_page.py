@@ -7,7 +7,7 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.raw import type_of_blob
+from holdfast.hosting.blob_responses import blob_media_type
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.blame import Origin, blame
 from holdfast.hosting.git.commits import read_commit
@@ -60,7 +60,7 @@ def page_blame(
         raise ApiError(404)
     problem, rows = "", list[BlameRow]()
     stretch: Stretch | None = None
-    if not type_of_blob(spot.repo.folder, entry.id).startswith(TEXT):
+    if not blob_media_type(spot.repo.folder, entry.id).startswith(TEXT):
         problem = "This file is not text, so it has no lines."
     elif entry.size > LARGEST:
         problem = "This file is too large to be taken apart line by line."

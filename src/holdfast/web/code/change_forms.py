@@ -10,7 +10,6 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api import contents_write
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument, raw
@@ -20,6 +19,7 @@ from holdfast.hosting.guards import editable, in_repository, reads, signed_in, w
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import branch_protection, ref_changes
+from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
 from holdfast.web.api_actions import act
 from holdfast.web.code.location import Spot, find_spot, rest_of
@@ -57,7 +57,7 @@ class Saying(msgspec.Struct, frozen=True, kw_only=True):
 
 def branch_spot(request: RequestContext, target: RepositoryAccess) -> Spot:
     """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
-    repo, root, rest = git_of(request, target), root_path(target), rest_of(request, AFTER_WORD)
+    repo, root, rest = open_git(request.app, target), root_path(target), rest_of(request, AFTER_WORD)
     found = find_spot(repo, root, "branch", rest)
     if found is not None:
         return found

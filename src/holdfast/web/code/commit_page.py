@@ -1,13 +1,13 @@
 """The page of one commit: who, why, and what it changed."""
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.patches import difference
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services.revisions import open_git
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.location import READING, commit_by_id
@@ -19,7 +19,7 @@ __all__ = ["page_commit"]
 @endpoint("GET /{owner}/{repo}/commit/{sha}", scope="repository", guards=READING, slow=True)
 def page_commit(request: RequestContext, target: RepositoryAccess, sha: str, query: DiffQuery) -> RawResponse:
     """Show a commit."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     at = commit_by_id(repo, sha)
     commit = None if at is None else find_commit(repo, at)
     if commit is None:

@@ -4,7 +4,6 @@ from typing import Final
 from urllib.parse import quote
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw, well_formed
@@ -12,6 +11,7 @@ from holdfast.hosting.git.patches import difference
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.services.revisions import open_git
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.diffs import DiffQuery, diff_shown
 from holdfast.web.code.location import READING, commit_by_id, rest_of
@@ -51,7 +51,7 @@ def page_compare_start(request: RequestContext, target: RepositoryAccess, query:
     if query.base and query.head:
         names = f"{quote(raw(query.base), safe='/')}...{quote(raw(query.head), safe='/')}"
         return go(f"{root_path(target)}/compare/{names}")
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     return asked(request, target, repo, base=query.base or target.repository.default_branch, head=query.head)
 
 
@@ -82,7 +82,7 @@ def page_compare(
     query: CompareQuery,  # named in the path
 ) -> RawResponse:
     """Show what one has that the other has not, and what differs since they parted."""
-    repo, root = git_of(request, target), root_path(target)
+    repo, root = open_git(request.app, target), root_path(target)
     base, dots, head = rest_of(request, BEFORE_RANGE).partition("...")
     if not dots:
         base, head = target.repository.default_branch, base

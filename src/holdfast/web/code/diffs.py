@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from markupsafe import escape
 
-from holdfast.hosting.api.raw import type_of_blob
+from holdfast.hosting.blob_responses import blob_media_type
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.patches import Difference, FileDiff, Hunk, Line, hunks_of
 from holdfast.hosting.git.repository import Repo
@@ -89,7 +89,7 @@ def image_at(repo: Repo, root: str, commit: str, mode: int, object_id: str, path
     """Return the address of one side of a file that is a picture; empty for any other."""
     if mode in {0, SUBMODULE, DIRECTORY} or not commit:
         return ""
-    is_picture = type_of_blob(repo.folder, object_id).startswith("image/")
+    is_picture = blob_media_type(repo.folder, object_id).startswith("image/")
     return f"{root}/raw/commit/{commit}/{quote(path)}" if is_picture else ""
 
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from markupsafe import Markup
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.raw import type_of_blob
+from holdfast.hosting.blob_responses import blob_media_type
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.trees import Entry
@@ -109,7 +109,7 @@ def file_shown(
         pointer = Pointer.parse(trees.read_blob(spot.repo, entry.id))
         if pointer is not None:
             return stored_apart(request, target, entry, pointer)
-    kind = type_of_blob(spot.repo.folder, entry.id)
+    kind = blob_media_type(spot.repo.folder, entry.id)
     if kind == "image/svg+xml" and source:
         return text_shown(spot, entry, first, has_source=True)
     if not kind.startswith(TEXT):
@@ -125,7 +125,7 @@ def file_shown(
 def text_shown(spot: Spot, entry: Entry, first: int, *, has_source: bool, each: int = PER_LINE) -> FileShown:
     """Show a text with its lines and colours."""
     content = trees.read_blob(spot.repo, entry.id)
-    charset = type_of_blob(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
+    charset = blob_media_type(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
     text = content.decode(charset, "replace").removeprefix("\ufeff")
     lines = coloured(entry.id, entry.name, text)
     return FileShown(

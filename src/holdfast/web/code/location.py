@@ -6,7 +6,6 @@ from typing import Final, Literal
 from urllib.parse import quote, unquote
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import raw, shown
@@ -16,6 +15,7 @@ from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.router import merge_slashes
+from holdfast.hosting.services.revisions import open_git
 from holdfast.web.repository_frame import root_path
 
 __all__ = ["READING", "Crumb", "Kind", "Spot", "commit_by_id", "find_spot", "rest_of", "spot_at"]
@@ -105,7 +105,7 @@ def rest_of(request: RequestContext, before: int = AFTER_KIND) -> str:
 
 def spot_at(request: RequestContext, target: RepositoryAccess, kind: str, *, before: int = AFTER_KIND) -> Spot:
     """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     found = find_spot(repo, root_path(target), kind, rest_of(request, before))
     if found is None:
         raise ApiError(404)

@@ -8,7 +8,6 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.branches import create_branch, delete_branch
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
@@ -18,6 +17,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services import branch_protection
+from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
 from holdfast.web.api_actions import act
 from holdfast.web.code.change_forms import check_branch_name
@@ -108,7 +108,7 @@ def list_page(
     typed: NewBranch | None = None,
 ) -> RawResponse:
     """Show a list of branches or of tags."""
-    repo, root = git_of(request, target), root_path(target)
+    repo, root = open_git(request.app, target), root_path(target)
     found, total, page = chosen(repo, kind, query)
     commits = [commit_at(repo, ref) for ref in found]
     told = {line.id: line for line in lines_of(request, [commit for commit in commits if commit is not None])}

@@ -6,7 +6,6 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
@@ -15,6 +14,7 @@ from holdfast.hosting.guards import in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services.revisions import open_git
 from holdfast.web.chats.repository_files import offered_conversation
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.directory import directory
@@ -52,7 +52,7 @@ def show_repository(request: RequestContext, target: RepositoryAccess, query: So
         if target.permissions.may_read(Unit.ISSUES):
             return go(f"{root}/issues")
         raise ApiError(404)
-    repo = git_of(request, target)
+    repo = open_git(request.app, target)
     name = target.repository.default_branch
     found = refs.branch(repo, name)
     if found is None:

@@ -7,13 +7,13 @@ from msgspec import UNSET
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api import repositories
-from holdfast.hosting.api.opening import git_of
 from holdfast.hosting.git import refs
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema
+from holdfast.hosting.services.revisions import open_git
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
@@ -64,7 +64,7 @@ def show_form(
     request: RequestContext, target: RepositoryAccess, form: GeneralForm, refusal: ApiError | None = None
 ) -> RawResponse:
     """Show the form."""
-    found, total = refs.branches(git_of(request, target), limit=BRANCHES_OFFERED)
+    found, total = refs.branches(open_git(request.app, target), limit=BRANCHES_OFFERED)
     return in_repository_settings(
         request,
         "settings/general.html",

@@ -1,0 +1,175 @@
+"""Responses with the content of files in a repository: blobs, and the LFS objects their pointers name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from anyio import to_thread
+
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import LfsError, PathRefused
+from holdfast.hosting.git import last_commits, trees
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.git.path_lookup import cleaned
+from holdfast.hosting.git.repository import Repo, open_repository
+from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.endpoints import RawResponse
+from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.file_responses import Served, last_modified, not_modified, serve
+from holdfast.hosting.http.media_types import LOOKED_AT, media_type
+from holdfast.hosting.http.response_cache import KeptBytes
+from holdfast.hosting.lfs import pointer
+from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.store import lfs
+
+__all__ = ["CommittedFile", "blob_media_type", "blob_response", "find_file", "media_response"]
+
+SIGNED_SECONDS: Final = 300
+# Up to this size a file is read on the event loop; larger ones in a thread, piece by piece.
+QUICK_BYTES: Final = 128 * 1024
+KEPT_BYTES: Final = 32 * 2**20
+
+blobs = KeptBytes(KEPT_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedFile:
+    """A file in a commit, and the request for it."""
+
+    request: RequestContext
+    target: RepositoryAccess
+    repo: Repo
+    commit: str
+    entry: Entry
+
+    @property
+    def is_public(self) -> bool:
+        """Whether anybody may see it, so that anything on the way may keep it."""
+        repository = self.target.repository
+        return not repository.is_private and repository.owner.visibility == "public"
+
+    def modified(self) -> int | None:
+        """Return when the newest commit that touched it was made."""
+        found = last_commits.known(self.repo, self.commit, self.entry.raw_path)
+        if found is None:
+            self.request.require_thread()
+            found = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
+        return None if found is None else found.committer.time
+
+
+def find_file(
+    request: RequestContext, target: RepositoryAccess, repo: Repo, commit: str, path: str
+) -> CommittedFile:
+    """Find a file in a commit; a directory or a submodule is not found, for it has no content."""
+    try:
+        wanted = cleaned(path)
+    except PathRefused:
+        raise ApiError(404) from None
+    entry = entry_at(repo.folder, commit, wanted)
+    if not isinstance(entry, Entry) or entry.type not in {"file", "symlink"}:
+        raise ApiError(404)
+    return CommittedFile(request, target, repo, commit, entry)
+
+
+@lru_cache(maxsize=8192)
+def entry_at(folder: Path, commit: str, path: str) -> Entry | Missing:
+    """Return what lies at a path in a commit, where nothing ever changes."""
+    repo = open_repository(folder)
+    return trees.find(repo, read_commit(repo, commit).tree, path)
+
+
+def small_blob(repo: Repo, blob: str) -> bytes:
+    """Return a small blob, which an id stands for once and for all."""
+    content = blobs.get(blob)
+    if content is None:
+        content = trees.read_blob(repo, blob)
+        blobs.put(blob, content)
+    return content
+
+
+def blob_response(file: CommittedFile) -> RawResponse:
+    """Respond with the content of a blob, or 304."""
+    request, entry = file.request, file.entry
+    request.response_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
+    fresh = not_modified(request, entry.id, file.modified, is_public=file.is_public)
+    if fresh is not None:
+        known = last_commits.known(file.repo, file.commit, entry.raw_path)
+        if known is not None:
+            fresh.headers.update(last_modified(known.committer.time))
+        return fresh
+    content = small_blob(file.repo, entry.id) if entry.size <= QUICK_BYTES else None
+    if content is None:
+        request.require_thread()
+
+    def read(start: int, stop: int) -> bytes | Iterator[bytes]:
+        if content is not None:
+            return content[start:stop]
+        return streamed(file.repo.folder, entry.id, start, stop)
+
+    kind = blob_media_type(file.repo.folder, entry.id)
+    return serve(request, Served(entry.name, kind, entry.size, entry.id, file.modified(), file.is_public, read))
+
+
+def streamed(folder: Path, blob: str, start: int, stop: int) -> Iterator[bytes]:
+    """Yield a large blob's bytes; an open repository belongs to its thread, and this may run in another."""
+    yield from trees.stream_blob(open_repository(folder), blob, start, stop)
+
+
+@lru_cache(maxsize=8192)
+def blob_media_type(folder: Path, blob: str) -> str:
+    """Return the type of a blob."""
+    return media_type(b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOKED_AT)))
+
+
+def blob_response_in_thread(file: CommittedFile) -> RawResponse:
+    """Respond with a blob from another thread than the one that opened the repository."""
+    file.request.on_loop = False
+    return blob_response(replace(file, repo=open_repository(file.repo.folder)))
+
+
+def media_response(file: CommittedFile) -> RawResponse:
+    """Respond with the LFS object a pointer names, or with the blob when there is no pointer or no object."""
+    request, entry = file.request, file.entry
+    if entry.size > pointer.MOST_BYTES or entry.type != "file":
+        return blob_response(file)
+    stored = Pointer.parse(small_blob(file.repo, entry.id))
+    if stored is None:
+        return blob_response(file)
+    since = lfs.linked_at(request.app.database, file.target.repository, stored.oid)
+    if since is None:
+        return blob_response(file)
+    request.response_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
+    fresh = not_modified(request, stored.oid, lambda: since, is_public=file.is_public)
+
+    async def large() -> RawResponse:
+        try:
+            size = await request.app.lfs.size(stored.oid)
+            if size is None:
+                return await to_thread.run_sync(blob_response_in_thread, file)
+            if fresh is not None:
+                fresh.headers.update(last_modified(since))
+                return fresh
+            address = await request.app.lfs.signed_url(stored.oid, SIGNED_SECONDS)
+            if address is not None:
+                return RawResponse(b"", status=303, headers={"Location": address})
+            beginning = b"".join(
+                [piece async for piece in request.app.lfs.read(stored.oid, 0, min(LOOKED_AT, size))]
+            )
+        except LfsError as error:
+            raise ApiError(503, str(error)) from None
+        kind = media_type(beginning)
+        served = Served(
+            entry.name,
+            kind,
+            size,
+            stored.oid,
+            since,
+            file.is_public,
+            lambda start, stop: request.app.lfs.read(stored.oid, start, stop),
+        )
+        return serve(request, served)
+
+    return RawResponse(b"", then=large)

@@ -1,0 +1,26 @@
+"""Revisions: what a branch, a tag or an id stands for in the git repository on disk."""
+
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import NoSuchRevision
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.encoding import is_id
+from holdfast.hosting.git.repository import Repo, open_repository
+
+__all__ = ["open_git", "resolve_commit"]
+
+
+def open_git(app: App, target: RepositoryAccess) -> Repo:
+    """Open the git repository on disk; raise `NoSuchFolder` when it is missing."""
+    return open_repository(app.folders.path(target.repository.id))
+
+
+def resolve_commit(repo: Repo, target: RepositoryAccess, revision: str) -> str:
+    """Return the commit a branch, a tag or a full or abbreviated id names; empty is the default branch."""
+    found = refs.resolve(repo, revision, target.repository.default_branch)
+    if found is not None:
+        return found.commit
+    commit = refs.rev_parse(repo, revision) if revision and not is_id(revision) else None
+    if commit is None:
+        raise NoSuchRevision(revision)
+    return commit
