@@ -83,5 +83,5 @@ def test_an_error_of_one_is_its_own_and_one_of_all_is_everybodys() -> None:
         queue.submit(1, 1, refuse)
     with pytest.raises(OSError, match="1"):
         queue.submit(1, 1, fail)
-    with pytest.raises(RuntimeError, match="undone"):
+    with pytest.raises(RuntimeError, match="not processed"):
         queue.submit(1, 1, lambda batch: None)  # noqa: ARG005
