@@ -113,7 +113,7 @@ def test_a_quoted_text_stays_in_its_quote(renderer: MarkdownIt, text: str) -> No
 @example(name="\u2066")
 @given(name=TEXTS)
 def test_a_name_stays_in_its_place(renderer: MarkdownIt, name: str) -> None:
-    """In a heading, a list, a label, and in bold; directional controls, which are left out or added, do not count."""
+    """In a heading, a list, a label, and in bold; directional controls do not count."""
     plain = " ".join(CONTROLS.sub("", readable(name)).split())
     for template, write, elements in (
         ("# {}", heading, ["h1"]),
