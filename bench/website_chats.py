@@ -8,19 +8,19 @@ from pathlib import Path
 from bench.archive import imported
 from bench.harness import Figure
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 from holdfast.web.chats.single_archive import page_of
-from holdfast.web.chats.view import Shown
+from holdfast.web.chats.view import TemplateResult
 
 MANY = 1_000_000
 PAGES = 150
 
 
-def drawn(room: Room, path: str, query: dict[str, str]) -> tuple[float, int]:
+def drawn(room: OpenArchive, path: str, query: dict[str, str]) -> tuple[float, int]:
     """Draw a page; return the seconds it took and its size."""
     started = time.perf_counter()
     found = answer(room, "", path, query)
-    assert isinstance(found, Shown)
+    assert isinstance(found, TemplateResult)
     page = page_of(room.name, found)
     return time.perf_counter() - started, len(page.body)
 

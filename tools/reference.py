@@ -16,7 +16,7 @@ from typer.core import TyperArgument, TyperGroup
 from holdfast.backup.rules.book import FAMILIES
 from holdfast.backup.rules.unruled import REASONS
 from holdfast.cli import app
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.settings import describe
 from tools import examples, exports, payloads
 
@@ -106,7 +106,7 @@ def command_index() -> str:
     )
     lines.append("`--log-format` say what is logged and how. `--help` works everywhere.\n")
     lines.append("## Exit status\n\n| status | meaning |\n|---|---|")
-    lines.extend(f"| {int(status)} | {status.meaning} |" for status in Exit)
+    lines.extend(f"| {int(status)} | {status.meaning} |" for status in ExitCode)
     return "\n".join(lines) + "\n"
 
 

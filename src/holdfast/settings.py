@@ -23,7 +23,7 @@ from platformdirs import user_data_path
 from holdfast.errors import HoldfastError
 from holdfast.secret import MASK, Secret
 
-__all__ = ["Loaded", "Setting", "SettingError", "Settings", "describe", "load"]
+__all__ = ["LoadedSettings", "Setting", "SettingError", "Settings", "describe", "load"]
 
 PREFIX: Final = "HOLDFAST_"
 CONFIG: Final = "HOLDFAST_CONFIG"
@@ -291,7 +291,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings in force, and where each came from."""
 
     settings: Settings
@@ -368,7 +368,7 @@ def allowed(name: str, hint: Any) -> str:
 
 def load(
     environ: Mapping[str, str], *, config: Path | None = None, overrides: Mapping[str, object] | None = None
-) -> Loaded:
+) -> LoadedSettings:
     """Gather the settings from the command line's `overrides`, the environment and a TOML file."""
     values: dict[str, object] = {}
     sources: dict[str, str] = {}
@@ -384,7 +384,7 @@ def load(
             values[name] = convert(name, given, hints[name], source)
             sources[name] = source
     settings = Settings(**values)  # type: ignore[arg-type]  # each value was converted to its field's type
-    return Loaded(settings, {name: sources.get(name, "default") for name in Settings.__struct_fields__})
+    return LoadedSettings(settings, {name: sources.get(name, "default") for name in Settings.__struct_fields__})
 
 
 def read_file(path: Path) -> Mapping[str, object]:

@@ -11,7 +11,7 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archive
 from holdfast.backup.schema import BackupInfo
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.streams import (
     HEADER,
@@ -41,7 +41,7 @@ def key_file(tmp_path: Path) -> str:
     return str(path)
 
 
-def check_failure(ran: Ran, status: Exit, *words: str) -> None:
+def check_failure(ran: Ran, status: ExitCode, *words: str) -> None:
     """Hold a failure to one line on standard error and nothing else."""
     assert ran.status == status, ran.err
     assert ran.err.startswith("error: ")
@@ -75,8 +75,10 @@ def test_every_command_says_what_a_file_of_another_kind_is(
     target = str(tmp_path / "out.binproto")
     for file, told in ((own, "an archive of Holdfast"), (chat, "a chat that WhatsApp exported")):
         ran = run("backup", command, str(file), *(one.format(out=target) for one in rest))
-        check_failure(ran, Exit.UNREADABLE, told)
-        check_failure(run("archive", "import", str(tmp_path / "new.archive"), str(file)), Exit.UNREADABLE, told)
+        check_failure(ran, ExitCode.UNREADABLE, told)
+        check_failure(
+            run("archive", "import", str(tmp_path / "new.archive"), str(file)), ExitCode.UNREADABLE, told
+        )
 
 
 def test_info_prints_what_people_recognise(run: Run, tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_info_of_a_sample_shows_chats_months_and_media(run: Run, tmp_path: Path,
     account = backup.info(snapshot, KEYS).account
     for more in ([], ["--verify-media"]):
         ran = run("backup", "info", str(tmp_path), "--key-file", key_file, *more)
-        assert (ran.status, ran.err) == (Exit.NO if more else Exit.FINE, "")
+        assert (ran.status, ran.err) == (ExitCode.NO if more else ExitCode.FINE, "")
         for words in ("local backup folder", "largest chats", "year", "1 missing, 0 damaged", "people", account):
             assert words in ran.out
 
@@ -131,7 +133,7 @@ def test_a_header_without_names_and_dates_is_shown_as_unknown(spawn: Run) -> Non
 def test_damage_is_said_with_its_place(spawn: Run) -> None:
     """The exit status is 3 and the line names frame and byte."""
     ran = spawn("backup", "info", "-", data=STREAM[:-1])
-    check_failure(ran, Exit.UNREADABLE, "the file ends in the middle of a record (frame 12349, byte ")
+    check_failure(ran, ExitCode.UNREADABLE, "the file ends in the middle of a record (frame 12349, byte ")
 
 
 def test_what_is_wrong_decides_the_exit_status(run: Run, tmp_path: Path, key_file: str) -> None:
@@ -140,25 +142,25 @@ def test_what_is_wrong_decides_the_exit_status(run: Run, tmp_path: Path, key_fil
     (tmp_path / "text").write_text("Dear diary, this is no backup.\n")
     (tmp_path / "other.txt").write_text(OTHER_KEY)
     (tmp_path / "short.txt").write_text("abcd efgh")
-    check_failure(run("backup", "info", str(tmp_path / "sealed")), Exit.USAGE, "--key-file", "HOLDFAST_KEY")
+    check_failure(run("backup", "info", str(tmp_path / "sealed")), ExitCode.USAGE, "--key-file", "HOLDFAST_KEY")
     check_failure(
-        run("backup", "info", str(tmp_path / "text")), Exit.UNREADABLE, "not a chat backup", "looked for"
+        run("backup", "info", str(tmp_path / "text")), ExitCode.UNREADABLE, "not a chat backup", "looked for"
     )
-    check_failure(run("backup", "info", str(tmp_path / "none")), Exit.UNREADABLE, "No such file")
-    check_failure(run("backup", "info", str(tmp_path / ("x" * 300))), Exit.UNREADABLE, "File name too long")
+    check_failure(run("backup", "info", str(tmp_path / "none")), ExitCode.UNREADABLE, "No such file")
+    check_failure(run("backup", "info", str(tmp_path / ("x" * 300))), ExitCode.UNREADABLE, "File name too long")
     wrong = run("backup", "info", str(tmp_path / "sealed"), "--key-file", str(tmp_path / "other.txt"))
-    check_failure(wrong, Exit.WRONG_KEY, "does not fit")
+    check_failure(wrong, ExitCode.WRONG_KEY, "does not fit")
     assert SET_A.pool not in wrong.err
     short = run("backup", "info", str(tmp_path / "sealed"), "--key-file", str(tmp_path / "short.txt"))
-    check_failure(short, Exit.USAGE, "64 letters and digits")
+    check_failure(short, ExitCode.USAGE, "64 letters and digits")
     assert "abcd" not in short.err
     missing = run("backup", "info", str(tmp_path / "sealed"), "--key-file", str(tmp_path / "nowhere"))
-    check_failure(missing, Exit.UNREADABLE, "the key file")
+    check_failure(missing, ExitCode.UNREADABLE, "the key file")
     data = bytearray((tmp_path / "sealed").read_bytes())
     data[-50] ^= 1
     (tmp_path / "sealed").write_bytes(data)
     damaged = run("backup", "info", str(tmp_path / "sealed"), "--key-file", key_file)
-    check_failure(damaged, Exit.UNREADABLE, "the key fits, but the file was changed")
+    check_failure(damaged, ExitCode.UNREADABLE, "the key fits, but the file was changed")
 
 
 def test_convert_goes_there_and_back(run: Run, tmp_path: Path, key_file: str) -> None:
@@ -234,7 +236,7 @@ def test_convert_encrypts_with_new_keys(run: Run, tmp_path: Path, key_file: str)
         str(tmp_path / "new.txt"),
     )
     assert ran.status == 0
-    check_failure(run("backup", "info", target, "--key-file", key_file), Exit.WRONG_KEY)
+    check_failure(run("backup", "info", target, "--key-file", key_file), ExitCode.WRONG_KEY)
     assert run("backup", "info", target, "--key-file", str(tmp_path / "new.txt")).status == 0
 
 
@@ -243,16 +245,18 @@ def test_convert_refuses_what_it_cannot_do(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "a"
     source.write_bytes(stream_of(small()))
     before = sorted(path.name for path in tmp_path.iterdir())
-    check_failure(run("backup", "convert", str(source), str(tmp_path / "b")), Exit.USAGE, "use --to")
-    check_failure(run("backup", "convert", str(source), "-"), Exit.USAGE, "use --to")
-    check_failure(run("backup", "convert", str(source), "-", "--to", "folder"), Exit.UNREADABLE, "standard output")
+    check_failure(run("backup", "convert", str(source), str(tmp_path / "b")), ExitCode.USAGE, "use --to")
+    check_failure(run("backup", "convert", str(source), "-"), ExitCode.USAGE, "use --to")
+    check_failure(
+        run("backup", "convert", str(source), "-", "--to", "folder"), ExitCode.UNREADABLE, "standard output"
+    )
     sealed = run("backup", "convert", str(source), str(tmp_path / "b"), "--to", "container")
-    check_failure(sealed, Exit.USAGE, "the recovery key and the account id")
+    check_failure(sealed, ExitCode.USAGE, "the recovery key and the account id")
     nowhere = run("backup", "convert", str(source), str(tmp_path / "none" / "b.jsonl"))
-    check_failure(nowhere, Exit.UNREADABLE, "cannot be written")
+    check_failure(nowhere, ExitCode.UNREADABLE, "cannot be written")
     source.write_bytes(stream_of(small())[:-1])
     cut = run("backup", "convert", str(source), str(tmp_path / "b.jsonl"))
-    check_failure(cut, Exit.UNREADABLE, "middle of a record")
+    check_failure(cut, ExitCode.UNREADABLE, "middle of a record")
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
@@ -275,12 +279,12 @@ def test_extract_reports_each_that_is_missing_and_exits_with_1(run: Run, tmp_pat
         file.unlink()
     words = ["backup", "extract", str(tmp_path / "phone"), str(tmp_path / "out"), "--key-file", key_file]
     ran = run(*words)
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     assert ran.err.count("not in the content store") == 20
     assert "... and 3 more; --json lists them all" in ran.err
     assert "23 missing or damaged" in ran.out
     ran = run(*words, "--json")
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     answer = json.loads(ran.out)
     assert len(answer) == len(files)
     assert sum(bool(item["problem"]) for item in answer) == 23
@@ -291,11 +295,11 @@ def test_extract_needs_a_form_with_attachments(run: Run, tmp_path: Path) -> None
     """A stream has none beside it."""
     (tmp_path / "a").write_bytes(stream_of(small()))
     ran = run("backup", "extract", str(tmp_path / "a"), str(tmp_path / "out"))
-    check_failure(ran, Exit.UNREADABLE, "frame stream, which has no attachments")
+    check_failure(ran, ExitCode.UNREADABLE, "frame stream, which has no attachments")
     (tmp_path / "out").write_text("a file")
     folder = folder_of(sample(60), tmp_path / "phone")
     ran = run("backup", "extract", str(folder), str(tmp_path / "out"), "--key", SET_B.pool)
-    check_failure(ran, Exit.UNREADABLE, "cannot be made")
+    check_failure(ran, ExitCode.UNREADABLE, "cannot be made")
 
 
 @pytest.mark.parametrize("name", ["a.binproto", "a.jsonl", "a.json", "a"])
@@ -333,6 +337,6 @@ def test_an_encrypted_sample_opens_with_the_key_it_printed(run: Run, tmp_path: P
 
 def test_sample_refuses_nonsense(run: Run, tmp_path: Path) -> None:
     """No messages, no such folder."""
-    assert run("backup", "sample", str(tmp_path / "x"), "--messages", "0").status == Exit.USAGE
+    assert run("backup", "sample", str(tmp_path / "x"), "--messages", "0").status == ExitCode.USAGE
     ran = run("backup", "sample", str(tmp_path / "none" / "x"))
-    check_failure(ran, Exit.UNREADABLE, "cannot be written")
+    check_failure(ran, ExitCode.UNREADABLE, "cannot be written")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import backup
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.compare.snapshots import difference, snapshot
 from tests.backup.compare.valid import check
 from tests.backup.container.vectors import SET_A
@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check_failure(ran: Ran, status: Exit, *words: str) -> None:
+def check_failure(ran: Ran, status: ExitCode, *words: str) -> None:
     """Hold a failure to one line on standard error and nothing else."""
     assert ran.status == status, ran.err
     assert ran.err.startswith("error: ")
@@ -44,7 +44,7 @@ def check_failure(ran: Ran, status: Exit, *words: str) -> None:
 def test_diff_shows_what_changed_and_exits_with_1(run: Run, home: Path) -> None:
     """By chat, with counts; names are named."""
     ran = run("backup", "diff", str(home / "a.binproto"), str(home / "b.binproto"))
-    assert (ran.status, ran.err) == (Exit.NO, "")
+    assert (ran.status, ran.err) == (ExitCode.NO, "")
     assert "→ Harbour" in ran.out
     assert "1 edited" in ran.out
     assert "60 → 60 messages: 0 added, 0 removed, 1 changed" in ran.out
@@ -84,7 +84,7 @@ def test_diff_looks_at_one_chat(run: Run, home: Path) -> None:
     words = ("backup", "diff", str(home / "a.binproto"), str(home / "b.binproto"))
     assert run(*words, "--chat", "note to self").status == 0
     assert run(*words, "--chat", "harbour").status == 1
-    check_failure(run(*words, "--chat", "no such chat"), Exit.USAGE, "no such chat")
+    check_failure(run(*words, "--chat", "no such chat"), ExitCode.USAGE, "no such chat")
 
 
 def test_each_backup_takes_the_key_that_fits(run: Run, home: Path) -> None:
@@ -93,15 +93,15 @@ def test_each_backup_takes_the_key_that_fits(run: Run, home: Path) -> None:
     words = ("backup", "diff", str(home / "x.backup"), str(home / "a.binproto"))
     wrong, right = ("--key-file", str(home / "wrong.txt")), ("--key-file", str(home / "keys.txt"))
     assert run(*words, *wrong, *right).status == 0
-    check_failure(run(*words, *wrong), Exit.WRONG_KEY)
-    check_failure(run(*words), Exit.USAGE, "--key-file")
+    check_failure(run(*words, *wrong), ExitCode.WRONG_KEY)
+    check_failure(run(*words), ExitCode.USAGE, "--key-file")
 
 
 def test_standard_input_is_one_of_them(spawn: Run, home: Path) -> None:
     """And only one."""
     data = (home / "a.binproto").read_bytes()
     assert spawn("backup", "diff", "-", str(home / "a.binproto"), data=data).status == 0
-    assert spawn("backup", "diff", "-", "-", data=data).status == Exit.USAGE
+    assert spawn("backup", "diff", "-", "-", data=data).status == ExitCode.USAGE
 
 
 def test_merge_writes_one_and_lists_conflicts(run: Run, home: Path) -> None:
@@ -125,12 +125,14 @@ def test_merge_refuses_what_it_cannot_do(run: Run, home: Path) -> None:
     """Two accounts, one backup, a form nobody named; and leaves nothing."""
     a, target = str(home / "a.binproto"), home / "c.binproto"
     other = str(home / "other.binproto")
-    check_failure(run("backup", "merge", a, other, "-o", str(target)), Exit.NO, "two accounts")
-    assert run("backup", "merge", a, "-o", str(target)).status == Exit.USAGE
-    assert run("backup", "merge", a, a, "-o", str(home / "c")).status == Exit.USAGE
+    check_failure(run("backup", "merge", a, other, "-o", str(target)), ExitCode.NO, "two accounts")
+    assert run("backup", "merge", a, "-o", str(target)).status == ExitCode.USAGE
+    assert run("backup", "merge", a, a, "-o", str(home / "c")).status == ExitCode.USAGE
     cut = home / "cut.binproto"
     cut.write_bytes((home / "a.binproto").read_bytes()[:-5])
-    check_failure(run("backup", "merge", a, str(cut), "-o", str(target)), Exit.UNREADABLE, "middle of a record")
+    check_failure(
+        run("backup", "merge", a, str(cut), "-o", str(target)), ExitCode.UNREADABLE, "middle of a record"
+    )
     assert not target.exists()
     assert run("backup", "merge", a, other, "-o", str(target), "--same-account").status == 0
     check(target.read_bytes())
@@ -183,7 +185,7 @@ def test_crop_writes_part_of_a_backup(run: Run, home: Path) -> None:
 def test_crop_needs_to_be_told_what_it_can_understand(run: Run, home: Path, words: tuple[str, ...]) -> None:
     """One line, and nothing is written."""
     ran = run("backup", "crop", str(home / "a.binproto"), str(home / "c.binproto"), *words)
-    check_failure(ran, Exit.USAGE)
+    check_failure(ran, ExitCode.USAGE)
     assert not (home / "c.binproto").exists()
 
 
@@ -199,8 +201,8 @@ def test_a_backup_is_not_written_over(run: Run, home: Path) -> None:
     """It may be the only one; what is made from it may replace an older one of its kind."""
     a, c = home / "a.binproto", home / "c.binproto"
     before = a.read_bytes()
-    assert run("backup", "merge", str(a), str(home / "b.binproto"), "-o", str(a), "--force").status == Exit.NO
-    assert run("backup", "crop", str(a), str(a), "--chat", "Note to Self", "--force").status == Exit.NO
+    assert run("backup", "merge", str(a), str(home / "b.binproto"), "-o", str(a), "--force").status == ExitCode.NO
+    assert run("backup", "crop", str(a), str(a), "--chat", "Note to Self", "--force").status == ExitCode.NO
     assert a.read_bytes() == before
     c.write_bytes(b"older")
     assert run("backup", "merge", str(a), str(home / "b.binproto"), "-o", str(c), "--force").status == 0

@@ -9,7 +9,7 @@ from rich.console import Console
 from holdfast.backup.compare.diff import ChatDifference, Difference, MessageChange
 from holdfast.backup.compare.facts import HIDDEN, FieldChange, RecordChange
 from holdfast.backup.compare.union import Conflict
-from holdfast.cli.diff_output import JsonLines, Lines, conflict_line, field_line, field_name, show
+from holdfast.cli.diff_output import JsonDiffWriter, TextDiffWriter, conflict_line, field_line, field_name, show
 
 ANSWER = Difference(
     settings=(FieldChange("accountSettings.readReceipts", "yes", "no"), FieldChange("profileKey", HIDDEN, HIDDEN)),
@@ -69,7 +69,7 @@ def test_what_came_and_went_has_a_sign() -> None:
 def test_changes_stand_under_their_chats() -> None:
     """Each in one line that is not too long."""
     out = io.StringIO()
-    lines = Lines(Console(file=out, width=400))
+    lines = TextDiffWriter(Console(file=out, width=400))
     lines.add(MessageChange("Sea", "Ada", 0, ("added",), "", "line\nbreak " + "x" * 200))
     lines.add(MessageChange("Sea", "Ada", 1 << 62, ("edited", "reactions"), "old", "new"))
     lines.add(MessageChange("Hill", "Bob", 0, ("reactions",), "same", "same"))
@@ -88,7 +88,7 @@ def test_changes_stand_under_their_chats() -> None:
 def test_json_is_whole_with_and_without_changes() -> None:
     """Though it is written as they are found."""
     out = io.StringIO()
-    lines = JsonLines(out)
+    lines = JsonDiffWriter(out)
     change = MessageChange("Sea", "Ada", 1, ("added",), "", "x")
     lines.add(change)
     lines.add(change)

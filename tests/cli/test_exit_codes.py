@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.backup.errors import DamagedBackup, KeyIncomplete, KeyRefused, UnreadableBackup, WrongKey
-from holdfast.cli.exit_codes import Exit, exit_for
+from holdfast.cli.exit_codes import ExitCode, exit_for
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import DatabaseError, NameTaken
 from holdfast.settings import SettingError
@@ -30,7 +30,7 @@ def test_errors_map_to_documented_statuses(error: HoldfastError, status: int) ->
 
 def test_the_numbers_are_as_documented() -> None:
     """0 fine, 1 no, 2 usage, 3 unreadable, 4 wrong key."""
-    numbers = {status.name: int(status) for status in Exit}
+    numbers = {status.name: int(status) for status in ExitCode}
     assert numbers == {
         "FINE": 0,
         "NO": 1,
@@ -40,4 +40,4 @@ def test_the_numbers_are_as_documented() -> None:
         "BUG": 70,
         "INTERRUPTED": 130,
     }
-    assert all(status.meaning for status in Exit)
+    assert all(status.meaning for status in ExitCode)

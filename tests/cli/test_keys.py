@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.backup import KeyMaterial
 from holdfast.backup.errors import KeyRefused, UnreadableBackup
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import LONGEST_FILE, gather_keys
 from tests.backup.container.vectors import SET_A, SET_B
 from tests.backup.streams import KEY_FILE, KEYS, MODERN_KEYS, container_of, folder_of, small, stream_of
@@ -97,7 +97,7 @@ def test_every_way_opens_and_nothing_secret_is_shown(
 ) -> None:
     """Neither when it fits nor when it does not."""
     (tmp_path / "sealed").write_bytes(container_of(small()))
-    for pool, aci, status in ((SET_B.pool, SET_B.aci, Exit.FINE), (SET_A.pool, SET_A.aci, Exit.WRONG_KEY)):
+    for pool, aci, status in ((SET_B.pool, SET_B.aci, ExitCode.FINE), (SET_A.pool, SET_A.aci, ExitCode.WRONG_KEY)):
         text = f"{pool};account-id={aci}"
         words = ["backup", "info", str(tmp_path / "sealed")]
         if way == "option":
@@ -124,7 +124,7 @@ def test_without_a_terminal_what_is_missing_is_named(spawn: Run, tmp_path: Path)
     """Nothing waits for an answer that cannot come."""
     (tmp_path / "sealed").write_bytes(container_of(small(), modern=True))
     ran = spawn("backup", "info", "sealed", "--key", SET_B.pool)
-    assert ran.status == Exit.USAGE
+    assert ran.status == ExitCode.USAGE
     assert "the account id and the forward-secrecy token" in ran.err
     assert "--key-file or HOLDFAST_KEY" in ran.err
     assert SET_B.pool not in ran.err
@@ -189,7 +189,7 @@ def test_a_terminal_is_asked_for_what_is_missing_without_showing_it(tmp_path: Pa
 def test_a_wrong_answer_is_refused_and_not_repeated(tmp_path: Path) -> None:
     """One that cannot be a key, and one that does not fit."""
     folder_of(small(), tmp_path)
-    for answer, expected in (("too short", Exit.USAGE), (SET_A.pool, Exit.WRONG_KEY)):
+    for answer, expected in (("too short", ExitCode.USAGE), (SET_A.pool, ExitCode.WRONG_KEY)):
         status, seen = on_terminal(["backup", "info", str(tmp_path)], [answer])
         assert status == expected, seen
         assert "error:" in seen

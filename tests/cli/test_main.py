@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.cli import main as cli_main
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.streams import HEADER, record
 from tests.backup.streams import empty_frame as frame
 from tests.cli.conftest import Run
@@ -18,20 +18,20 @@ from tests.cli.conftest import Run
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        (["version"], Exit.FINE),
-        (["no-such-command"], Exit.USAGE),
-        (["version", "--no-such-option"], Exit.USAGE),
-        (["backup", "info"], Exit.USAGE),
-        (["backup", "info", "no-such-file"], Exit.UNREADABLE),
-        (["--log-format", "xml", "version"], Exit.USAGE),
-        (["settings", "--config", "no-such-file"], Exit.USAGE),
+        (["version"], ExitCode.FINE),
+        (["no-such-command"], ExitCode.USAGE),
+        (["version", "--no-such-option"], ExitCode.USAGE),
+        (["backup", "info"], ExitCode.USAGE),
+        (["backup", "info", "no-such-file"], ExitCode.UNREADABLE),
+        (["--log-format", "xml", "version"], ExitCode.USAGE),
+        (["settings", "--config", "no-such-file"], ExitCode.USAGE),
     ],
 )
-def test_the_exit_status_says_how_it_went(run: Run, words: list[str], status: Exit) -> None:
+def test_the_exit_status_says_how_it_went(run: Run, words: list[str], status: ExitCode) -> None:
     """Anything but fine is one line on standard error, without a traceback, and nothing on standard output."""
     ran = run(*words)
     assert ran.status == status
-    if status is not Exit.FINE:
+    if status is not ExitCode.FINE:
         assert ran.err.startswith("error: ")
         assert ran.err.count("\n") == 1
         assert "Traceback" not in ran.err
@@ -41,7 +41,7 @@ def test_the_exit_status_says_how_it_went(run: Run, words: list[str], status: Ex
 def test_debug_shows_the_traceback_and_still_the_line(run: Run) -> None:
     """The same exit status, with where it happened."""
     ran = run("--debug", "backup", "info", "no-such-file")
-    assert ran.status == Exit.UNREADABLE
+    assert ran.status == ExitCode.UNREADABLE
     assert "Traceback" in ran.err
     assert ran.err.splitlines()[-1].startswith("error: no-such-file cannot be read")
 
@@ -54,7 +54,7 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("holdfast.backup.open", broken)
     ran = run("backup", "info", "-")
-    assert ran.status == Exit.BUG
+    assert ran.status == ExitCode.BUG
     assert ran.err.count("\n") == 1
     assert "ZeroDivisionError" in ran.err
     assert "private words" not in ran.err
@@ -65,16 +65,16 @@ def test_a_mistake_of_ours_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyP
     [
         (
             OSError(errno.ENOSPC, "No space left on device", "/m/a.html"),
-            Exit.NO,
+            ExitCode.NO,
             "/m/a.html: No space left on device",
         ),
-        (OSError(errno.EROFS, "Read-only file system", "/m/a"), Exit.NO, "/m/a: Read-only file system"),
-        (OSError(errno.ENOSPC, "No space left on device"), Exit.NO, "no disk space left"),
-        (PoolTimeout("private words"), Exit.UNREADABLE, "the database is busy"),
+        (OSError(errno.EROFS, "Read-only file system", "/m/a"), ExitCode.NO, "/m/a: Read-only file system"),
+        (OSError(errno.ENOSPC, "No space left on device"), ExitCode.NO, "no disk space left"),
+        (PoolTimeout("private words"), ExitCode.UNREADABLE, "the database is busy"),
     ],
 )
 def test_a_full_disk_is_no_mistake_of_ours(
-    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: Exit, told: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, status: ExitCode, told: str
 ) -> None:
     """Nor is a database that does not answer: the line says so, and the exit status is not that of a bug."""
 
@@ -96,7 +96,7 @@ def test_control_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("holdfast.backup.open", stopped)
     ran = run("backup", "info", "-")
-    assert (ran.status, ran.err) == (Exit.INTERRUPTED, "")
+    assert (ran.status, ran.err) == (ExitCode.INTERRUPTED, "")
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
@@ -112,7 +112,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 def test_no_command_shows_the_help(run: Run) -> None:
     """Whoever types only `holdfast` learns what there is."""
     ran = run()
-    assert ran.status == Exit.USAGE
+    assert ran.status == ExitCode.USAGE
     for words in ("backup", "archive", "admin", "serve", "version", "Exit status"):
         assert words in ran.out
     assert ran.err == ""
@@ -123,7 +123,7 @@ def test_log_lines_can_be_json_and_hold_nothing_private(spawn: Run, tmp_path: Pa
     file = tmp_path / "damaged.binproto"
     file.write_bytes(record(HEADER) + frame(1) + record(b"\x22\x7fa private message"))
     ran = spawn("--log-format", "json", "--log-level", "debug", "--debug", "backup", "info", str(file))
-    assert ran.status == Exit.UNREADABLE
+    assert ran.status == ExitCode.UNREADABLE
     assert "frame 2" in ran.err
     assert "private" not in ran.out + ran.err
 

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archive
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.repairing.test_mending import broken
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, small, stream_of
 from tests.cli.conftest import Run
@@ -51,10 +51,10 @@ def test_another_file_is_replaced_only_by_force(command: str, run: Run, source: 
     target.write_bytes(PRECIOUS)
     words = {**write_one(str(source), str(target)), "sample": ("sample", str(target), "--messages", "20")}[command]
     ran = run("backup", *words)
-    assert (ran.status, ran.out) == (Exit.NO, "")
+    assert (ran.status, ran.out) == (ExitCode.NO, "")
     assert ran.err == f"error: {target} exists already; give another name, or --force to replace it\n"
     assert target.read_bytes() == PRECIOUS
-    assert run("backup", *words, "--force").status in {Exit.FINE, Exit.NO}
+    assert run("backup", *words, "--force").status in {ExitCode.FINE, ExitCode.NO}
     assert target.read_bytes() != PRECIOUS
     assert not list(tmp_path.glob(".*"))
 
@@ -92,7 +92,7 @@ def test_a_source_is_never_replaced(command: str, alias: Callable[[Path], Path],
     before = source.read_bytes()
     target = alias(source)
     ran = run("backup", *write_one(str(source), str(target))[command], "--force")
-    assert (ran.status, ran.out) == (Exit.NO, "")
+    assert (ran.status, ran.out) == (ExitCode.NO, "")
     assert "is the backup itself" in ran.err
     assert source.read_bytes() == before
 
@@ -107,11 +107,11 @@ def test_no_source_of_a_merge_is_replaced(run: Run, source: Path) -> None:
         ("-o", str(out), "--conflicts", str(source)),
     ):
         ran = run("backup", "merge", str(source), str(twin), *words, "--force")
-        assert (ran.status, "is the backup itself" in ran.err) == (Exit.NO, True), words
+        assert (ran.status, "is the backup itself" in ran.err) == (ExitCode.NO, True), words
     conflicts = source.with_name("conflicts")
     conflicts.write_bytes(PRECIOUS)
     ran = run("backup", "merge", str(source), str(twin), "-o", str(out), "--conflicts", str(conflicts))
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     assert (conflicts.read_bytes(), out.exists()) == (PRECIOUS, False)
 
 
@@ -133,10 +133,12 @@ def test_nothing_is_written_into_a_folder_that_is_read(command: str, run: Run, t
     ):
         words = write_one(str(source), str(target))[command]
         ran = run("backup", *words, "--force", "--key-file", str(keys))
-        assert (ran.status, ran.out) == (Exit.NO, ""), (source, target)
+        assert (ran.status, ran.out) == (ExitCode.NO, ""), (source, target)
         assert "the backup it is made from" in ran.err or "the backup itself" in ran.err
-    assert run("backup", "extract", str(folder), str(folder / "out"), "--key-file", str(keys)).status == Exit.NO
-    assert run("backup", "export", str(folder), str(folder / "out"), "--key-file", str(keys)).status == Exit.NO
+    assert (
+        run("backup", "extract", str(folder), str(folder / "out"), "--key-file", str(keys)).status == ExitCode.NO
+    )
+    assert run("backup", "export", str(folder), str(folder / "out"), "--key-file", str(keys)).status == ExitCode.NO
     assert sorted(folder.rglob("*")) == before
 
 
@@ -150,7 +152,7 @@ def test_keys_are_never_replaced(run: Run, tmp_path: Path) -> None:
         ("repair", str(sealed), str(tmp_path / "fixed"), "--log", str(keys)),
     ):
         ran = run("backup", *words, "--key-file", str(keys), "--force")
-        assert ran.status == Exit.NO, words
+        assert ran.status == ExitCode.NO, words
         assert keys.read_text() == KEY_FILE
 
 
@@ -162,13 +164,13 @@ def test_a_change_log_and_a_kept_original_are_not_replaced(run: Run, tmp_path: P
     for name in ("fixed.binproto.changes.json", "fixed.binproto.original"):
         (tmp_path / name).write_bytes(PRECIOUS)
         ran = run("backup", "repair", str(source), str(fixed))
-        assert (ran.status, name in ran.err) == (Exit.NO, True)
+        assert (ran.status, name in ran.err) == (ExitCode.NO, True)
         assert ((tmp_path / name).read_bytes(), fixed.exists()) == (PRECIOUS, False)
         (tmp_path / name).unlink()
-    assert run("backup", "repair", str(source), str(fixed), "--drop").status == Exit.FINE
+    assert run("backup", "repair", str(source), str(fixed), "--drop").status == ExitCode.FINE
     log = f"{fixed}.changes.json"
     kept = Path(log).read_bytes()
-    assert run("backup", "repair", str(fixed), log, "--undo", log, "--force").status == Exit.NO
+    assert run("backup", "repair", str(fixed), log, "--undo", log, "--force").status == ExitCode.NO
     assert Path(log).read_bytes() == kept
 
 
@@ -178,15 +180,15 @@ def test_extracting_keeps_other_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text(ran.err)
     out = tmp_path / "out"
     words = ("backup", "extract", str(tmp_path / "phone"), str(out), "--key-file", str(tmp_path / "keys"))
-    assert run(*words).status == Exit.FINE
+    assert run(*words).status == ExitCode.FINE
     files = sorted(path for path in out.rglob("*") if path.is_file())
     content = files[0].read_bytes()
     files[0].write_bytes(PRECIOUS)
     files[1].unlink()
     ran = run(*words)
-    assert (ran.status, ran.err.count("exists already")) == (Exit.NO, 1)
+    assert (ran.status, ran.err.count("exists already")) == (ExitCode.NO, 1)
     assert (files[0].read_bytes(), files[1].exists()) == (PRECIOUS, True)
-    assert run(*words, "--force").status == Exit.FINE
+    assert run(*words, "--force").status == ExitCode.FINE
     assert files[0].read_bytes() == content
 
 
@@ -198,10 +200,10 @@ def test_standard_streams_are_sources_and_targets_too(source: Path) -> None:
         done = subprocess.run(
             [*command, "-", str(source), "--force"], stdin=file, capture_output=True, check=False
         )
-    assert (done.returncode, b"standard input" in done.stderr) == (Exit.NO, True)
+    assert (done.returncode, b"standard input" in done.stderr) == (ExitCode.NO, True)
     with source.open("ab") as file:
         done = subprocess.run([*command, str(source), "-"], stdout=file, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, b"standard output" in done.stderr) == (Exit.NO, True)
+    assert (done.returncode, b"standard output" in done.stderr) == (ExitCode.NO, True)
     assert source.read_bytes() == before
 
 
@@ -226,7 +228,7 @@ def test_devices_are_not_replaced(run: Run, source: Path, tmp_path: Path) -> Non
     """A pipe or a device is no file to replace, not even by force."""
     os.mkfifo(tmp_path / "pipe")
     ran = run("backup", "redact", str(source), str(tmp_path / "pipe"), "--force")
-    assert (ran.status, "not a file" in ran.err) == (Exit.NO, True)
+    assert (ran.status, "not a file" in ran.err) == (ExitCode.NO, True)
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from holdfast import backup
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.streams import KEY_FILE, container_of, folder_of, small, stream_of
 from tests.cli.conftest import Run
 
@@ -87,6 +87,6 @@ def test_the_backup_itself_is_not_written_over(run: Run, tmp_path: Path) -> None
     source = tmp_path / "backup.binproto"
     source.write_bytes(stream_of(small()))
     ran = run("backup", "redact", str(source), str(source))
-    assert (ran.status, ran.out) == (Exit.NO, "")
+    assert (ran.status, ran.out) == (ExitCode.NO, "")
     assert ran.err.startswith("error: ")
     assert source.read_bytes() == stream_of(small())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.streams import small, stream_of
 from tests.cli.conftest import Ran, Run
 
@@ -21,7 +21,7 @@ POINTER = (
     + f"oid sha256:{hashlib.sha256(CONTENT).hexdigest()}\nsize {len(CONTENT)}\n".encode()
 )
 FACTS = b'{"default_branch": "main", "empty": false, "private": true}'
-SAID = frozenset({Exit.NO, Exit.UNREADABLE})
+SAID = frozenset({ExitCode.NO, ExitCode.UNREADABLE})
 
 Answers = Callable[[str, str], bytes]
 
@@ -104,7 +104,7 @@ def pull(run: Run, server: Server, target: Path) -> Ran:
     return run("backup", "pull", "ada/snaps:a.backup", str(target), "--server", server.url)
 
 
-def check(ran: Ran, target: Path, status: frozenset[Exit] = SAID) -> None:
+def check(ran: Ran, target: Path, status: frozenset[ExitCode] = SAID) -> None:
     """Hold a failure to one line, a known status, no secret and nothing written."""
     assert ran.status in status, ran.err
     assert ran.err.startswith("error: ")
@@ -140,7 +140,7 @@ def test_an_answer_that_breaks_off_is_not_kept(run: Run, server: Server, tmp_pat
         answer(CONTENT, status="101 Switching Protocols"),
     ):
         server.answers = pulling(media, pointer)
-        check(pull(run, server, target), target, frozenset({Exit.UNREADABLE}))
+        check(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
 
 
 def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_path: Path) -> None:
@@ -152,10 +152,10 @@ def test_no_more_is_read_than_the_pointer_says(run: Run, server: Server, tmp_pat
     for media in (answer(flood), answer(flood, length=None)):
         server.sent = 0
         server.answers = pulling(media, pointer)
-        check(pull(run, server, target), target, frozenset({Exit.UNREADABLE}))
+        check(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
         assert server.sent < 20 << 20
     server.answers = pulling(answer(CONTENT[:-1] + b"!"))
-    check(pull(run, server, target), target, frozenset({Exit.UNREADABLE}))
+    check(pull(run, server, target), target, frozenset({ExitCode.UNREADABLE}))
 
 
 def redirects(server: Server) -> list[str]:

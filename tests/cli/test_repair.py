@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.repairing.test_mending import broken
 from tests.backup.rules.world import World
 from tests.backup.streams import KEY_FILE, container_of, sample, small, stream_of
@@ -23,7 +23,7 @@ def source(tmp_path: Path) -> Path:
 def test_a_plan_says_what_would_change_and_what_would_not(run: Run, source: Path) -> None:
     """Frame, rule, place and words; the exit says whether the outcome would pass."""
     ran = run("backup", "repair", str(source), "--plan")
-    assert (ran.status, ran.err) == (Exit.NO, "")
+    assert (ran.status, ran.err) == (ExitCode.NO, "")
     first, second, left, last = ran.out.splitlines()
     number = World().number("ada")
     assert first == f"frame {number}: contact.registration.set at recipient.contact: The contact is registered."
@@ -78,19 +78,19 @@ def test_an_encrypted_backup_is_repaired_encrypted(run: Run, tmp_path: Path) -> 
     ran = run("backup", "repair", str(source), str(fixed), "--key-file", str(tmp_path / "keys"))
     assert ran.err == ""
     assert run("backup", "info", str(fixed), "--key-file", str(tmp_path / "keys")).status == 0
-    assert run("backup", "info", str(fixed)).status == Exit.USAGE
+    assert run("backup", "info", str(fixed)).status == ExitCode.USAGE
 
 
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ((), Exit.USAGE, "give the file to write, or --plan"),
-        (("out", "--undo", "log", "--drop"), Exit.USAGE, "--undo goes with neither"),
-        (("out", "--undo", "none"), Exit.UNREADABLE, "the change log none cannot be read"),
+        ((), ExitCode.USAGE, "give the file to write, or --plan"),
+        (("out", "--undo", "log", "--drop"), ExitCode.USAGE, "--undo goes with neither"),
+        (("out", "--undo", "none"), ExitCode.UNREADABLE, "the change log none cannot be read"),
     ],
 )
 def test_wrong_usage_is_said_in_one_line(
-    run: Run, source: Path, words: tuple[str, ...], status: Exit, message: str
+    run: Run, source: Path, words: tuple[str, ...], status: ExitCode, message: str
 ) -> None:
     """Nothing is written."""
     ran = run("backup", "repair", str(source), *words)
@@ -105,7 +105,7 @@ def test_what_cannot_be_read_is_named_by_its_bytes(run: Run, tmp_path: Path) -> 
     before = stream_of(records[:-5])
     source.write_bytes(before + b"\xff" * 12 + stream_of(records[-5:]))
     ran = run("backup", "repair", str(source), str(fixed))
-    assert ran.status == Exit.UNREADABLE
+    assert ran.status == ExitCode.UNREADABLE
     assert "with --drop what cannot be read is left out" in ran.err
     assert not fixed.exists()
     ran = run("backup", "repair", str(source), str(fixed), "--drop")
@@ -122,7 +122,7 @@ def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) 
     source, fixed, back = (tmp_path / name for name in ("sealed.encrypted", "fixed.encrypted", "back"))
     source.write_bytes(container_of(sample(300))[:9000])
     plan = run("backup", "repair", str(source), "--plan", *keys)
-    assert (plan.status, plan.err) == (Exit.NO, "")
+    assert (plan.status, plan.err) == (ExitCode.NO, "")
     assert plan.out.startswith(
         "whole backup: container.length: The backup is written anew from what is left of it: "
     )
@@ -130,7 +130,7 @@ def test_a_damaged_container_is_repaired_and_put_back(run: Run, tmp_path: Path) 
         "container.compression: The compressed data are damaged or end too early. Stays; --drop would" in plan.out
     )
     refused = run("backup", "repair", str(source), str(fixed), *keys)
-    assert (refused.status, refused.out) == (Exit.UNREADABLE, "")
+    assert (refused.status, refused.out) == (ExitCode.UNREADABLE, "")
     assert "with --drop what follows is left out, and what can be read before it is kept" in refused.err
     done = run("backup", "repair", str(source), str(fixed), "--drop", *keys)
     assert (done.status, done.err) == (0, "")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.backup.rules import RULES
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from tests.backup.rules.breakers import drop, put
 from tests.backup.rules.world import World
 from tests.backup.streams import KEY_FILE, container_of, folder_of, sample, stream_of
@@ -40,7 +40,7 @@ def test_a_good_backup_is_said_to_be_good(run: Run, tmp_path: Path) -> None:
 def test_everything_is_listed_counted_and_summed_up(run: Run, broken: Path) -> None:
     """In file order, with the place, the rule, what to do and what an importer does; and no content."""
     ran = run("backup", "validate", str(broken))
-    assert (ran.status, ran.err) == (Exit.NO, "")
+    assert (ran.status, ran.err) == (ExitCode.NO, "")
     lines = ran.out.splitlines()
     rules = [line.rpartition("[")[2].rstrip("]") for line in lines[:4]]
     assert rules == ["sticker-pack.key.length", "reaction.emoji", "quote.type.known", "date.zero"]
@@ -63,20 +63,20 @@ def test_findings_can_be_chosen(run: Run, broken: Path) -> None:
     assert "3 errors, 1 warning" in ran.out
     ran = run("backup", "validate", str(broken), "--severity", "error")
     assert "[date.zero]" not in ran.out
-    assert run("backup", "validate", str(broken), "--rule", "nonsense").status == Exit.USAGE
+    assert run("backup", "validate", str(broken), "--rule", "nonsense").status == ExitCode.USAGE
 
 
 def test_an_importer_is_told_what_it_can_live_with(run: Run, broken: Path) -> None:
     """The same file is good enough to read, but for a key of the wrong length."""
     ran = run("backup", "validate", str(broken), "--profile", "import")
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     assert "1 error, 1 warning, 2 notes" in ran.out
 
 
 def test_json_is_one_finding_a_line(run: Run, broken: Path) -> None:
     """With everything a program needs to find the place."""
     ran = run("backup", "validate", str(broken), "--json")
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert [item["rule"] for item in found] == [
         "sticker-pack.key.length",
@@ -114,7 +114,7 @@ def test_a_gap_does_not_drown_what_else_is_wrong(run: Run, tmp_path: Path) -> No
     records = sample(300)
     path.write_bytes(stream_of(records[:4]) + b"\xff" * 12 + stream_of([*records[6:], records[-1] + b"\x22\x00"]))
     ran = run("backup", "validate", str(path))
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     listed = [line for line in ran.out.splitlines() if line.startswith("error ")]
     assert sum("It may be among what could not be read." in line for line in listed) == 5
     assert "12 bytes from byte" in listed[0]
@@ -130,9 +130,9 @@ def test_purpose_and_edition_are_options(run: Run, tmp_path: Path) -> None:
     """The same file is right for one and wrong for another."""
     path = tmp_path / "a.binproto"
     path.write_bytes(stream_of(World().records()))
-    assert run("backup", "validate", str(path)).status == Exit.FINE
+    assert run("backup", "validate", str(path)).status == ExitCode.FINE
     takeout = run("backup", "validate", str(path), "--purpose", "takeout")
-    assert takeout.status == Exit.NO
+    assert takeout.status == ExitCode.NO
     assert "[view-once.takeout]" in takeout.out
     spec = run("backup", "validate", str(path), "--edition", "spec")
     assert "held to the specification" in spec.out
@@ -145,19 +145,19 @@ def test_encrypted_backups_and_folders_are_validated(run: Run, tmp_path: Path) -
     keys.write_text(KEY_FILE)
     path = tmp_path / "a.encrypted"
     path.write_bytes(container_of(sample()))
-    assert run("backup", "validate", str(path), "--key-file", str(keys)).status == Exit.FINE
+    assert run("backup", "validate", str(path), "--key-file", str(keys)).status == ExitCode.FINE
     snapshot = folder_of(sample(120), tmp_path)
     next(file for file in sorted((snapshot.parent / "files").rglob("*")) if file.is_file()).unlink()
     for more in ((), ("--media",)):
         ran = run("backup", "validate", str(snapshot), "--key-file", str(keys), *more)
-        assert ran.status == Exit.NO
+        assert ran.status == ExitCode.NO
         assert "[media.file.present]" in ran.out
 
 
 def test_rules_are_listed(run: Run) -> None:
     """All of them, some, or as JSON."""
     ran = run("backup", "rules")
-    assert ran.status == Exit.FINE
+    assert ran.status == ExitCode.FINE
     assert all(rule.id in ran.out for rule in RULES)
     some = run("backup", "rules", "poll.vote")
     assert "poll.vote.single" in some.out
@@ -165,7 +165,7 @@ def test_rules_are_listed(run: Run) -> None:
     listed = json.loads(run("backup", "rules", "--json").out)
     assert {item["id"] for item in listed} == {rule.id for rule in RULES}
     assert listed[0]["import"] == "error"
-    assert run("backup", "rules", "nonsense").status == Exit.USAGE
+    assert run("backup", "rules", "nonsense").status == ExitCode.USAGE
 
 
 def test_a_damaged_file_is_judged_and_a_wrong_key_is_not(run: Run, tmp_path: Path) -> None:
@@ -175,13 +175,13 @@ def test_a_damaged_file_is_judged_and_a_wrong_key_is_not(run: Run, tmp_path: Pat
     path = tmp_path / "my.encrypted"
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     ran = run("backup", "validate", str(path), "--key-file", str(keys))
-    assert (ran.status, ran.err) == (Exit.NO, "")
+    assert (ran.status, ran.err) == (ExitCode.NO, "")
     assert ran.out.startswith("error whole backup: The encrypted file was changed since it was written: its MAC")
     assert f"1 error in {len(sample()) - 1} frames" in ran.out.splitlines()[-1]
     path.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
     ran = run("backup", "validate", str(path), "--key-file", str(keys))
-    assert ran.status == Exit.NO
+    assert ran.status == ExitCode.NO
     assert ran.out.endswith("my.encrypted is not valid: 2 errors, and nothing in it can be read (strict)\n")
     path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
     ran = run("backup", "validate", str(path), "--key-file", str(keys))
-    assert (ran.status, ran.out) == (Exit.WRONG_KEY, "")
+    assert (ran.status, ran.out) == (ExitCode.WRONG_KEY, "")

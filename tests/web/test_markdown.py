@@ -11,10 +11,10 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from holdfast.web import markdown as module
-from holdfast.web.markdown import NOWHERE, Surroundings, markdown
+from holdfast.web.markdown import NOWHERE, MarkdownContext, markdown
 from holdfast.web.render_process import RENDERER, RenderBusy, RenderFailed
 
-README = Surroundings(
+README = MarkdownContext(
     repository="/ada/notes",
     pages="/ada/notes/src/branch/main",
     files="/ada/notes/raw/branch/main",
@@ -26,7 +26,7 @@ PIECES = (
     *("<", ">", "a", "[", "](", ")", "`", "*", "_", "\n", "- ", "#1", "@b", "|", "-", '"', "'", "&", "![", "~~"),
     *("<a href=", "javascript:", "<script>", "<img src=x onerror=y>", "</p>", "https://e.example/", "    "),
 )
-ISSUE = Surroundings(repository="/ada/notes", deeper=2)
+ISSUE = MarkdownContext(repository="/ada/notes", deeper=2)
 
 
 def addresses(html: str) -> list[str]:
@@ -209,7 +209,7 @@ def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     render = module.render
 
-    def noted(text: str, around: Surroundings) -> str:
+    def noted(text: str, around: MarkdownContext) -> str:
         made.append(text)
         return render(text, around)
 
@@ -217,7 +217,7 @@ def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         assert markdown("once *only*") == "<p>once <em>only</em></p>\n"
     assert made == ["once *only*"]
-    markdown("once *only*", Surroundings(deeper=1))
+    markdown("once *only*", MarkdownContext(deeper=1))
     assert len(made) == 2
 
 

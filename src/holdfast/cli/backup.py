@@ -18,7 +18,7 @@ from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import Names
 from holdfast.cli import summary
 from holdfast.cli.check import check_backup
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, opened
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note, printable
@@ -67,7 +67,7 @@ def show_info(
     else:
         summary.show(console(), answer)
     if verify_media and answer.media is not None and (answer.media.missing or answer.media.damaged):
-        raise typer.Exit(Exit.NO)
+        raise typer.Exit(ExitCode.NO)
 
 
 @group.command("convert")
@@ -166,7 +166,7 @@ def extract_media(
         size = summary.human_size(sum(item.bytes for item in done))
         console().print(f"{written:,} attachments, {size}, in {target}; {len(failed):,} missing or damaged")
     if failed:
-        raise typer.Exit(Exit.NO)
+        raise typer.Exit(ExitCode.NO)
 
 
 @group.command("sample")

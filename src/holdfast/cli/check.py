@@ -10,13 +10,13 @@ from rich.text import Text
 from holdfast.backup.completeness import Answer, Completeness, Loss, LostAttachment, check_completeness
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.dates import moment
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, given, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, printable
-from holdfast.cli.validate import FindingLine, as_text, finding_line
+from holdfast.cli.validate import ValidationFindingOutput, as_text, finding_line
 
-__all__ = ["CheckAnswer", "check_backup"]
+__all__ = ["CheckOutput", "check_backup"]
 
 # A screenful is read; the rest is better counted.
 SHOWN: Final = 50
@@ -30,7 +30,7 @@ WORDS: Final = {
 }
 
 
-class CheckAnswer(msgspec.Struct, frozen=True):
+class CheckOutput(msgspec.Struct, frozen=True):
     """The answer as `--json` prints it."""
 
     answer: str
@@ -39,7 +39,7 @@ class CheckAnswer(msgspec.Struct, frozen=True):
     messages: int
     attachments: int
     errors: int
-    findings: list[FindingLine]
+    findings: list[ValidationFindingOutput]
     lost: tuple[LostAttachment, ...]
     not_on_device: tuple[LostAttachment, ...]
 
@@ -65,7 +65,7 @@ def check_backup(
     found = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if json:
         print_json(
-            CheckAnswer(
+            CheckOutput(
                 found.answer,
                 found.form,
                 found.made_ms,
@@ -80,7 +80,7 @@ def check_backup(
     else:
         show(console(), found)
     if found.answer is not Answer.COMPLETE:
-        raise typer.Exit(Exit.NO)
+        raise typer.Exit(ExitCode.NO)
 
 
 def show(out: Console, found: Completeness) -> None:

@@ -23,7 +23,7 @@ from holdfast.backup.container.whole import write_whole
 from holdfast.backup.convert import Conversion, To, form_of
 from holdfast.backup.errors import WrongKey
 from holdfast.cli import diff_output
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, waiting
 from holdfast.cli.outputs import ForceOption, check_target
@@ -51,7 +51,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class KeyOptions:
     """What was given to open backups with."""
 
     key: str | None
@@ -60,7 +60,7 @@ class Keys:
 
 
 @contextmanager
-def opened(paths: Sequence[Path], keys: Keys) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
+def opened(paths: Sequence[Path], keys: KeyOptions) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
     """Open backups, each with the first key that fits; give them, and the first keys that were of use."""
     if sum(str(path) == "-" for path in paths) > 1:
         raise typer.BadParameter("standard input is one file; give the others by name")
@@ -70,7 +70,7 @@ def opened(paths: Sequence[Path], keys: Keys) -> Iterator[tuple[list[backup.Back
         yield found, used[0] if used else None
 
 
-def open_one(path: Path, keys: Keys, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
+def open_one(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
     """Open one backup; standard input is kept in a file, because it is read more than once."""
     source: Path | BinaryIO = path
     if str(path) == "-":
@@ -122,10 +122,10 @@ def show_difference(
     Ids and the order in which programs list things are no change.
     """
     chosen = None if not chat else lambda pairing: choose_pairs(pairing, chat)
-    with opened([before, after], Keys(key, key_file or (), account_id)) as (sources, _keys):
+    with opened([before, after], KeyOptions(key, key_file or (), account_id)) as (sources, _keys):
         first, second = sources
         if detail:
-            lines = diff_output.JsonLines(sys.stdout) if json else diff_output.Lines(console())
+            lines = diff_output.JsonDiffWriter(sys.stdout) if json else diff_output.TextDiffWriter(console())
             answer = diff(first, second, chosen=chosen, on_change=lines.add)
             lines.end(answer)
         else:
@@ -136,7 +136,7 @@ def show_difference(
             else:
                 diff_output.show(console(), answer)
     if not answer.same:
-        raise typer.Exit(Exit.NO)
+        raise typer.Exit(ExitCode.NO)
 
 
 def form_for(target: Path, to: To | None) -> To:
@@ -198,7 +198,7 @@ def merge_backups(
     check_target(conflicts, [*given, output], force=force)
     first: list[Conflict] = []
     with ExitStack() as stack:
-        found, used = stack.enter_context(opened(sources, Keys(key, key_file or (), account_id)))
+        found, used = stack.enter_context(opened(sources, KeyOptions(key, key_file or (), account_id)))
         new = keys_for(new_key_file, used, account_id)
         listed = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
 
@@ -275,7 +275,7 @@ def crop_backup(
     form = form_for(target, to)
     check_target(target, [source, *(key_file or ()), new_key_file], force=force, folder=form is To.FOLDER)
     with (
-        opened([source], Keys(key, key_file or (), account_id)) as ((found,), used),
+        opened([source], KeyOptions(key, key_file or (), account_id)) as ((found,), used),
         waiting("cropping"),
     ):
         done = crop(

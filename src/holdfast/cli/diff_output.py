@@ -18,7 +18,7 @@ from holdfast.backup.compare.union import Conflict
 from holdfast.backup.dates import moment
 from holdfast.cli.output import printable
 
-__all__ = ["JsonLines", "Lines", "conflict_line", "document", "show", "show_cropped", "show_merged"]
+__all__ = ["JsonDiffWriter", "TextDiffWriter", "conflict_line", "document", "show", "show_cropped", "show_merged"]
 
 SIGNS: Final = {"added": "+", "removed": "-", "changed": "~"}
 STYLES: Final = {"added": "green", "removed": "red", "changed": "yellow"}
@@ -51,7 +51,7 @@ def document(answer: Difference) -> dict[str, object]:
     }
 
 
-class JsonLines:
+class JsonDiffWriter:
     """One JSON document that is written while the changes are found: first all of them, then the rest."""
 
     def __init__(self, out: TextIO) -> None:
@@ -70,7 +70,7 @@ class JsonLines:
         self._out.write("],\n" + msgspec.json.encode(document(answer)).decode()[1:] + "\n")
 
 
-class Lines:
+class TextDiffWriter:
     """Changes to messages, a line each, under the names of their chats."""
 
     def __init__(self, out: Console) -> None:

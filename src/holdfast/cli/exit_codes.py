@@ -20,15 +20,15 @@ from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import DatabaseError, SnapshotDamaged
 from holdfast.settings import SettingError
 
-__all__ = ["Exit", "exit_for"]
+__all__ = ["ExitCode", "exit_for"]
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """The exit statuses, each with what it means as its documentation."""
 
     meaning: str
 
-    def __new__(cls, value: int, meaning: str) -> "Exit":
+    def __new__(cls, value: int, meaning: str) -> "ExitCode":
         """Give each member its number and its sentence."""
         member = int.__new__(cls, value)
         member._value_ = value
@@ -44,14 +44,14 @@ class Exit(IntEnum):
     INTERRUPTED = 130, "stopped with Ctrl-C"
 
 
-def exit_for(error: HoldfastError) -> Exit:
+def exit_for(error: HoldfastError) -> ExitCode:
     """Choose the exit status for an error."""
     if isinstance(error, SettingError | KeyRefused | KeyIncomplete | UnknownChat | QueryRefused):
-        return Exit.USAGE
+        return ExitCode.USAGE
     if isinstance(error, DifferentAccounts | NotInArchive | ExportRefused | ExtraMissing | TargetRefused):
-        return Exit.NO
+        return ExitCode.NO
     if isinstance(error, WrongKey):
-        return Exit.WRONG_KEY
+        return ExitCode.WRONG_KEY
     if isinstance(error, BackupError | DatabaseError | MalformedResponse | SnapshotDamaged):
-        return Exit.UNREADABLE
-    return Exit.NO
+        return ExitCode.UNREADABLE
+    return ExitCode.NO

@@ -24,14 +24,14 @@ from holdfast.cli import (
     settings,
     version,
 )
-from holdfast.cli.exit_codes import Exit, exit_for
+from holdfast.cli.exit_codes import ExitCode, exit_for
 from holdfast.cli.output import print_error
 from holdfast.errors import HoldfastError
 from holdfast.hosting.errors import StorageError
 
 __all__ = ["app", "main"]
 
-EXITS = "\n\n".join(f"{int(status)}: {status.meaning}" for status in Exit)
+EXITS = "\n\n".join(f"{int(status)}: {status.meaning}" for status in ExitCode)
 
 app = typer.Typer(
     name="holdfast",
@@ -99,26 +99,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except HoldfastError as error:
         return fail(str(error), exit_for(error), debug=debug)
     except typer.TyperException as error:
-        return fail(error.format_message(), Exit.USAGE, debug=debug)
+        return fail(error.format_message(), ExitCode.USAGE, debug=debug)
     except typer.Abort as error:
         # A question is left by Ctrl-C, or by the end of the input.
         if isinstance(error.__context__, EOFError):
-            return fail("the input ended before the question was answered", Exit.USAGE, debug=debug)
-        return Exit.INTERRUPTED
+            return fail("the input ended before the question was answered", ExitCode.USAGE, debug=debug)
+        return ExitCode.INTERRUPTED
     except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not complain again when it closes the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.FINE
+        return ExitCode.FINE
     except Exception as error:  # noqa: BLE001  # the last place that can spare a person the traceback
         fault = fault_in(error)
         if fault is not None:
             return fail(str(fault), exit_for(fault), debug=debug)
         return fail(
-            f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where", Exit.BUG, debug=debug
+            f"{type(error).__name__}: this is a mistake in Holdfast; --debug shows where",
+            ExitCode.BUG,
+            debug=debug,
         )
-    return result if isinstance(result, int) else Exit.FINE
+    return result if isinstance(result, int) else ExitCode.FINE
 
 
 def fault_in(error: Exception) -> HoldfastError | None:
@@ -131,7 +133,7 @@ def fault_in(error: Exception) -> HoldfastError | None:
     return fault
 
 
-def fail(message: str, status: Exit, *, debug: bool) -> Exit:
+def fail(message: str, status: ExitCode, *, debug: bool) -> ExitCode:
     """Say what went wrong, with the traceback when it was asked for."""
     if debug:
         traceback.print_exc()

@@ -10,7 +10,7 @@ import typer
 from holdfast.backup import KeyMaterial, Repair, Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.convert import To, form_of
 from holdfast.backup.repairing.log import log_beside, read_log
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, printable
@@ -94,7 +94,7 @@ def repair_backup(
             if done.kept is not None:
                 console().print(f"{done.kept}: the damaged original, kept to be put back when it is undone")
     if not done.passes:
-        raise typer.Exit(Exit.NO)
+        raise typer.Exit(ExitCode.NO)
 
 
 def show(done: Repair) -> None:

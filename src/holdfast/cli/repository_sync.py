@@ -35,7 +35,7 @@ from holdfast.cli.output import JsonOption, byte_progress, console, print_json, 
 from holdfast.cli.outputs import ForceOption, check_target
 from holdfast.cli.summary import human_size
 from holdfast.errors import HoldfastError
-from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.secret import Secret
 
 __all__ = ["pull_backup", "push_backup"]
@@ -180,7 +180,7 @@ def push_backup(
     target, facts = found(where, file.name, server, token, token_file, branch)
     made = described(file)
     before = None if facts.empty else target.remote.bytes_at(target.address("raw"), MOST_BYTES)
-    old = Pointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
+    old = LfsPointer.parse(before) if before is not None and len(before) <= MOST_BYTES else None
     if old == made:
         done = Pushed(target.remote.repository, target.path, target.branch, made.size, False, "", "")
     else:
@@ -219,7 +219,7 @@ def pull_backup(
     small = target.remote.bytes_at(target.address("raw"), MOST_BYTES)
     if small is None:
         raise RemoteRefused(f"there is no {target.path} in {target.remote.repository} on {target.branch}")
-    stored = Pointer.parse(small) if len(small) <= MOST_BYTES else None
+    stored = LfsPointer.parse(small) if len(small) <= MOST_BYTES else None
     fetch(target, stored, target_file, replace=force)
     console().print(f"{target_file}: {human_size(target_file.stat().st_size)}", markup=False)
 
@@ -256,16 +256,16 @@ def token_of(token: str | None, token_file: Path | None) -> Secret | None:
     return None
 
 
-def described(file: Path) -> Pointer:
+def described(file: Path) -> LfsPointer:
     """Hash a file."""
     try:
         with file.open("rb") as source:
-            return Pointer(hashlib.file_digest(source, "sha256").hexdigest(), file.stat().st_size)
+            return LfsPointer(hashlib.file_digest(source, "sha256").hexdigest(), file.stat().st_size)
     except OSError as error:
         raise UnreadableBackup(f"{file} cannot be read: {error.strerror}") from error
 
 
-def upload(remote: Remote, file: Path, made: Pointer) -> None:
+def upload(remote: Remote, file: Path, made: LfsPointer) -> None:
     """Store the bytes of a file, unless the host has them already."""
     wanted = {
         "operation": "upload",
@@ -349,7 +349,7 @@ def counted(source: BinaryIO, size: int, progress: Callable[[int], None] | None)
             progress(done)
 
 
-def fetch(target: Target, stored: Pointer | None, to: Path, *, replace: bool = False) -> None:
+def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool = False) -> None:
     """Write a file of a repository to the disk, once all of it is known to be right.
 
     Of a large file the pointer says the size and the hash. Of any other file the answer must say where it ends.
@@ -379,7 +379,9 @@ def fetch(target: Target, stored: Pointer | None, to: Path, *, replace: bool = F
             raise MalformedResponse(other)
 
 
-def commit_pointer(target: Target, facts: RepositoryFacts, made: Pointer, message: str, *, exists: bool) -> Commit:
+def commit_pointer(
+    target: Target, facts: RepositoryFacts, made: LfsPointer, message: str, *, exists: bool
+) -> Commit:
     """Make the commit: the pointer to the file, and the line that says files like it are kept so."""
     remote = target.remote
     files = [changed(target, target.path, made.format(), exists=exists)]
@@ -420,7 +422,7 @@ def is_for(path: str, line: str) -> bool:
     return "filter=lfs" in line and line.startswith((f"{pattern(path)} ", f"*{ending} " if ending else "\0"))
 
 
-def told(target: Target, file: Path, made: Pointer, old: Pointer | None, keys: KeyMaterial | None) -> str:
+def told(target: Target, file: Path, made: LfsPointer, old: LfsPointer | None, keys: KeyMaterial | None) -> str:
     """Say what the snapshot is and what changed since the one before, as far as the keys at hand let one see."""
     size = human_size(made.size)
     try:
@@ -454,7 +456,7 @@ def is_archive(file: Path) -> bool:
         return source.read(len(MAGIC)) == MAGIC
 
 
-def compared(target: Target, file: Path, old: Pointer, keys: KeyMaterial | None) -> Difference | None:
+def compared(target: Target, file: Path, old: LfsPointer, keys: KeyMaterial | None) -> Difference | None:
     """Compare with the snapshot that is there now, which is fetched for it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="holdfast-")))

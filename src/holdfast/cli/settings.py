@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from holdfast.cli.output import JsonOption, console, print_json
-from holdfast.settings import Loaded, describe, load
+from holdfast.settings import LoadedSettings, describe, load
 
 __all__ = ["ConfigOption", "DataOption", "gather", "show"]
 
@@ -24,7 +24,7 @@ DataOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SettingOutput:
     """One setting as it is in force."""
 
     name: str
@@ -35,7 +35,9 @@ class Shown:
     variable: str
 
 
-def gather(context: typer.Context, config: Path | None, data: Path | None = None, **overrides: object) -> Loaded:
+def gather(
+    context: typer.Context, config: Path | None, data: Path | None = None, **overrides: object
+) -> LoadedSettings:
     """Load the settings as this command line, the environment and the file give them."""
     shared = context.obj if isinstance(context.obj, dict) else {}
     folder = None if data is None else str(data)
@@ -46,7 +48,7 @@ def show(context: typer.Context, *, config: ConfigOption = None, json: JsonOptio
     """Print every setting with its value and where that came from; secrets are masked."""
     loaded = gather(context, config)
     rows = [
-        Shown(
+        SettingOutput(
             item.name,
             loaded.shown(item.name),
             loaded.sources[item.name],

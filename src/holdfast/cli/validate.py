@@ -13,12 +13,12 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, Validation
 from holdfast.backup.rules.repairs import first_repair
 from holdfast.backup.rules.validator import validating
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, given, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json
 
-__all__ = ["FindingLine", "RuleLine", "list_rules", "validate_backup"]
+__all__ = ["RuleOutput", "ValidationFindingOutput", "list_rules", "validate_backup"]
 
 # A screenful of findings is read; the rest is better counted.
 SHOWN: Final = 50
@@ -30,7 +30,7 @@ STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severit
 RANKS: Final = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
-class FindingLine(msgspec.Struct, frozen=True):
+class ValidationFindingOutput(msgspec.Struct, frozen=True):
     """One finding as `--json` prints it, one to a line."""
 
     rule: str
@@ -47,7 +47,7 @@ class FindingLine(msgspec.Struct, frozen=True):
     consequence: bool
 
 
-class RuleLine(msgspec.Struct, frozen=True):
+class RuleOutput(msgspec.Struct, frozen=True):
     """One rule as `holdfast backup rules --json` prints it."""
 
     id: str
@@ -63,10 +63,10 @@ class RuleLine(msgspec.Struct, frozen=True):
     drop: str | None
 
 
-def finding_line(finding: Finding) -> FindingLine:
+def finding_line(finding: Finding) -> ValidationFindingOutput:
     """Write a finding for programs."""
     rule = finding.rule
-    return FindingLine(
+    return ValidationFindingOutput(
         rule.id,
         finding.severity,
         finding.frame,
@@ -82,9 +82,9 @@ def finding_line(finding: Finding) -> FindingLine:
     )
 
 
-def rule_line(rule: Rule) -> RuleLine:
+def rule_line(rule: Rule) -> RuleOutput:
     """Write a rule for programs."""
-    return RuleLine(
+    return RuleOutput(
         rule.id,
         rule.strict,
         rule.lenient,
@@ -99,7 +99,7 @@ def rule_line(rule: Rule) -> RuleLine:
     )
 
 
-class Report:
+class FindingPrinter:
     """Prints findings as they come, and counts all of them."""
 
     def __init__(self, *, most: int, rules: list[str], severity: Severity, as_json: bool) -> None:
@@ -241,7 +241,7 @@ def validate_backup(
     if unknown:
         raise typer.BadParameter(f"there is no rule {unknown[0]}; see holdfast backup rules", param_hint="--rule")
     # As JSON all findings are printed: programs do their own counting.
-    report = Report(
+    report = FindingPrinter(
         most=0 if json and most == SHOWN else most, rules=rule or [], severity=Severity(severity), as_json=json
     )
 
@@ -266,7 +266,7 @@ def validate_backup(
     validation = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     report.close(file.name if str(file) != "-" else "the input", validation)
     if not validation.valid:
-        raise typer.Exit(Exit.NO)
+        raise typer.Exit(ExitCode.NO)
 
 
 def is_about(rule: str, name: str) -> bool:

@@ -10,7 +10,7 @@ __all__ = ["show"]
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class VersionOutput:
     """What is running."""
 
     holdfast: str
@@ -22,7 +22,9 @@ class Version:
 def show(*, json: JsonOption = False) -> None:
     """Say which version is running, and whether its core is compiled or interpreted."""
     core = "compiled" if backup.COMPILED else "interpreted"
-    answer = Version(__version__, core, platform.python_version(), f"{platform.system()} {platform.machine()}")
+    answer = VersionOutput(
+        __version__, core, platform.python_version(), f"{platform.system()} {platform.machine()}"
+    )
     if json:
         print_json(answer)
         return

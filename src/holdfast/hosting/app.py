@@ -8,8 +8,8 @@ from holdfast.hosting.errors import LfsUnavailable
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.git.ref_store import set_head
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.lfs.disk import DiskLfs
-from holdfast.hosting.lfs.s3 import S3Lfs
+from holdfast.hosting.lfs.disk import DiskLfsStore
+from holdfast.hosting.lfs.s3 import S3LfsStore
 from holdfast.hosting.lfs.store import LfsStore
 from holdfast.hosting.storage.batch_queue import BatchQueue
 from holdfast.hosting.store.database import Database
@@ -24,10 +24,10 @@ BUCKET_OWNER: Final = "bucket-owner"
 def lfs_store(settings: Settings) -> LfsStore:
     """Open where large files are kept: in the data folder, or in a bucket."""
     if settings.s3_bucket is None:
-        return DiskLfs(settings.data / "lfs")
+        return DiskLfsStore(settings.data / "lfs")
     if settings.s3_access_key is None or settings.s3_secret_key is None:
         raise LfsUnavailable("a bucket needs s3_access_key and s3_secret_key")
-    return S3Lfs(
+    return S3LfsStore(
         settings.s3_bucket,
         endpoint=settings.s3_endpoint,
         region=settings.s3_region,

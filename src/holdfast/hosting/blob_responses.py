@@ -14,7 +14,7 @@ from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
 from holdfast.hosting.http.errors import ApiError
@@ -22,7 +22,7 @@ from holdfast.hosting.http.file_responses import Served, last_modified, not_modi
 from holdfast.hosting.http.media_types import LOOKED_AT, media_type
 from holdfast.hosting.http.response_cache import KeptBytes
 from holdfast.hosting.lfs import pointer
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.store import lfs
 
 __all__ = ["CommittedFile", "blob_media_type", "blob_response", "find_file", "media_response"]
@@ -43,7 +43,7 @@ class CommittedFile:
     target: RepositoryAccess
     repo: Repo
     commit: str
-    entry: Entry
+    entry: TreeEntry
 
     @property
     def is_public(self) -> bool:
@@ -69,13 +69,13 @@ def find_file(
     except PathRefused:
         raise ApiError(404) from None
     entry = entry_at(repo.folder, commit, wanted)
-    if not isinstance(entry, Entry) or entry.type not in {"file", "symlink"}:
+    if not isinstance(entry, TreeEntry) or entry.type not in {"file", "symlink"}:
         raise ApiError(404)
     return CommittedFile(request, target, repo, commit, entry)
 
 
 @lru_cache(maxsize=8192)
-def entry_at(folder: Path, commit: str, path: str) -> Entry | Missing:
+def entry_at(folder: Path, commit: str, path: str) -> TreeEntry | MissingPath:
     """Return what lies at a path in a commit, where nothing ever changes."""
     repo = open_repository(folder)
     return trees.find(repo, read_commit(repo, commit).tree, path)
@@ -135,7 +135,7 @@ def media_response(file: CommittedFile) -> RawResponse:
     request, entry = file.request, file.entry
     if entry.size > pointer.MOST_BYTES or entry.type != "file":
         return blob_response(file)
-    stored = Pointer.parse(small_blob(file.repo, entry.id))
+    stored = LfsPointer.parse(small_blob(file.repo, entry.id))
     if stored is None:
         return blob_response(file)
     since = lfs.linked_at(request.app.database, file.target.repository, stored.oid)

@@ -8,14 +8,14 @@ from typing import Final
 from holdfast import backup
 from holdfast.web.chats.file_kinds import LOOK, is_archive
 
-__all__ = ["Book", "look"]
+__all__ = ["BackupFile", "look"]
 
 # What SQLite keeps beside an archive that is open.
 BESIDE_ARCHIVES: Final = ("-journal", "-wal", "-shm")
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class BackupFile:
     """One backup file: what is in it, or what is wrong with it."""
 
     name: str
@@ -26,7 +26,7 @@ class Book:
     """Whether it is an archive of ours, made from backups."""
 
 
-def look(folder: Path) -> list[Book]:
+def look(folder: Path) -> list[BackupFile]:
     """List the backups of a folder by name; a file that cannot be read is listed with its problem."""
     if not folder.is_dir():
         return []
@@ -39,14 +39,14 @@ def look(folder: Path) -> list[Book]:
 
 
 @lru_cache(maxsize=256)
-def examine(path: Path, size: int, _changed: int) -> Book:
+def examine(path: Path, size: int, _changed: int) -> BackupFile:
     """Read one file; the answer is kept until its size or time changes."""
     try:
         with path.open("rb") as file:
             if is_archive(file.read(LOOK)):
-                return Book(path.name, size, None, "", is_archive=True)
-        return Book(path.name, size, backup.info(path), "")
+                return BackupFile(path.name, size, None, "", is_archive=True)
+        return BackupFile(path.name, size, backup.info(path), "")
     except OSError as error:
-        return Book(path.name, size, None, f"it cannot be read: {error.strerror}")
+        return BackupFile(path.name, size, None, f"it cannot be read: {error.strerror}")
     except backup.BackupError as error:
-        return Book(path.name, size, None, str(error))
+        return BackupFile(path.name, size, None, str(error))

@@ -21,7 +21,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from holdfast.web.render_process import CACHE, RENDERER, RenderBusy, RenderFailed, content_key
 
-__all__ = ["NOWHERE", "Surroundings", "markdown", "render"]
+__all__ = ["NOWHERE", "MarkdownContext", "markdown", "render"]
 
 LONGEST: Final = 120_000
 # No text of this length takes more than some tens of milliseconds, less than a process is worth.
@@ -74,7 +74,7 @@ LANGUAGE: Final = re.compile(r"language-[\w+#.-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class MarkdownContext:
     """Where a text stands, and so what the short ways of naming things in it mean."""
 
     repository: str = ""
@@ -91,10 +91,10 @@ class Surroundings:
     """What the names of headings begin with, so that links can lead to them; without it they have none."""
 
 
-NOWHERE: Final = Surroundings()
+NOWHERE: Final = MarkdownContext()
 
 
-def markdown(text: str, around: Surroundings = NOWHERE, *, most: int = LONGEST) -> Markup:
+def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGEST) -> Markup:
     """Return a text as HTML; of a very long one the beginning, and a line that says so.
 
     A text is rendered once for its place, a long one in a process with a budget; beyond it the text stays plain.
@@ -117,13 +117,13 @@ def markdown(text: str, around: Surroundings = NOWHERE, *, most: int = LONGEST) 
     return Markup(made)  # noqa: S704
 
 
-def rendered_apart(text: str, around: Surroundings) -> str:
+def rendered_apart(text: str, around: MarkdownContext) -> str:
     """Render a text in the process for that."""
     made = RENDERER.run("markdown", text.encode("utf-8", "replace").decode(), around)
     return str(made)
 
 
-def render(text: str, around: Surroundings) -> str:
+def render(text: str, around: MarkdownContext) -> str:
     """Return a text as HTML that came from the sanitiser, however long that takes."""
     return cleaner(around).clean(PARSER.render(text, {"around": around}))
 
@@ -136,7 +136,7 @@ def plain(text: str) -> Markup:
     ) % escape(text)
 
 
-def resolved(address: str, around: Surroundings, *, is_image: bool) -> str | None:
+def resolved(address: str, around: MarkdownContext, *, is_image: bool) -> str | None:
     """Return where an address in a text leads on this site or elsewhere; None when it must not lead anywhere."""
     try:
         parts = urlsplit(address.strip())
@@ -160,7 +160,7 @@ def resolved(address: str, around: Surroundings, *, is_image: bool) -> str | Non
 
 
 @lru_cache(maxsize=64)
-def cleaner(around: Surroundings) -> nh3.Cleaner:
+def cleaner(around: MarkdownContext) -> nh3.Cleaner:
     """Return the sanitiser for texts of one place."""
 
     def allowed(tag: str, attribute: str, value: str) -> str | None:
@@ -192,7 +192,7 @@ def cleaner(around: Surroundings) -> nh3.Cleaner:
     )
 
 
-def references(text: str, around: Surroundings) -> Iterator[tuple[str, str, str]]:
+def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, str]]:
     """Split a text at the names of things: what is written, where it leads, and the class of the link."""
     position = 0
     for found in REFERENCE.finditer(text):
@@ -240,7 +240,7 @@ def linked(text: str, target: str, kind: str, level: int) -> list[Token]:
     ]
 
 
-def link_references(children: list[Token], around: Surroundings) -> list[Token]:
+def link_references(children: list[Token], around: MarkdownContext) -> list[Token]:
     """Make links of what a line names, except inside links, and of images that lie elsewhere."""
     made: list[Token] = []
     links = 0
@@ -265,7 +265,7 @@ def link_references(children: list[Token], around: Surroundings) -> list[Token]:
     return made
 
 
-def image_or_link(token: Token, around: Surroundings, *, inside: bool) -> list[Token]:
+def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> list[Token]:
     """Keep an image of this site; one of another becomes a link to it, or its words where a link is already."""
     address = str(token.attrs.get("src", ""))
     if resolved(address, around, is_image=True) is not None:
@@ -283,19 +283,19 @@ def anchor_of(inline: Token, prefix: str, taken: dict[str, int]) -> str:
     return f"{prefix}-{kept}-{count}" if count else f"{prefix}-{kept}"
 
 
-def lowered(level: str, around: Surroundings) -> str:
+def lowered(level: str, around: MarkdownContext) -> str:
     """Return the level of a heading on the page."""
     return str(min(int(level) + around.deeper, 6))
 
 
-def with_lower_headings(html: str, around: Surroundings) -> str:
+def with_lower_headings(html: str, around: MarkdownContext) -> str:
     """Lower the headings in a piece of HTML."""
     return HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{lowered(tag[2], around)}", html)
 
 
 def fit_in(state: StateCore) -> None:
     """Fit a parsed text into its surroundings."""
-    around: Surroundings = state.env["around"]
+    around: MarkdownContext = state.env["around"]
     taken: dict[str, int] = {}
     for place, token in enumerate(state.tokens):
         if token.type in {"heading_open", "heading_close"}:

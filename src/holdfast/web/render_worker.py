@@ -42,7 +42,7 @@ def render(kind: str, arguments: list[Any]) -> Any:
     """Render one text."""
     if kind == "markdown":
         text, around = arguments
-        return markdown.render(text, msgspec.convert(around, markdown.Surroundings))
+        return markdown.render(text, msgspec.convert(around, markdown.MarkdownContext))
     name, text = arguments
     return highlight.colour(name, text)
 

@@ -17,7 +17,7 @@ NAMES: Final = (CODE, COMMITS, ISSUES, SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class RepositoryTab:
     """One part of a repository."""
 
     name: str
@@ -30,16 +30,19 @@ def root_path(target: RepositoryAccess) -> str:
     return f"/{quote(target.repository.owner.name)}/{quote(target.repository.name)}"
 
 
-def tabs_of(target: RepositoryAccess) -> list[Tab]:
+def tabs_of(target: RepositoryAccess) -> list[RepositoryTab]:
     """Return the tabs somebody may open."""
     may = target.permissions
-    tabs: list[Tab] = []
+    tabs: list[RepositoryTab] = []
     if may.may_read(Unit.CODE):
-        tabs += [Tab(CODE, ""), Tab(COMMITS, f"/commits/branch/{quote(target.repository.default_branch)}")]
+        tabs += [
+            RepositoryTab(CODE, ""),
+            RepositoryTab(COMMITS, f"/commits/branch/{quote(target.repository.default_branch)}"),
+        ]
     if may.may_read(Unit.ISSUES):
-        tabs.append(Tab(ISSUES, "/issues", target.repository.open_issues))
+        tabs.append(RepositoryTab(ISSUES, "/issues", target.repository.open_issues))
     if may.is_admin:
-        tabs.append(Tab(SETTINGS, "/settings"))
+        tabs.append(RepositoryTab(SETTINGS, "/settings"))
     return tabs
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.demo.client import Client, Unanswered, basic, pointer_to
+from holdfast.cli.demo.client import DemoClient, DemoRequestFailed, basic, pointer_to
 from holdfast.hosting.errors import GitFailed
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.secret import Secret
 from tests.conftest import ADMIN_PASSWORD, Service
 
 
-def client_of(service: Service, password: str = ADMIN_PASSWORD) -> Client:
+def client_of(service: Service, password: str = ADMIN_PASSWORD) -> DemoClient:
     """Make a client of a running service."""
-    return Client("127.0.0.1", int(service.url.rpartition(":")[2]), Secret(basic("admin", password)))
+    return DemoClient("127.0.0.1", int(service.url.rpartition(":")[2]), Secret(basic("admin", password)))
 
 
 def test_an_answer_is_decoded_and_none_is_none(service: Service) -> None:
@@ -44,9 +44,9 @@ def test_a_large_file_arrives_once(service: Service) -> None:
 
 def test_a_refusal_is_said_with_its_reason(service: Service) -> None:
     """What was asked, the status, and the words of the service."""
-    with pytest.raises(Unanswered, match=r"GET /api/v1/users/nobody was answered with 404: .+"):
+    with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/users/nobody was answered with 404: .+"):
         client_of(service).ask("GET", "/users/nobody")
-    with pytest.raises(Unanswered, match="401") as caught:
+    with pytest.raises(DemoRequestFailed, match="401") as caught:
         client_of(service, "wrong-password").ask("GET", "/user")
     assert "wrong" not in str(caught.value)
 
@@ -63,17 +63,17 @@ def test_silence_is_an_error() -> None:
     """Nobody listens there."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        client = Client("127.0.0.1", taken.getsockname()[1], Secret("x"))
-        with pytest.raises(Unanswered, match=r"GET /api/v1/user got no answer: .+refused"):
+        client = DemoClient("127.0.0.1", taken.getsockname()[1], Secret("x"))
+        with pytest.raises(DemoRequestFailed, match=r"GET /api/v1/user got no answer: .+refused"):
             client.ask("GET", "/user")
 
 
 def test_addresses_of_both_kinds_can_be_written() -> None:
     """With brackets where they are needed."""
-    assert Client("::1", 80, Secret("")).root == "http://[::1]:80"
-    assert Client("127.0.0.1", 80, Secret("")).root == "http://127.0.0.1:80"
+    assert DemoClient("::1", 80, Secret("")).root == "http://[::1]:80"
+    assert DemoClient("127.0.0.1", 80, Secret("")).root == "http://127.0.0.1:80"
 
 
 def test_a_pointer_stands_for_its_content() -> None:
     """As git-lfs writes it."""
-    assert Pointer.parse(pointer_to(b"a").format()) == pointer_to(b"a")
+    assert LfsPointer.parse(pointer_to(b"a").format()) == pointer_to(b"a")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.demo.history import EXECUTABLE, LINK, SUBMODULE, Branch, File, History, text
+from holdfast.cli.demo.history import EXECUTABLE, LINK, SUBMODULE, DemoBranch, DemoFile, DemoHistory, text
 from holdfast.cli.demo.people import MAREN, TOMAS
 from holdfast.hosting.git import program
 
@@ -25,13 +25,13 @@ def git(folder: Path, *words: str) -> str:
 
 def test_git_reads_what_was_written(folder: Path) -> None:
     """Commits with their people and dates, merges, both kinds of tags, and every kind of file."""
-    history, main = History(), Branch("main")
+    history, main = DemoHistory(), DemoBranch("main")
     files = {
         "a.txt": text("first\n"),
         "run": text("#!/bin/sh\n", EXECUTABLE),
         "to-a": text("a.txt", LINK),
-        "other": File(COMMIT.encode(), SUBMODULE),
-        "späße/naïve name.bin": File(bytes(range(256))),
+        "other": DemoFile(COMMIT.encode(), SUBMODULE),
+        "späße/naïve name.bin": DemoFile(bytes(range(256))),
     }
     history.commit(main, TOMAS, 1_700_000_000, "Begin\n\nWith a body.", files)
     side = history.fork(main, "side")

@@ -5,12 +5,12 @@ import sys
 
 import msgspec
 
-from holdfast.cli.demo.order import Order
+from holdfast.cli.demo.order import ServiceLogin
 
 
 def test_a_failure_is_one_line_in_the_log() -> None:
     """With its reason, in the form the service logs in, and without the password."""
-    order = Order(host="127.0.0.1", port=1, name="admin", password="not-to-be-seen", log_format="json")
+    order = ServiceLogin(host="127.0.0.1", port=1, name="admin", password="not-to-be-seen", log_format="json")
     command = [sys.executable, "-m", "holdfast.cli.demo"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None

@@ -14,7 +14,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.http.context import NeedsThread, RequestContext
 from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import PageParams
-from holdfast.hosting.schemas.contents import Wanted
+from holdfast.hosting.schemas.contents import ContentsOptions
 from holdfast.hosting.store import repositories, tables
 from tests.hosting.api.files import LARGE, OID, POINTER, commit_all, make_files, shape_of
 from tests.hosting.client import Git, address
@@ -349,10 +349,10 @@ def test_a_large_directory_is_not_listed_on_the_event_loop(world: World, tmp_pat
     target = RepositoryAccess(repository, access.repository_access(request.actor, repository, ()))
     view = view_at(request, target, "")
     directory = found_at(view, "all")
-    listed(request, view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
+    listed(request, view, directory, ContentsOptions(commit_metadata=True), PageParams(1, 50))
     request.on_loop = True
     with pytest.raises(NeedsThread):
-        listed(request, view, directory, Wanted(commit_metadata=True), PageParams(1, 50))
+        listed(request, view, directory, ContentsOptions(commit_metadata=True), PageParams(1, 50))
     host.close()
 
 

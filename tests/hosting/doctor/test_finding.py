@@ -2,12 +2,14 @@
 
 import re
 
-from holdfast.hosting.doctor.finding import Finding, Kind
+from holdfast.hosting.doctor.finding import Finding, FindingKind
 
 
 def test_every_kind_has_an_id_for_programs_and_an_advice_for_people() -> None:
     """No two share an id."""
-    for kind in Kind:
+    for kind in FindingKind:
         assert re.fullmatch(r"[a-z-]+", kind.value)
         assert kind.advice
-    assert Finding(Kind.HEAD, "a/b", "is wrong", lambda: None) == Finding(Kind.HEAD, "a/b", "is wrong")
+    assert Finding(FindingKind.HEAD, "a/b", "is wrong", lambda: None) == Finding(
+        FindingKind.HEAD, "a/b", "is wrong"
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor import rows
-from holdfast.hosting.doctor.finding import Kind
+from holdfast.hosting.doctor.finding import FindingKind
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -17,7 +17,7 @@ def test_a_row_without_its_parent_is_found(app: App) -> None:
         connection.execute("INSERT INTO collaborators (repository_id, user_id, mode) VALUES (99, 1, 1)")
         connection.commit()
     (finding,) = rows.integrity(app, deep=True)
-    assert finding.kind is Kind.ROW_WITHOUT_PARENT
+    assert finding.kind is FindingKind.ROW_WITHOUT_PARENT
     assert finding.repair is None
 
 

@@ -3,7 +3,7 @@
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor import disk, secrets
 from holdfast.hosting.doctor.checks import examine, repair
-from holdfast.hosting.doctor.finding import Kind
+from holdfast.hosting.doctor.finding import FindingKind
 from holdfast.hosting.store import hooks
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.hooks import Home
@@ -29,7 +29,7 @@ def test_a_secret_of_another_key_is_found(app: App) -> None:
     number = add_hook(app, authorization="gAAAAAnonsense")
     add_hook(app, secret=app.sealer.seal("x"))
     (finding,) = secrets.sealed(app)
-    assert (finding.kind, finding.where, finding.repair) == (Kind.SEAL, f"webhook {number}", None)
+    assert (finding.kind, finding.where, finding.repair) == (FindingKind.SEAL, f"webhook {number}", None)
 
 
 def test_a_key_that_is_gone_is_said_once(app: App) -> None:
@@ -39,7 +39,7 @@ def test_a_key_that_is_gone_is_said_once(app: App) -> None:
     path = app.settings.data / KEY_FILE
     path.unlink()
     fresh = App.open(app.settings)
-    found = [finding for finding in examine(fresh) if finding.kind is Kind.KEY]
+    found = [finding for finding in examine(fresh) if finding.kind is FindingKind.KEY]
     fresh.close()
     assert [finding.where for finding in found] == [str(path)]
     assert not path.exists()
@@ -51,6 +51,6 @@ def test_a_key_others_can_read_is_closed(app: App) -> None:
     path = app.settings.data / KEY_FILE
     path.chmod(0o644)
     (finding,) = disk.permissions(app)
-    assert (finding.kind, finding.where) == (Kind.PERMISSIONS, str(path))
+    assert (finding.kind, finding.where) == (FindingKind.PERMISSIONS, str(path))
     assert repair(finding)
     assert path.stat().st_mode & 0o777 == 0o600

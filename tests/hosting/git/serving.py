@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from holdfast.hosting.errors import BodyDamaged, BodyTooLarge, GitError
 from holdfast.hosting.git.folders import Folders
-from holdfast.hosting.git.quarantine import AcceptedPush, Push, Refusal
+from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection
 from holdfast.hosting.git.ref_transaction import apply_moves
 from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.git_server import receive_pack, upload_pack
@@ -39,7 +39,7 @@ class Served:
 
     folders: Folders
     url: str = ""
-    judge: Callable[[Push], Sequence[Refusal]] = lambda _push: ()
+    judge: Callable[[Push], Sequence[PushRejection]] = lambda _push: ()
     landed: Callable[[tuple[Move, ...]], None] = lambda _changes: None
     options: list[tuple[str, ...]] = field(default_factory=list)
     history: list[tuple[Move, ...]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Served:
             path for path in self.folders.root.rglob("*") if path.name.startswith("tmp_") or path.suffix == ".lock"
         ]
 
-    def move(self, folder: Path, pushed: AcceptedPush) -> Sequence[Refusal]:
+    def move(self, folder: Path, pushed: AcceptedPush) -> Sequence[PushRejection]:
         """Move the refs of a push, and remember what landed."""
         applied = apply_moves(open_repository(folder), pushed.changes, atomic=pushed.atomic)
         if applied.moved:

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git.archives import archive, bundle
-from holdfast.hosting.git.refs import Named
+from holdfast.hosting.git.refs import ResolvedRef
 from tests.hosting.git.oracle import commit, git, new_repository
 
 
@@ -41,14 +41,18 @@ def test_a_bundle_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = new_repository(tmp_path / "a.git")
     made = commit(folder, {b"a": b"1"})
-    for named in (Named("branch", "a/b", made), Named("tag", "v1", made), Named("commit", made, made)):
+    for named in (
+        ResolvedRef("branch", "a/b", made),
+        ResolvedRef("tag", "v1", made),
+        ResolvedRef("commit", made, made),
+    ):
         (tmp_path / "file").write_bytes(read(bundle(folder, named)))
         heads = git(folder, "bundle", "list-heads", str(tmp_path / "file")).decode().split("\n")
         name = {"branch": "refs/heads/a/b", "tag": "refs/tags/v1", "commit": "refs/heads/bundle"}[named.kind]
         assert set(heads) - {""} == {f"{made} HEAD", f"{made} {name}"}
 
     async def leave() -> None:
-        async with aclosing(bundle(folder, Named("branch", "main", made))) as pieces:
+        async with aclosing(bundle(folder, ResolvedRef("branch", "main", made))) as pieces:
             await anext(pieces)
 
     anyio.run(leave)

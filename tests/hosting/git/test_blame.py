@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.hosting.errors import GitTimedOut
 from holdfast.hosting.git import blame as module
-from holdfast.hosting.git.blame import Origin, blame
+from holdfast.hosting.git.blame import BlameHunk, blame
 from holdfast.hosting.git.repository import open_repository
 from tests.hosting.git.oracle import commit, git
 
@@ -19,7 +19,12 @@ def test_lines_lead_to_their_commits(folder: Path) -> None:
     second = commit(folder, {ODD: b"a\nB\nc\nd\n"})
     third = commit(folder, {b"other": b"x"})
     found = blame(open_repository(folder), third, ODD)
-    assert found == (Origin(first, 1, 1), Origin(second, 2, 1), Origin(first, 3, 1), Origin(second, 4, 1))
+    assert found == (
+        BlameHunk(first, 1, 1),
+        BlameHunk(second, 2, 1),
+        BlameHunk(first, 3, 1),
+        BlameHunk(second, 4, 1),
+    )
     told = git(folder, b"blame", b"-s", b"-l", third.encode(), b"--", ODD).decode().splitlines()
     assert [line.split()[0].lstrip("^")[:39] for line in told] == [
         origin.commit[:39] for origin in found for _ in range(origin.count)
@@ -30,7 +35,7 @@ def test_lines_that_follow_each_other_are_one_stretch(folder: Path) -> None:
     """Also where git tells them apart."""
     first = commit(folder, {b"a": b"1\n2\n3\n4\n5\n6\n"})
     second = commit(folder, {b"a": b"1\n2\n3\n4\n5\nsix\n"})
-    assert blame(open_repository(folder), second, b"a") == (Origin(first, 1, 5), Origin(second, 6, 1))
+    assert blame(open_repository(folder), second, b"a") == (BlameHunk(first, 1, 5), BlameHunk(second, 6, 1))
 
 
 def test_what_is_not_there_has_no_lines(folder: Path) -> None:

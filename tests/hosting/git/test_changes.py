@@ -153,12 +153,12 @@ def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest
     asked: list[int] = []
     count = changes.counted
 
-    def counting(where: Path, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], changes.Stats]:
+    def counting(where: Path, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], changes.DiffStats]:
         asked.append(len(pairs))
         return count(where, pairs)
 
     monkeypatch.setattr(changes, "counted", counting)
-    monkeypatch.setattr(changes, "kept", changes.KeptStats(3))
+    monkeypatch.setattr(changes, "kept", changes.DiffStatsCache(3))
     stats_of(repo, commits[:2])
     stats_of(repo, commits[:3])
     assert [stats(repo, made).total for made in commits[:3]] == [1, 2, 2]

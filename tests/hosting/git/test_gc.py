@@ -10,7 +10,7 @@ import pytest
 from holdfast.hosting.errors import NoSuchFolder
 from holdfast.hosting.git import gc
 from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit
-from holdfast.hosting.git.gc import Checked, check, collect
+from holdfast.hosting.git.gc import FsckResult, check, collect
 from holdfast.hosting.git.history import count, span
 from holdfast.hosting.git.ref_store import create, delete, update
 from holdfast.hosting.git.refs import branches, target
@@ -32,7 +32,7 @@ def test_a_collected_repository_is_one_pack_with_all_that_makes_it_quick(folder:
     assert len(list(packs.glob("*.pack"))) == len(list(packs.glob("*.bitmap"))) == 1
     assert (folder / "objects" / "info" / "commit-graphs" / "commit-graph-chain").exists()
     assert git(folder, "for-each-ref") == before
-    assert check(folder) == Checked((), 0)
+    assert check(folder) == FsckResult((), 0)
     assert check(folder).whole
 
 

@@ -20,8 +20,8 @@ DIRECTORIES = [b"", b"dir", b"dir/deep"]
 
 def forget() -> None:
     """Start as a new process does."""
-    last_commits.directories = last_commits.Memory(last_commits.KEPT_ENTRIES)
-    last_commits.paths = last_commits.Memory(last_commits.KEPT_PATHS)
+    last_commits.directories = last_commits.LastCommitCache(last_commits.KEPT_ENTRIES)
+    last_commits.paths = last_commits.LastCommitCache(last_commits.KEPT_PATHS)
 
 
 def expected(folder: Path, commit: str, directory: bytes) -> dict[bytes, str]:
@@ -138,7 +138,7 @@ def test_the_root_was_touched_by_the_commit_itself(linear: tuple[Repo, list[str]
 
 def test_memory_is_bounded() -> None:
     """The oldest go first, and only the last few commits of each path are kept."""
-    memory = last_commits.Memory(10)
+    memory = last_commits.LastCommitCache(10)
     for number in range(20):
         memory.put((Path("a"), b"%d" % number), "start", {b"x": "1"})
     assert memory.get((Path("a"), b"0"), "start") is None

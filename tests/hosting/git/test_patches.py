@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.patches import Hunk, Line, difference, hunks_between, hunks_of
+from holdfast.hosting.git.patches import DiffLine, Hunk, difference, hunks_between, hunks_of
 from holdfast.hosting.git.program import environment
 from holdfast.hosting.git.repository import open_repository
 from tests.hosting.git.oracle import commit, new_repository
@@ -40,12 +40,12 @@ def test_numbers_are_those_of_both_sides() -> None:
     (hunk,), more = hunks_between(b"a\nb\nc", b"a\nx\nc\n", most=100)
     assert not more
     assert hunk.lines == (
-        Line(" ", 1, 1, "a"),
-        Line("-", 2, None, "b"),
-        Line("-", 3, None, "c"),
-        Line("\\", None, None, "No newline at the end of the file"),
-        Line("+", None, 2, "x"),
-        Line("+", None, 3, "c"),
+        DiffLine(" ", 1, 1, "a"),
+        DiffLine("-", 2, None, "b"),
+        DiffLine("-", 3, None, "c"),
+        DiffLine("\\", None, None, "No newline at the end of the file"),
+        DiffLine("+", None, 2, "x"),
+        DiffLine("+", None, 3, "c"),
     )
 
 

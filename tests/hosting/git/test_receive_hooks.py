@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import receive_hooks
-from holdfast.hosting.git.quarantine import Refusal
+from holdfast.hosting.git.quarantine import PushRejection
 from holdfast.hosting.store.pending_ref_updates import Move
 
 
@@ -28,7 +28,7 @@ def test_hooks_are_put_back_when_they_differ(tmp_path: Path) -> None:
 
 def test_a_refusal_cannot_end_itself_early() -> None:
     """Whatever a reference or a reason holds, it stays on its line."""
-    said = receive_hooks.verdict([Refusal("refs/heads/a\n.\n0", "no\r\x1b[31m")])
+    said = receive_hooks.verdict([PushRejection("refs/heads/a\n.\n0", "no\r\x1b[31m")])
     assert said.startswith(b"1\n")
     assert said.endswith(b"\n.\n")
     assert said.count(b"\n") == 3
@@ -88,9 +88,9 @@ def test_commands_and_options_are_read_from_packets() -> None:
 def test_a_report_answers_for_each_ref() -> None:
     """The first reason counts; none holds a line's end or goes on without end."""
     changes = [Move("refs/heads/a", "1", "2"), Move("refs/heads/\udce9", "1", "2")]
-    refusals = [Refusal("refs/heads/a", "no\nok refs/heads/a"), Refusal("refs/heads/a", "later")]
+    refusals = [PushRejection("refs/heads/a", "no\nok refs/heads/a"), PushRejection("refs/heads/a", "later")]
     said = receive_hooks.report(changes, refusals)
     assert b"ng refs/heads/a no ok refs/heads/a" in said
     assert b"ok refs/heads/\xe9" in said
     assert b"\n" not in said
-    assert len(receive_hooks.report(changes, [Refusal("refs/heads/a", "x" * 9999)])) < 700
+    assert len(receive_hooks.report(changes, [PushRejection("refs/heads/a", "x" * 9999)])) < 700

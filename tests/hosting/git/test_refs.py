@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitDamaged, RefRefused
 from holdfast.hosting.git.program import environment
 from holdfast.hosting.git.refs import (
-    Named,
     Ref,
     RefPath,
+    ResolvedRef,
     branch,
     branches,
     check_new_branch,
@@ -155,13 +155,13 @@ def test_a_repository_without_a_commit_has_a_default_branch_but_no_branches(fold
 def test_a_name_in_a_query_is_a_full_ref_a_tag_a_branch_or_a_commit(repo: Repo) -> None:
     """A tag hides a branch; nothing else of git's many ways to say a commit counts."""
     main, first = ids(repo.folder, "main", "main~1")
-    assert resolve(repo, "", "main") == Named("branch", "main", main)
-    assert resolve(repo, "both", "main") == Named("tag", "both", main)
-    assert resolve(repo, "refs/heads/both", "main") == Named("branch", "both", first)
-    assert resolve(repo, "refs/tags/both", "main") == Named("tag", "both", main)
-    assert resolve(repo, "feature/x", "main") == Named("branch", "feature/x", first)
-    assert resolve(repo, "v2", "main") == Named("tag", "v2", main)
-    assert resolve(repo, first, "main") == Named("commit", first, first)
+    assert resolve(repo, "", "main") == ResolvedRef("branch", "main", main)
+    assert resolve(repo, "both", "main") == ResolvedRef("tag", "both", main)
+    assert resolve(repo, "refs/heads/both", "main") == ResolvedRef("branch", "both", first)
+    assert resolve(repo, "refs/tags/both", "main") == ResolvedRef("tag", "both", main)
+    assert resolve(repo, "feature/x", "main") == ResolvedRef("branch", "feature/x", first)
+    assert resolve(repo, "v2", "main") == ResolvedRef("tag", "v2", main)
+    assert resolve(repo, first, "main") == ResolvedRef("commit", first, first)
     tree, blob = ids(repo.folder, "main^{tree}", "main:a")
     for wrong in (
         first[:10],

@@ -13,9 +13,9 @@ from holdfast.hosting.errors import GitDamaged, NoSuchObject
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import (
-    Entry,
-    Listing,
-    Missing,
+    MissingPath,
+    TreeEntry,
+    TreeListing,
     children,
     directory,
     find,
@@ -52,12 +52,12 @@ def files(draw: st.DrawFn) -> dict[bytes, tuple[bytes, bytes]]:
     }
 
 
-def told(folder: Path, *arguments: str) -> Iterator[Entry]:
+def told(folder: Path, *arguments: str) -> Iterator[TreeEntry]:
     """Ask git for a listing."""
     for row in git(folder, "ls-tree", "-z", "-l", "--full-tree", *arguments).split(b"\0")[:-1]:
         head, _, path = row.partition(b"\t")
         mode, _, at, size = head.split()
-        yield Entry(path, int(mode, 8), at.decode(), 0 if size == b"-" else int(size))
+        yield TreeEntry(path, int(mode, 8), at.decode(), 0 if size == b"-" else int(size))
 
 
 @settings(
@@ -76,7 +76,7 @@ def test_any_tree_is_listed_as_git_lists_it(tmp_path_factory: pytest.TempPathFac
     assert [(mode, path, at) for mode, path, at in walk(repo, tree)] == [
         (e.mode, e.raw_path, e.id) for e in expected
     ]
-    assert listing(repo, tree, recursive=True, per_page=1000) == Listing(expected, len(expected), False)
+    assert listing(repo, tree, recursive=True, per_page=1000) == TreeListing(expected, len(expected), False)
     for entry in expected:
         assert find(repo, tree, entry.raw_path) == entry
         assert find(repo, tree, os.fsdecode(entry.raw_path)) == entry
@@ -112,7 +112,7 @@ def test_there_are_four_kinds_of_entries(repo: Repo, tree: str) -> None:
     """Only files and links have a size."""
     found = {path: find(repo, tree, path) for path in ("README", "docs", "link", "ext/lib", "run")}
     kinds = {
-        path: (entry.type, entry.mode, entry.size) for path, entry in found.items() if isinstance(entry, Entry)
+        path: (entry.type, entry.mode, entry.size) for path, entry in found.items() if isinstance(entry, TreeEntry)
     }
     assert kinds == {
         "README": ("file", 0o100644, 5),
@@ -144,23 +144,23 @@ def test_a_path_that_leads_nowhere_says_where_it_ends(
     repo: Repo, tree: str, path: str, component: str, *, is_last: bool
 ) -> None:
     """The first part that is not there, or that nothing can be in."""
-    assert find(repo, tree, path) == Missing(component, is_last)
+    assert find(repo, tree, path) == MissingPath(component, is_last)
 
 
 def test_a_path_without_end_is_nothing(repo: Repo, tree: str) -> None:
     """It is not even taken apart."""
-    assert isinstance(find(repo, tree, "docs/" * 100_000), Missing)
+    assert isinstance(find(repo, tree, "docs/" * 100_000), MissingPath)
 
 
 def test_the_empty_path_is_the_tree_itself(repo: Repo, tree: str) -> None:
     """So the root is asked for like any directory."""
-    assert find(repo, tree, "") == Entry(b"", 0o40000, tree, 0)
+    assert find(repo, tree, "") == TreeEntry(b"", 0o40000, tree, 0)
 
 
 def test_names_that_are_not_utf8_are_shown_and_found(repo: Repo, tree: str) -> None:
     """What is shown fits into JSON; what is looked up is the bytes."""
     entry = find(repo, tree, b"not\xffutf8/x")
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, TreeEntry)
     assert (entry.path, entry.name) == ("not\ufffdutf8/x", "x")
 
 
@@ -190,7 +190,7 @@ def test_an_empty_tree_has_nothing_in_it(folder: Path) -> None:
     repo = open_repository(folder)
     empty = write_object(folder, "tree", b"")
     assert directory(repo, empty) == []
-    assert listing(repo, empty, recursive=True, per_page=10) == Listing([], 0, False)
+    assert listing(repo, empty, recursive=True, per_page=10) == TreeListing([], 0, False)
 
 
 def test_modes_of_old_repositories_are_what_git_takes_them_for(folder: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_missing_file_is_damage_only_where_it_matters(repo: Repo, tree: str) -
     """Other directories can still be read."""
     unpack(repo.folder)
     loose(repo.folder, line(repo.folder, "rev-parse", "main:docs/a.md")).unlink()
-    assert isinstance(find(repo, tree, "README"), Entry)
+    assert isinstance(find(repo, tree, "README"), TreeEntry)
     with pytest.raises(GitDamaged):
         find(repo, tree, "docs/a.md")
 

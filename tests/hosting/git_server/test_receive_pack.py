@@ -18,7 +18,7 @@ import pytest
 
 from holdfast.hosting.errors import BodyTooLarge, GitFailed
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.quarantine import Push, Refusal
+from holdfast.hosting.git.quarantine import Push, PushRejection
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.store.pending_ref_updates import Move
 from tests.conftest import wait_for
@@ -107,7 +107,7 @@ def test_the_judge_sees_everything_and_nothing_has_moved(work: Client, served: S
     seen: list[object] = []
     first = work.head()
 
-    def look(push: Push) -> Sequence[Refusal]:
+    def look(push: Push) -> Sequence[PushRejection]:
         change = push.changes[0]
         seen.extend(
             [change, refs(served), push.is_fast_forward(change), push.changed_paths(change), push.commits(change)]
@@ -129,7 +129,7 @@ def test_the_judge_sees_everything_and_nothing_has_moved(work: Client, served: S
 
 def test_a_refused_push_moves_nothing_and_says_why(work: Client, served: Served) -> None:
     """One refusal refuses all of it; the pusher reads the reason; no object stays."""
-    served.judge = lambda _push: [Refusal("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.")]
+    served.judge = lambda _push: [PushRejection("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.")]
     before, size = refs(served), served.folders.size(1)
     work.commit(content="second\n")
     for arguments in (["main", "main:side"], ["--atomic", "main", "main:side"]):
@@ -142,7 +142,9 @@ def test_a_refused_push_moves_nothing_and_says_why(work: Client, served: Served)
 
 def test_one_refused_ref_leaves_the_others(work: Client, served: Served) -> None:
     """When its refusal stands alone; the pusher reads which one stayed, and why."""
-    served.judge = lambda _push: [Refusal("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.", alone=True)]
+    served.judge = lambda _push: [
+        PushRejection("refs/heads/main", "main is protected;\x1b[2J ask Grace\n.", alone=True)
+    ]
     before = refs(served)
     made = work.commit(content="second\n")
     said = work.git("push", "origin", "main", "main:side", "main:refs/pull/1/head", fails=True)
@@ -203,7 +205,7 @@ def test_a_ref_that_is_named_twice_does_not_move(work: Client, served: Served) -
 
 def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
     """However much the judge has to say, the pusher reads the beginning of it."""
-    served.judge = lambda _push: [Refusal(f"refs/heads/{number}", "no" * 50) for number in range(5000)]
+    served.judge = lambda _push: [PushRejection(f"refs/heads/{number}", "no" * 50) for number in range(5000)]
     work.commit(content="second\n")
     said = work.git("push", "origin", "main", fails=True)
     assert "remote: refs/heads/1: nono" in said
@@ -213,7 +215,7 @@ def test_many_refusals_are_cut_short(work: Client, served: Served) -> None:
 def test_a_judge_that_fails_refuses(work: Client, served: Served, capsys: pytest.CaptureFixture[str]) -> None:
     """An error of ours never lets a push through, and tells the pusher nothing of its inside."""
 
-    def fail(push: Push) -> Sequence[Refusal]:
+    def fail(push: Push) -> Sequence[PushRejection]:
         raise RuntimeError("password=hunter2")
 
     served.judge = fail
@@ -266,7 +268,7 @@ def test_of_two_racing_pushes_one_lands(work: Client, served: Served, ada: Clien
     """Both are judged on the same state; the second to move the branch is refused, and only the first is told."""
     both = threading.Barrier(2)
 
-    def meet(push: Push) -> Sequence[Refusal]:
+    def meet(push: Push) -> Sequence[PushRejection]:
         both.wait(20)
         return ()
 
@@ -429,7 +431,7 @@ def test_a_push_whose_client_dies_while_it_is_judged_lands_and_is_told(work: Cli
     """All has arrived: what happens next does not need the client."""
     judging, gone = threading.Event(), threading.Event()
 
-    def wait(push: Push) -> Sequence[Refusal]:
+    def wait(push: Push) -> Sequence[PushRejection]:
         judging.set()
         gone.wait(20)
         return ()
@@ -546,7 +548,7 @@ def test_missing_hooks_are_put_back(work: Client, served: Served) -> None:
     """Git would go on without them, so they are looked for before every push."""
     for path in served.folders.hooks.iterdir():
         path.unlink()
-    served.judge = lambda push: [Refusal(push.changes[0].ref, "no")]
+    served.judge = lambda push: [PushRejection(push.changes[0].ref, "no")]
     work.commit(content="second\n")
     assert "refs/heads/main: no" in work.git("push", "origin", "main", fails=True)
 

@@ -4,25 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.http.ranges import Part, Unsatisfiable, asked_for
+from holdfast.hosting.http.ranges import ByteRange, Unsatisfiable, asked_for
 
 
 @pytest.mark.parametrize(
     ("header", "parts"),
     [
         ("", []),
-        ("bytes=0-0", [Part(0, 1)]),
-        ("Bytes = 2-", [Part(2, 10)]),
-        ("bytes=-3", [Part(7, 10)]),
-        ("bytes=-30", [Part(0, 10)]),
-        ("bytes= 0-1 ,\t4-4,20-", [Part(0, 2), Part(4, 5)]),
+        ("bytes=0-0", [ByteRange(0, 1)]),
+        ("Bytes = 2-", [ByteRange(2, 10)]),
+        ("bytes=-3", [ByteRange(7, 10)]),
+        ("bytes=-30", [ByteRange(0, 10)]),
+        ("bytes= 0-1 ,\t4-4,20-", [ByteRange(0, 2), ByteRange(4, 5)]),
         ("bytes=0-,0-", []),
         ("bytes=3-2", []),
         ("bytes=0-1,3-2", []),
         ("bytes=3-2,0-1", []),
-        ("bytes=00000000000000000000002-0000000000000000000000003", [Part(2, 4)]),
-        (f"bytes=2-{'9' * 5000}", [Part(2, 10)]),
-        (f"bytes=-{'9' * 5000}", [Part(0, 10)]),
+        ("bytes=00000000000000000000002-0000000000000000000000003", [ByteRange(2, 4)]),
+        (f"bytes=2-{'9' * 5000}", [ByteRange(2, 10)]),
+        (f"bytes=-{'9' * 5000}", [ByteRange(0, 10)]),
         ("bytes=1-2-3", []),
         ("bytes=--1", []),
         ("bytes=+1-2", []),
@@ -33,7 +33,7 @@ from holdfast.hosting.http.ranges import Part, Unsatisfiable, asked_for
         ("bytes=\u0661-\u0662", []),
     ],
 )
-def test_parts_are_read_as_the_standard_says(header: str, parts: list[Part]) -> None:
+def test_parts_are_read_as_the_standard_says(header: str, parts: list[ByteRange]) -> None:
     """What nobody understands, and what asks for the same over and over, is the whole file."""
     assert asked_for(header, 10) == parts
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 
 OID = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
 TEXT = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 12345\n".encode()
@@ -12,27 +12,27 @@ TEXT = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 1234
 
 def test_a_pointer_is_written_as_git_lfs_does() -> None:
     """Reading and writing are each other's reverse."""
-    assert Pointer.parse(TEXT) == Pointer(OID, 12345)
-    assert Pointer(OID, 12345).format() == TEXT
+    assert LfsPointer.parse(TEXT) == LfsPointer(OID, 12345)
+    assert LfsPointer(OID, 12345).format() == TEXT
 
 
 @given(oid=st.text("0123456789abcdef", min_size=64, max_size=64), size=st.integers(0, 2**63 - 1))
 def test_every_pointer_survives(oid: str, size: int) -> None:
     """Whatever the object, its pointer reads back."""
-    assert Pointer.parse(Pointer(oid, size).format()) == Pointer(oid, size)
+    assert LfsPointer.parse(LfsPointer(oid, size).format()) == LfsPointer(oid, size)
 
 
 @given(st.binary(max_size=2000))
 def test_other_files_are_no_pointers(content: bytes) -> None:
     """Bytes of any kind are read without an error, even after the right beginning."""
-    assert Pointer.parse(content) is None
-    Pointer.parse(TEXT[:43] + content)
+    assert LfsPointer.parse(content) is None
+    LfsPointer.parse(TEXT[:43] + content)
 
 
 @pytest.mark.parametrize("content", [TEXT[:-1], TEXT + b"more\n", TEXT + b"x" * (MOST_BYTES - len(TEXT))])
 def test_the_end_does_not_matter(content: bytes) -> None:
     """A last line without its end, and lines after the third, are allowed."""
-    assert Pointer.parse(content) == Pointer(OID, 12345)
+    assert LfsPointer.parse(content) == LfsPointer(OID, 12345)
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_the_end_does_not_matter(content: bytes) -> None:
 )
 def test_what_is_almost_a_pointer_is_none(content: bytes) -> None:
     """Too long, of another version, with another hash or a size that is none."""
-    assert Pointer.parse(content) is None
+    assert LfsPointer.parse(content) is None

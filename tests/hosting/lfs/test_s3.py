@@ -7,16 +7,16 @@ import httpx
 import pytest
 
 from holdfast.hosting.errors import LfsUnavailable
-from holdfast.hosting.lfs.s3 import S3Lfs
+from holdfast.hosting.lfs.s3 import S3LfsStore
 from holdfast.secret import Secret
 from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
 from tests.hosting.lfs.objects import name, pieces
 
 
-def store(bucket: Bucket, key: str = ACCESS_KEY) -> S3Lfs:
+def store(bucket: Bucket, key: str = ACCESS_KEY) -> S3LfsStore:
     """Open the store in a bucket."""
     secret = Secret("hunter2")
-    return S3Lfs("bucket", region="x", endpoint=bucket.url, access_key=Secret(key), secret_key=secret)
+    return S3LfsStore("bucket", region="x", endpoint=bucket.url, access_key=Secret(key), secret_key=secret)
 
 
 def test_a_client_fetches_from_a_signed_address() -> None:
@@ -50,7 +50,7 @@ def test_a_large_object_goes_in_parts() -> None:
 def test_a_bucket_that_refuses_is_said_without_secrets() -> None:
     """Full, or for someone else: the error names the bucket and the object, and no key."""
 
-    async def play(refused: S3Lfs) -> None:
+    async def play(refused: S3LfsStore) -> None:
         with pytest.raises(LfsUnavailable, match="the bucket bucket cannot be used") as caught:
             await refused.write(name(b"hello"), 5, pieces(b"hello"))
         assert "hunter2" not in repr(caught.value)
@@ -66,4 +66,4 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     """The library is loaded only when a bucket is asked for."""
     monkeypatch.setitem(sys.modules, "obstore.store", None)
     with pytest.raises(LfsUnavailable, match=r"pip install 'holdfast\[s3\]'"):
-        S3Lfs("bucket", region="x", access_key=Secret("a"), secret_key=Secret("b"))
+        S3LfsStore("bucket", region="x", access_key=Secret("a"), secret_key=Secret("b"))

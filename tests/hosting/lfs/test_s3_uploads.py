@@ -9,16 +9,16 @@ from obstore.store import S3Store
 
 from holdfast.hosting.errors import LfsUnavailable
 from holdfast.hosting.lfs import s3_uploads
-from holdfast.hosting.lfs.s3_uploads import Unfinished, Uploads, sign
+from holdfast.hosting.lfs.s3_uploads import MultipartUpload, MultipartUploads, sign
 from holdfast.secret import Secret
 from tests.hosting.lfs.bucket import ACCESS_KEY, Bucket, serve_bucket
 
 SECRET = Secret("hunter2/+=")
 
 
-def uploads(bucket: Bucket, key: str = ACCESS_KEY) -> Uploads:
+def uploads(bucket: Bucket, key: str = ACCESS_KEY) -> MultipartUploads:
     """Open the uploads of a bucket."""
-    return Uploads("bucket", region="x", endpoint=bucket.url, access_key=Secret(key), secret_key=SECRET)
+    return MultipartUploads("bucket", region="x", endpoint=bucket.url, access_key=Secret(key), secret_key=SECRET)
 
 
 def test_a_signature_is_the_one_others_make() -> None:
@@ -56,7 +56,7 @@ def test_all_pages_are_gone_through_and_what_is_given_up_is_gone() -> None:
         bucket.uploads["other"] = {}
         bucket.begun["other"] = ("elsewhere/1", 1.0)
         found = list(uploads(bucket).unfinished("lfs/"))
-        assert found == [Unfinished(f"lfs/{number}", f"u{number}", 1000.5 + number) for number in range(5)]
+        assert found == [MultipartUpload(f"lfs/{number}", f"u{number}", 1000.5 + number) for number in range(5)]
         for _ in range(2):
             uploads(bucket).give_up(found[0])
         assert sorted(bucket.uploads) == ["other", "u1", "u2", "u3", "u4"]

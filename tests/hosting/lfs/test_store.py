@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.errors import LfsMismatch, LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.lfs.disk import DiskLfs
-from holdfast.hosting.lfs.s3 import S3Lfs
+from holdfast.hosting.lfs.disk import DiskLfsStore
+from holdfast.hosting.lfs.s3 import S3LfsStore
 from holdfast.hosting.lfs.store import LfsStore
 from holdfast.secret import Secret
 from tests.hosting.lfs.bucket import ACCESS_KEY, serve_bucket
@@ -30,12 +30,12 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
     """Open an empty store of each kind."""
     if request.param == "disk":
         root = tmp_path / "lfs"
-        yield Kept(DiskLfs(root), lambda: sum(path.is_file() for path in root.rglob("*")))
+        yield Kept(DiskLfsStore(root), lambda: sum(path.is_file() for path in root.rglob("*")))
         return
     incoming = tmp_path / "incoming"
     incoming.mkdir()
     with serve_bucket() as bucket:
-        store = S3Lfs(
+        store = S3LfsStore(
             "bucket",
             region="eu-central-1",
             access_key=Secret(ACCESS_KEY),

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from holdfast.hosting.services import branch_protection
-from holdfast.hosting.services.branch_protection import Change, matching, may_commit, refusal_of
+from holdfast.hosting.services.branch_protection import BranchChange, matching, may_commit, refusal_of
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -25,9 +25,9 @@ def ada(database: Database) -> Account:
     return accounts.find_user(database, "admin")
 
 
-def change(*, deletes: bool = False, forced: bool = False, paths: tuple[str, ...] = ()) -> Change:
+def change(*, deletes: bool = False, forced: bool = False, paths: tuple[str, ...] = ()) -> BranchChange:
     """Make a change of the branch main."""
-    return Change("main", deletes, lambda: forced, lambda: paths, lambda: "c0ffee")
+    return BranchChange("main", deletes, lambda: forced, lambda: paths, lambda: "c0ffee")
 
 
 def test_the_first_rule_that_matches_counts() -> None:
@@ -79,7 +79,7 @@ def test_the_first_rule_that_matches_counts() -> None:
     ],
 )
 def test_what_a_rule_says_about_a_push(
-    ada: Account, said: dict[str, Any], what: Change, expected: str | None
+    ada: Account, said: dict[str, Any], what: BranchChange, expected: str | None
 ) -> None:
     """In the words clients know; administrators are not exempt."""
     assert refusal_of(rule("main", **said), what, ada, frozenset({7})) == expected

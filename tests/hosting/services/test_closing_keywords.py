@@ -14,12 +14,12 @@ from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.services import ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest, commit_files
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import dependencies, issues, pending_ref_updates
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
+from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.client import Git, address
@@ -52,7 +52,7 @@ def open_issues(app: App, repository: Repository, count: int = 1) -> list[Issue]
 def say(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
     """Commit something with a message as the API does, and return the commit."""
     who = Signature(actor.name, "who@example.org", CLOCK)
-    change = FileChange(operation="upload", path="a.txt", content=Content(message.encode()))
+    change = FileChange(operation="upload", path="a.txt", content=FileContent(message.encode()))
     request = CommitRequest(
         repository=repository, actor=actor, changes=[change], author=who, committer=who, message=message, **more
     )
@@ -220,7 +220,7 @@ def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
         try:
             for number in range(6, 0, -1):
                 issue = issues.find_issue(app.database, place, number)
-                issues.change_issue(app.database, place, issue, ada, Changes(is_closed=True))
+                issues.change_issue(app.database, place, issue, ada, IssueChanges(is_closed=True))
         except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
             failed.append(error)
 
@@ -275,7 +275,7 @@ def test_what_a_crash_left_is_closed_once(
     assert states(app) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]
     assert ref_changes.recover(app) == 0
     issues.change_issue(
-        app.database, ship, issues.find_issue(app.database, ship, 1), ada, Changes(is_closed=False)
+        app.database, ship, issues.find_issue(app.database, ship, 1), ada, IssueChanges(is_closed=False)
     )
     assert ref_changes.recover(app) == 0
     assert not is_closed(app, ship)

@@ -20,11 +20,11 @@ from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.loose_objects import object_id
 from holdfast.hosting.git.repository import locked, open_repository
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import file_commits, lfs_objects, maintenance, ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, Committed, commit_files
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.services.file_commits import CommitRequest, CommitResult, commit_files
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MAX_BATCH
 from holdfast.hosting.store import accounts, commit_keys, lfs, pending_ref_updates
@@ -59,7 +59,7 @@ def wanted(app: App, repository: Repository, *changes: FileChange, **more: Any) 
 
 def put(path: str, content: bytes = b"", operation: Any = "upload", **more: Any) -> FileChange:
     """Write a file."""
-    return FileChange(operation=operation, path=path, content=Content(content), **more)
+    return FileChange(operation=operation, path=path, content=FileContent(content), **more)
 
 
 def pushes(app: App) -> list[tuple[str, str]]:
@@ -147,7 +147,7 @@ def test_writers_of_one_file_overwrite_nobody(app: App, repository: Repository) 
     """Of many who update the same version of a file, one succeeds; the others are told what is there now."""
     place = app.folders.existing(repository.id)
     before = git(place, "rev-parse", "main:a.txt").strip()
-    results: list[Committed | HostingError] = []
+    results: list[CommitResult | HostingError] = []
 
     def write(number: int) -> None:
         try:
@@ -302,7 +302,7 @@ def test_a_key_is_remembered_after_a_restart(settings: Settings, app: App, repos
 def test_the_same_key_at_once_makes_one_commit(app: App, repository: Repository) -> None:
     """Two requests under one key that arrive together make one commit."""
     admin = accounts.find_user(app.database, "admin")
-    results: list[Committed] = []
+    results: list[CommitResult] = []
 
     def write() -> None:
         key = Key(admin.id, "once", "print")
@@ -363,7 +363,7 @@ def test_large_files_go_where_the_attributes_send_them(app: App, repository: Rep
     """The pointer is committed, the object kept and linked; a rename across the boundary converts both ways."""
     commit_files(app, wanted(app, repository, put(".gitattributes", ATTRIBUTES)))
     commit_files(app, wanted(app, repository, put("d/x.bin", b"\0" * 5000), put("d/x.txt", b"text")))
-    pointer = Pointer.parse(stored(app, repository, "d/x.bin"))
+    pointer = LfsPointer.parse(stored(app, repository, "d/x.bin"))
     assert pointer is not None
     assert pointer.size == 5000
     assert lfs.linked_sizes(app.database, repository, [pointer.oid]) == {pointer.oid: 5000}
@@ -451,7 +451,7 @@ def random_change(
     path = dice.choice(names)
     source = dice.choice(names) if operation == "rename" else path
     sha = object_id("blob", model[source][1]) if source in model else "0" * 40
-    content = None if operation in {"rename", "delete"} else Content(b"%d" % number)
+    content = None if operation in {"rename", "delete"} else FileContent(b"%d" % number)
     mode = dice.choice([None, None, 0o100755]) if content is not None else None
     given = "" if operation in {"create", "upload"} else sha
     return FileChange(operation=operation, path=path, from_path=source, content=content, sha=given, mode=mode)  # type: ignore[arg-type]

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
-from holdfast.hosting.snapshot.archive import Writer, is_harmless, members, verify
+from holdfast.hosting.snapshot.archive import SnapshotWriter, is_harmless, members, verify
 from tests.examples import examples
 
 
 def written(folder: Path, name: str = "backup.tar") -> Path:
     """Write a small backup."""
     target = folder / name
-    with Writer(target, "0001", lambda done: done, now=1000) as writer:
+    with SnapshotWriter(target, "0001", lambda done: done, now=1000) as writer:
         writer.add_bytes("tables/users.jsonl", b'["id"]\n[1]\n')
         writer.add("files/large", io.BytesIO(b"x" * 3_000_000), 3_000_000)
         writer.add_bytes("files/na\u00efve \U0001f600/" + "long" * 60, b"")
@@ -43,11 +43,11 @@ def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
 
 def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
     """Neither under its name nor under another."""
-    with pytest.raises(RuntimeError), Writer(tmp_path / "backup.tar", "0001", lambda done: done):
+    with pytest.raises(RuntimeError), SnapshotWriter(tmp_path / "backup.tar", "0001", lambda done: done):
         raise RuntimeError
     with (
         pytest.raises(SnapshotRefused, match="became shorter"),
-        Writer(tmp_path / "backup.tar", "0001", lambda done: done) as writer,
+        SnapshotWriter(tmp_path / "backup.tar", "0001", lambda done: done) as writer,
     ):
         writer.add("files/short", io.BytesIO(b"ab"), 3)
     assert list(tmp_path.iterdir()) == []
@@ -57,7 +57,7 @@ def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def small(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Give the bytes of a backup that is quick to read."""
     target = tmp_path_factory.mktemp("small") / "backup.tar"
-    with Writer(target, "0001", lambda done: done, now=1000) as writer:
+    with SnapshotWriter(target, "0001", lambda done: done, now=1000) as writer:
         writer.add_bytes("files/a", b"abc")
         writer.add_bytes("files/b", b"")
         writer.finish(tables={}, repositories=0, deleted=())

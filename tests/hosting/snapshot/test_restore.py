@@ -16,9 +16,9 @@ from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.gc import check
 from holdfast.hosting.services import repositories
-from holdfast.hosting.snapshot.archive import Writer
+from holdfast.hosting.snapshot.archive import SnapshotWriter
 from holdfast.hosting.snapshot.create import make
-from holdfast.hosting.snapshot.folders import Sink, copy_repository
+from holdfast.hosting.snapshot.folders import FileSink, copy_repository
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store import accounts
@@ -197,7 +197,7 @@ def test_an_archive_with_something_foreign_is_refused(
 def test_an_archive_whose_checksums_fit_is_not_believed_either(tmp_path: Path, name: str) -> None:
     """Whoever can write the file can write its checksums; what it brings must be ours all the same."""
     target = tmp_path / "hostile.tar"
-    with Writer(target, "0002", lambda done: done) as writer:
+    with SnapshotWriter(target, "0002", lambda done: done) as writer:
         writer.add_bytes("sequences.json", b"{}")
         writer.add_bytes(name, b'["id"]\n')
         writer.finish(tables={}, repositories=0, deleted=())
@@ -219,7 +219,7 @@ def test_an_archive_whose_checksums_fit_is_not_believed_either(tmp_path: Path, n
 def test_a_table_that_makes_no_sense_leaves_nothing_behind(other: Settings, table: str, content: bytes) -> None:
     """Neither in the folder nor in the database."""
     target = other.data.with_name("odd.tar")
-    with Writer(target, "0002", lambda done: done) as writer:
+    with SnapshotWriter(target, "0002", lambda done: done) as writer:
         writer.add_bytes("sequences.json", b"{}")
         writer.add_bytes(f"tables/{table}.jsonl", content)
         writer.finish(tables={}, repositories=0, deleted=())
@@ -232,7 +232,7 @@ def test_a_table_that_makes_no_sense_leaves_nothing_behind(other: Settings, tabl
 def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     """It says what to do."""
     target = tmp_path / "new.tar"
-    with Writer(target, "9999", lambda done: done) as writer:
+    with SnapshotWriter(target, "9999", lambda done: done) as writer:
         writer.finish(tables={}, repositories=0, deleted=())
     with pytest.raises(SnapshotRefused, match="upgrade this one first"):
         restore(Settings(data=tmp_path / "other"), target)
@@ -243,7 +243,7 @@ def test_repositories_that_were_deleted_meanwhile_are_not_restored(
 ) -> None:
     """Neither their rows nor what had been copied of them."""
 
-    def deleted_first(sink: Sink, folder: Path, number: int) -> bool:
+    def deleted_first(sink: FileSink, folder: Path, number: int) -> bool:
         if number == 1:
             kept = repository_by_id(app.database, 1)
             repositories.remove(app, kept, kept.owner)

@@ -9,7 +9,7 @@ from holdfast.hosting.errors import NotWaiting, TooManyAtOnce
 from holdfast.hosting.store import deliveries, hooks, tables
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.deliveries import Wanted
+from holdfast.hosting.store.deliveries import DeliveryFilter
 from holdfast.hosting.store.hooks import Home, Hook
 
 
@@ -34,7 +34,7 @@ def told(database: Database, hook: Hook, count: int, **columns: object) -> list[
 def test_a_list_leaves_out_what_was_sent(database: Database, hook: Hook) -> None:
     """Which may be much, and is there when one delivery is looked at."""
     told(database, hook, 1, state="delivered", headers='{"a": "b"}', body="x", answer=b"\0y")
-    ((listed,), total) = deliveries.deliveries_of(database, hook.id, Wanted(), skip=0, limit=10)
+    ((listed,), total) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=10)
     assert (total, listed.headers, listed.body, listed.answer) == (1, "{}", "", b"")
     whole = deliveries.find_delivery(database, hook.id, listed.uuid)
     assert (whole.id, whole.headers, whole.body, whole.answer) == (listed.id, '{"a": "b"}', "x", b"\0y")
@@ -45,8 +45,8 @@ def test_too_much_at_once_is_refused(database: Database, hook: Hook, monkeypatch
     monkeypatch.setattr(deliveries, "MOST_AGAIN", 3)
     told(database, hook, 4, state="failed")
     with pytest.raises(TooManyAtOnce, match="more than 3"):
-        deliveries.redeliver_all(database, hook.id, Wanted(since=0))
-    assert deliveries.deliveries_of(database, hook.id, Wanted(state="waiting"), skip=0, limit=1)[1] == 0
+        deliveries.redeliver_all(database, hook.id, DeliveryFilter(since=0))
+    assert deliveries.deliveries_of(database, hook.id, DeliveryFilter(state="waiting"), skip=0, limit=1)[1] == 0
 
 
 def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: Hook) -> None:
@@ -57,7 +57,7 @@ def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: 
 
     def ask() -> None:
         barrier.wait()
-        counts.append(deliveries.redeliver_all(database, hook.id, Wanted(since=0)))
+        counts.append(deliveries.redeliver_all(database, hook.id, DeliveryFilter(since=0)))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -70,7 +70,7 @@ def test_two_who_ask_for_the_same_at_once_get_it_once(database: Database, hook: 
 def test_what_has_ended_meanwhile_cannot_be_cancelled(database: Database, hook: Hook) -> None:
     """Though it still waited when it was looked at."""
     told(database, hook, 1)
-    ((seen,), _) = deliveries.deliveries_of(database, hook.id, Wanted(), skip=0, limit=1)
+    ((seen,), _) = deliveries.deliveries_of(database, hook.id, DeliveryFilter(), skip=0, limit=1)
     deliveries.cancel(database, seen, "first")
     with pytest.raises(NotWaiting):
         deliveries.cancel(database, seen, "second")

@@ -14,14 +14,14 @@ from holdfast.hosting.errors import DependencyCycle, DependencyTaken, GoneMeanwh
 from holdfast.hosting.store import account_administration, dependencies, issue_lists, issues, repositories
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issues import Changes, Issue, find_issue
+from holdfast.hosting.store.issues import Issue, IssueChanges, find_issue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import events as event_table
 from tests.hosting.linked import edges, open_many, relate
 from tests.hosting.places import make_people, make_repository, told
 
 COUNT = 5
-CLOSED, OPEN = Changes(is_closed=True), Changes(is_closed=False)
+CLOSED, OPEN = IssueChanges(is_closed=True), IssueChanges(is_closed=False)
 places = itertools.count()
 
 

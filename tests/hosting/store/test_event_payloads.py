@@ -17,7 +17,7 @@ from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.services import file_commits, ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
 from holdfast.hosting.services.file_commits import CommitRequest
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.store import (
     accounts,
     assignees,
@@ -33,7 +33,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.event_types import EVENTS
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.repository_events import note_changes, note_rename
@@ -64,7 +64,7 @@ def home(app: App, ada: Account, everywhere: Hook) -> Repository:
 def commit(app: App, home: Repository, ada: Account, path: str, message: str = "", **more: Any) -> str:
     """Commit a file through what the API calls, and return the commit's id."""
     who = Signature("Ada", "ada@example.org", 1_700_000_000)
-    change = FileChange(operation="create", path=path, content=Content(b"x"))
+    change = FileChange(operation="create", path=path, content=FileContent(b"x"))
     request = CommitRequest(
         repository=home, actor=ada, changes=[change], author=who, committer=who, message=message, **more
     )
@@ -94,8 +94,8 @@ def test_each_event_of_an_issue_shows_its_own_moment(app: App, ada: Account, hom
     issue = issues.open_issue(database, home, ada, new)
     said = comments.add_comment(database, home, issue, ada, "Pump!")
     comments.edit_comment(database, home, issue, said, actor=ada, body="Pump faster!")
-    issues.change_issue(database, home, issue, ada, Changes(title="It sinks"))
-    issues.change_issue(database, home, issue, ada, Changes(labels=[], assignees=[], is_closed=True))
+    issues.change_issue(database, home, issue, ada, IssueChanges(title="It sinks"))
+    issues.change_issue(database, home, issue, ada, IssueChanges(labels=[], assignees=[], is_closed=True))
     comments.delete_comment(database, home, issue, said, actor=ada)
     with database.write() as connection:
         stored.rename_repository(connection, home, "wreck")
@@ -179,22 +179,22 @@ def steps(app: App, home: Repository, ada: Account) -> list[Callable[[], object]
             (lambda wanted=wanted, issue=issue: issues.change_issue(database, home, issue, ada, wanted))
             for issue in (one, pull)
             for wanted in (
-                Changes(title="d"),
-                Changes(labels=[bug]),
-                Changes(labels=[]),
-                Changes(assignees=[ada]),
-                Changes(assignees=[]),
-                Changes(milestone_id=goal.id),
-                Changes(milestone_id=0),
-                Changes(is_closed=True),
-                Changes(is_closed=False),
+                IssueChanges(title="d"),
+                IssueChanges(labels=[bug]),
+                IssueChanges(labels=[]),
+                IssueChanges(assignees=[ada]),
+                IssueChanges(assignees=[]),
+                IssueChanges(milestone_id=goal.id),
+                IssueChanges(milestone_id=0),
+                IssueChanges(is_closed=True),
+                IssueChanges(is_closed=False),
             )
         ),
         lambda: comments.add_comment(database, home, pull, ada, "e"),
         lambda: issue_labels.add_labels(database, home, pull, ada, [bug]),
         lambda: assignees.add_assignees(database, home, one, ada, [ada]),
         lambda: dependencies.add_dependency(database, home, one, other, actor=ada),
-        lambda: issues.change_issue(database, home, other, ada, Changes(is_closed=True)),
+        lambda: issues.change_issue(database, home, other, ada, IssueChanges(is_closed=True)),
         lambda: dependencies.remove_dependency(database, home, one, other, actor=ada),
         lambda: move("refs/heads/fix", "", head),
         lambda: move("refs/tags/v1", "", head),
@@ -253,11 +253,11 @@ def test_a_commit_of_any_form_tells_the_files_that_git_sees(app: App, ada: Accou
 
     def put(operation: Any, path: str, content: bytes | None = b"x", **more: Any) -> FileChange:
         return FileChange(
-            operation=operation, path=path, content=None if content is None else Content(content), **more
+            operation=operation, path=path, content=None if content is None else FileContent(content), **more
         )
 
     def blob(content: bytes) -> str:
-        return Content(content).blob_id
+        return FileContent(content).blob_id
 
     for changes, expected in (
         ([put("create", "d/ä")], [["d/ä"], [], []]),

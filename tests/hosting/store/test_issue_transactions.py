@@ -6,7 +6,7 @@ from holdfast.hosting.errors import GoneMeanwhile, NoSuchIssue, NoSuchRepository
 from holdfast.hosting.store import comments, issues, labels, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issues import Changes, NewIssue
+from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from tests.hosting.places import make_repository, told
 
 
@@ -21,9 +21,9 @@ def test_a_change_that_fails_leaves_nothing(database: Database, ada: Account) ->
     assert told(database) == []
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     with pytest.raises(Outdated):
-        issues.change_issue(database, repository, issue, ada, Changes(title="x", content_version=5))
+        issues.change_issue(database, repository, issue, ada, IssueChanges(title="x", content_version=5))
     with pytest.raises(GoneMeanwhile):
-        issues.change_issue(database, repository, issue, ada, Changes(title="x", labels=[gone]))
+        issues.change_issue(database, repository, issue, ada, IssueChanges(title="x", labels=[gone]))
     assert issues.find_issue(database, repository, 1) == issue
     assert len(told(database)) == 1
 
@@ -34,7 +34,7 @@ def test_what_was_deleted_meanwhile_is_missing(database: Database, ada: Account)
     issue = issues.open_issue(database, repository, ada, NewIssue(title="t"))
     issues.delete_issue(database, repository, issue, ada)
     with pytest.raises(NoSuchIssue):
-        issues.change_issue(database, repository, issue, ada, Changes(title="x"))
+        issues.change_issue(database, repository, issue, ada, IssueChanges(title="x"))
     with pytest.raises(GoneMeanwhile):
         comments.add_comment(database, repository, issue, ada, "b")
     with database.write() as connection:

@@ -11,7 +11,7 @@ from holdfast.hosting.errors import GoneMeanwhile, NoSuchIssue
 from holdfast.hosting.store import comments, issues, labels, milestones, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments as comment_table
 from holdfast.hosting.store.tables import issue_assignees, issue_labels, users
@@ -110,12 +110,12 @@ def act(  # noqa: PLR0917  # the actors of the play
         issues.delete_issue(database, repository, issue, actor)
     else:
         changes = {
-            "close": Changes(is_closed=True),
-            "reopen": Changes(is_closed=False),
-            "label": Changes(labels=[] if issue.number % 2 else [label]),
-            "milestone": Changes(milestone_id=milestone.id),
-            "edit": Changes(title="other", body="other", due_at=5, assignees=[actor], is_closed=True),
-        }.get(action, Changes())
+            "close": IssueChanges(is_closed=True),
+            "reopen": IssueChanges(is_closed=False),
+            "label": IssueChanges(labels=[] if issue.number % 2 else [label]),
+            "milestone": IssueChanges(milestone_id=milestone.id),
+            "edit": IssueChanges(title="other", body="other", due_at=5, assignees=[actor], is_closed=True),
+        }.get(action, IssueChanges())
         issues.change_issue(database, repository, issue, actor, changes)
 
 
@@ -133,9 +133,11 @@ def test_many_threads_lose_nothing(database: Database, ada: Account) -> None:
                 new = NewIssue(title="t", labels=[label], milestone_id=milestone.id)
                 made = issues.open_issue(database, repository, ada, new)
                 comments.add_comment(database, repository, shared, ada, "b")
-                issues.change_issue(database, repository, shared, ada, Changes(milestone_id=milestone.id))
-                issues.change_issue(database, repository, shared, ada, Changes(is_closed=turn % 2 == seed % 2))
-                issues.change_issue(database, repository, made, ada, Changes(is_closed=True, labels=[]))
+                issues.change_issue(database, repository, shared, ada, IssueChanges(milestone_id=milestone.id))
+                issues.change_issue(
+                    database, repository, shared, ada, IssueChanges(is_closed=turn % 2 == seed % 2)
+                )
+                issues.change_issue(database, repository, made, ada, IssueChanges(is_closed=True, labels=[]))
                 milestones.delete_milestone(database, repository, ada, milestone)
         except BaseException as error:  # noqa: BLE001  # told by the test, not by the thread
             failures.append(error)
@@ -160,12 +162,12 @@ def test_every_change_is_recorded_for_others(database: Database, ada: Account) -
     milestone = milestones.add_milestone(database, repository, ada, "1.0")
     issue = issues.open_issue(database, repository, ada, NewIssue(title="one", body="two"))
     for changes in (
-        Changes(title="uno", body="due"),
-        Changes(labels=[label], assignees=[ada], milestone_id=milestone.id),
-        Changes(labels=[], assignees=[], milestone_id=0),
-        Changes(is_closed=True),
-        Changes(is_closed=True, title="uno"),
-        Changes(is_closed=False),
+        IssueChanges(title="uno", body="due"),
+        IssueChanges(labels=[label], assignees=[ada], milestone_id=milestone.id),
+        IssueChanges(labels=[], assignees=[], milestone_id=0),
+        IssueChanges(is_closed=True),
+        IssueChanges(is_closed=True, title="uno"),
+        IssueChanges(is_closed=False),
     ):
         issues.change_issue(database, repository, issue, ada, changes)
     comment = comments.add_comment(database, repository, issue, ada, "b")

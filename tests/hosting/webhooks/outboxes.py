@@ -17,7 +17,7 @@ from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.tables import deliveries, events, hooks
 from holdfast.hosting.webhooks.addresses import Allowed
-from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.deliverer import Deliverer, Pace, PayloadOf
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from tests.conftest import wait_for
@@ -129,7 +129,7 @@ def sending(
     async def run() -> None:
         deliverer = Deliverer(
             app,
-            Client(Allowed.parse(allowed), timeout=timeout),
+            WebhookClient(Allowed.parse(allowed), timeout=timeout),
             payload_of=payload_of,
             message_of=plain_message,
             open_secret=lambda text: text.removeprefix("sealed "),

@@ -13,7 +13,7 @@ import uvloop
 
 from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
 from holdfast.hosting.webhooks.addresses import Address, Allowed
-from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.connection import Answer
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
@@ -42,7 +42,7 @@ def send(
     """Send one request after the other with one client; return the last answer."""
 
     async def run() -> Answer:
-        client = Client(Allowed.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls)
+        client = WebhookClient(Allowed.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls)
         if tls is not None:
             client._tls = tls
         try:
@@ -245,7 +245,7 @@ def test_a_header_cannot_bring_another_one(receiver: Receiver, value: str) -> No
     """What would end the line is refused before anything is sent."""
 
     async def run() -> None:
-        client = Client(Allowed.parse("*"), timeout=5)
+        client = WebhookClient(Allowed.parse("*"), timeout=5)
         try:
             await client.send(Outgoing("POST", receiver.url(), {"Authorization": value}, b""))
         finally:
@@ -260,7 +260,7 @@ def test_credentials_in_an_address_are_sent_unless_a_header_says_otherwise(recei
     """As every client does it."""
 
     async def run(headers: dict[str, str]) -> None:
-        client = Client(Allowed.parse("*"), timeout=5)
+        client = WebhookClient(Allowed.parse("*"), timeout=5)
         await client.send(Outgoing("POST", f"http://ada:pw@127.0.0.1:{receiver.port}/", headers, b""))
         await client.close()
 

@@ -10,7 +10,7 @@ import uvloop
 
 from holdfast.hosting.errors import DeliveryFailed
 from holdfast.hosting.webhooks.addresses import Allowed
-from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.connection import Answer
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.proxies import Proxy
@@ -21,7 +21,7 @@ def send(url: str, proxy: Proxy, *, tls: ssl.SSLContext | None = None) -> Answer
     """Send one request through a proxy, with nothing allowed but the public internet."""
 
     async def run() -> Answer:
-        client = Client(Allowed.parse("external"), timeout=5, proxy=proxy)
+        client = WebhookClient(Allowed.parse("external"), timeout=5, proxy=proxy)
         if tls is not None:
             client._tls = tls
         try:

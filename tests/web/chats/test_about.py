@@ -3,12 +3,12 @@
 import pytest
 
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room
-from holdfast.web.chats.view import NotHere
+from holdfast.web.chats.open_archive import OpenArchive
+from holdfast.web.chats.view import PageNotFound
 from tests.web.chats.conftest import EVIL, drawn_in
 
 
-def test_backups_are_listed_without_where_they_lay(room: Room, hostile_room: Room) -> None:
+def test_backups_are_listed_without_where_they_lay(room: OpenArchive, hostile_room: OpenArchive) -> None:
     """By name, date and app; what was left out is named with its frame."""
     page = drawn_in(room, "about")
     assert "400" in page
@@ -16,8 +16,8 @@ def test_backups_are_listed_without_where_they_lay(room: Room, hostile_room: Roo
     assert EVIL not in drawn_in(hostile_room, "about")
 
 
-def test_only_backups_that_were_held_to_the_rules_have_findings(room: Room) -> None:
+def test_only_backups_that_were_held_to_the_rules_have_findings(room: OpenArchive) -> None:
     """An archive has none."""
     for path in ("findings", "frame/1"):
-        with pytest.raises(NotHere):
+        with pytest.raises(PageNotFound):
             answer(room, "", path, {})

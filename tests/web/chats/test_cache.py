@@ -13,21 +13,21 @@ from holdfast.backup.sample import sample_records
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import cache as module
-from holdfast.web.chats.cache import Cache, cache_of
+from holdfast.web.chats.cache import ConversationCache, cache_of
 from holdfast.web.chats.cache_entries import (
+    CacheEntry,
     CacheLimits,
-    Entry,
-    Failed,
-    NeedsKey,
-    NotStarted,
-    Origin,
-    Ready,
-    Source,
+    ConversationSource,
+    FileOrigin,
+    ImportFailed,
+    ImportNotStarted,
+    ImportReady,
+    ImportRunning,
+    KeyRequired,
     State,
-    Working,
 )
-from holdfast.web.chats.file_kinds import Kind
-from holdfast.web.chats.import_limits import ImportInProgress, ImportQueueFull, ImportRateLimited, Viewer
+from holdfast.web.chats.file_kinds import FileKind
+from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, ImportQueueFull, ImportRateLimited
 from holdfast.web.chats.import_worker import ImportLimits, put
 from tests.backup.archive.histories import copies, write
 from tests.backup.container.vectors import SET_B
@@ -37,62 +37,69 @@ from tests.conftest import wait_for
 SECRET = Secret("s" * 43)
 OTHER = Secret("o" * 43)
 LIMITS = CacheLimits(1 << 30, 1 << 30, 100, ImportLimits(1 << 30, 60, 1 << 28))
-VIEWER = Viewer(1, "192.0.2.1", "session", may_write=True)
-VISITOR = Viewer(None, "192.0.2.2", may_start=False)
+VIEWER = ImportClient(1, "192.0.2.1", "session", may_write=True)
+VISITOR = ImportClient(None, "192.0.2.2", may_start=False)
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Source:
+def plain(tmp_path: Path) -> ConversationSource:
     """Write a backup in the clear."""
-    return Source("plain", "one.binproto", Kind.PLAIN, path=write(tmp_path / "one.binproto", *copies()))
+    return ConversationSource(
+        "plain", "one.binproto", FileKind.PLAIN, path=write(tmp_path / "one.binproto", *copies())
+    )
 
 
 @pytest.fixture
-def sealed(tmp_path: Path) -> Source:
+def sealed(tmp_path: Path) -> ConversationSource:
     """Write an encrypted one."""
     path = tmp_path / "phone.backup"
     write_sample(sample_records(60, 1), path, To.CONTAINER, seed=1, keys=KEYS)
-    return Source("sealed", "phone.backup", Kind.SEALED, path=path)
+    return ConversationSource("sealed", "phone.backup", FileKind.SEALED, path=path)
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Cache:
+def cache(tmp_path: Path) -> ConversationCache:
     """Make an empty cache."""
-    return Cache(tmp_path / "cache", LIMITS)
+    return ConversationCache(tmp_path / "cache", LIMITS)
 
 
-def settled(cache: Cache, source: Source, secret: Secret | None = None, viewer: Viewer = VIEWER) -> State:
+def settled(
+    cache: ConversationCache,
+    source: ConversationSource,
+    secret: Secret | None = None,
+    viewer: ImportClient = VIEWER,
+) -> State:
     """Wait until it is no longer being brought in; what is said once is returned."""
     states: list[State] = []
 
     def is_settled() -> bool:
         states.append(cache.look(source, viewer, secret))
-        return not isinstance(states[-1], Working)
+        return not isinstance(states[-1], ImportRunning)
 
     wait_for(is_settled, 60)
     return states[-1]
 
 
-def folders(cache: Cache) -> list[str]:
+def folders(cache: ConversationCache) -> list[str]:
     """List the conversations of a cache."""
     return sorted(path.name for path in cache.folder.iterdir() if path.is_dir())
 
 
-def test_whoever_looks_first_begins_and_all_see_the_result(tmp_path: Path, plain: Source) -> None:
+def test_whoever_looks_first_begins_and_all_see_the_result(tmp_path: Path, plain: ConversationSource) -> None:
     """Two processes share the folder: the second finds what the first began, and nothing is done twice."""
-    one, other = Cache(tmp_path / "cache", LIMITS), Cache(tmp_path / "cache", LIMITS)
-    assert isinstance(one.look(plain, VIEWER), Working)
-    assert isinstance(other.look(plain, VIEWER), Working)
+    one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
+    assert isinstance(one.look(plain, VIEWER), ImportRunning)
+    assert isinstance(other.look(plain, VIEWER), ImportRunning)
     state = settled(other, plain)
-    assert isinstance(state, Ready)
+    assert isinstance(state, ImportReady)
     with state.room.reading() as archive:
         assert archive.chats()
-    assert isinstance(one.look(plain, VIEWER), Ready)
+    assert isinstance(one.look(plain, VIEWER), ImportReady)
     assert len([path for path in one.folder.iterdir() if path.is_dir()]) == 1
     assert one.look(plain, VIEWER) == one.look(plain, VIEWER)
 
 
-def test_bytes_from_elsewhere_are_written_first_and_not_kept(tmp_path: Path, plain: Source) -> None:
+def test_bytes_from_elsewhere_are_written_first_and_not_kept(tmp_path: Path, plain: ConversationSource) -> None:
     """What cannot be got is a problem that is said, and can be tried again."""
     path = plain.path
     assert path is not None
@@ -104,81 +111,85 @@ def test_bytes_from_elsewhere_are_written_first_and_not_kept(tmp_path: Path, pla
             raise OSError("no store")
         target.write_bytes(path.read_bytes())
 
-    cache = Cache(tmp_path / "cache", LIMITS)
-    source = Source("elsewhere", "one.binproto", Kind.PLAIN, write=write_to)
-    assert isinstance(settled(cache, source), Failed)
+    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    source = ConversationSource("elsewhere", "one.binproto", FileKind.PLAIN, write=write_to)
+    assert isinstance(settled(cache, source), ImportFailed)
     cache.forget(source, VIEWER)
-    assert isinstance(settled(cache, source), Ready)
+    assert isinstance(settled(cache, source), ImportReady)
     assert not asked[1].exists()
 
 
-def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: Source) -> None:
+def test_a_key_opens_it_for_one_browser_only(tmp_path: Path, sealed: ConversationSource) -> None:
     """A wrong one is said to be wrong; the right one is written nowhere, nor is what it opens."""
-    cache = Cache(tmp_path / "cache", LIMITS)
-    assert cache.look(sealed, VIEWER, None) == NeedsKey()
-    assert cache.look(sealed, VIEWER, SECRET) == NeedsKey()
+    cache = ConversationCache(tmp_path / "cache", LIMITS)
+    assert cache.look(sealed, VIEWER, None) == KeyRequired()
+    assert cache.look(sealed, VIEWER, SECRET) == KeyRequired()
     cache.begin(sealed, VIEWER, SECRET, Secret(f"recovery-key = {'b' * 64}\naccount-id = {SET_B.aci}"))
     wrong = settled(cache, sealed, SECRET)
-    assert isinstance(wrong, NeedsKey)
+    assert isinstance(wrong, KeyRequired)
     assert wrong.problem
     cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
     state = settled(cache, sealed, SECRET)
-    assert isinstance(state, Ready)
+    assert isinstance(state, ImportReady)
     with state.room.reading() as archive:
         text = next(
             message.text for chat in archive.chats() for message in archive.messages(chat.id) if message.text
         )
-    assert cache.look(sealed, VIEWER, OTHER) == NeedsKey()
-    assert cache.look(sealed, VIEWER, None) == NeedsKey()
+    assert cache.look(sealed, VIEWER, OTHER) == KeyRequired()
+    assert cache.look(sealed, VIEWER, None) == KeyRequired()
     kept = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file())
     for secret in (text, str(SET_B.pool), SECRET.reveal(), "SQLite format"):
         assert secret.encode() not in kept
-    again = Cache(tmp_path / "cache", LIMITS)
-    assert isinstance(again.look(sealed, VIEWER, SECRET), Ready)
+    again = ConversationCache(tmp_path / "cache", LIMITS)
+    assert isinstance(again.look(sealed, VIEWER, SECRET), ImportReady)
     cache.forget(sealed, VIEWER, SECRET)
-    assert cache.look(sealed, VIEWER, SECRET) == NeedsKey()
+    assert cache.look(sealed, VIEWER, SECRET) == KeyRequired()
 
 
-def test_what_was_interrupted_is_begun_again(tmp_path: Path, plain: Source) -> None:
+def test_what_was_interrupted_is_begun_again(tmp_path: Path, plain: ConversationSource) -> None:
     """A lock whose holder is gone holds nobody up."""
-    cache = Cache(tmp_path / "cache", LIMITS)
+    cache = ConversationCache(tmp_path / "cache", LIMITS)
     entry = cache._entry(plain, VIEWER, None)
     entry.mkdir(parents=True)
     with (entry / "lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert isinstance(cache.look(plain, VIEWER), Working)
+        assert isinstance(cache.look(plain, VIEWER), ImportRunning)
         assert not (entry / "chats.db").exists()
     (entry / "new.db").write_bytes(b"half of it")
-    assert isinstance(settled(cache, plain), Ready)
+    assert isinstance(settled(cache, plain), ImportReady)
 
 
-def test_what_nobody_looks_at_is_removed(tmp_path: Path, plain: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_looks_at_is_removed(
+    tmp_path: Path, plain: ConversationSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Sealed ones after a day, others after a month; rooms are closed when there are too many."""
-    cache = Cache(tmp_path / "cache", LIMITS)
+    cache = ConversationCache(tmp_path / "cache", LIMITS)
     for name, days in {"s" + "0" * 64: 2, "1" * 64: 2, "2" * 64: 40}.items():
         (cache.folder / name).mkdir(parents=True)
         (cache.folder / name / "chats.db").touch()
         past = time.time() - days * 86_400
         os.utime(cache.folder / name, (past, past))
-    assert isinstance(settled(cache, plain), Ready)
+    assert isinstance(settled(cache, plain), ImportReady)
     assert set(folders(cache)) == {"1" * 64, cache._entry(plain, VIEWER, None).name}
     monkeypatch.setattr(module, "ROOMS", 0)
     state = cache.look(plain, VIEWER)
-    assert isinstance(state, Ready)
+    assert isinstance(state, ImportReady)
     assert cache_of(Settings(data=tmp_path)) is cache_of(Settings(data=tmp_path))
 
 
-def test_visitors_see_what_is_ready_and_begin_nothing(cache: Cache, plain: Source, sealed: Source) -> None:
+def test_visitors_see_what_is_ready_and_begin_nothing(
+    cache: ConversationCache, plain: ConversationSource, sealed: ConversationSource
+) -> None:
     """Neither by looking nor with a key."""
-    assert cache.look(plain, VISITOR) == NotStarted()
-    assert cache.look(sealed, VISITOR) == NotStarted()
+    assert cache.look(plain, VISITOR) == ImportNotStarted()
+    assert cache.look(sealed, VISITOR) == ImportNotStarted()
     assert not cache.folder.exists()
-    assert isinstance(settled(cache, plain), Ready)
-    assert isinstance(cache.look(plain, VISITOR), Ready)
+    assert isinstance(settled(cache, plain), ImportReady)
+    assert isinstance(cache.look(plain, VISITOR), ImportReady)
 
 
 def test_a_file_is_read_once_at_a_time_for_each_kind_of_viewer(
-    cache: Cache, sealed: Source, monkeypatch: pytest.MonkeyPatch
+    cache: ConversationCache, sealed: ConversationSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever comes second with another key is refused, and leaves no folder; the queue has an end."""
     monkeypatch.setattr(module, "AT_ONCE", 1)
@@ -191,22 +202,22 @@ def test_a_file_is_read_once_at_a_time_for_each_kind_of_viewer(
         for number in range(20):
             with pytest.raises(ImportInProgress):
                 cache.begin(
-                    sealed, Viewer(7, "192.0.2.7", may_write=True), Secret(f"{number:043}"), Secret("a" * 64)
+                    sealed, ImportClient(7, "192.0.2.7", may_write=True), Secret(f"{number:043}"), Secret("a" * 64)
                 )
         assert len(folders(cache)) == 1
         monkeypatch.setattr(module, "QUEUE", 1)
         with pytest.raises(ImportQueueFull) as full:
-            cache.begin(sealed, Viewer(8, "192.0.2.8"), OTHER, Secret("a" * 64))
+            cache.begin(sealed, ImportClient(8, "192.0.2.8"), OTHER, Secret("a" * 64))
         assert full.value.status == 503
         assert len(folders(cache)) == 1
     first.thread.join(60)
-    assert isinstance(cache.look(sealed, VIEWER, SECRET), Ready)
+    assert isinstance(cache.look(sealed, VIEWER, SECRET), ImportReady)
 
 
-def test_one_viewer_has_so_many_in_an_hour(tmp_path: Path, sealed: Source) -> None:
+def test_one_viewer_has_so_many_in_an_hour(tmp_path: Path, sealed: ConversationSource) -> None:
     """Counted for all processes, whether the keys fit or not."""
     limits = CacheLimits(1 << 30, 1 << 30, 2, LIMITS.imports)
-    one, other = Cache(tmp_path / "cache", limits), Cache(tmp_path / "cache", limits)
+    one, other = ConversationCache(tmp_path / "cache", limits), ConversationCache(tmp_path / "cache", limits)
     for cache in (one, other):
         begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
         assert begun is not None
@@ -216,7 +227,7 @@ def test_one_viewer_has_so_many_in_an_hour(tmp_path: Path, sealed: Source) -> No
     assert 3500 < refused.value.seconds <= 3601
 
 
-def test_a_wrong_key_leaves_nothing_behind(cache: Cache, sealed: Source) -> None:
+def test_a_wrong_key_leaves_nothing_behind(cache: ConversationCache, sealed: ConversationSource) -> None:
     """Not even why, once that was said, or nobody has come back for it within a minute."""
     begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
     assert begun is not None
@@ -227,7 +238,7 @@ def test_a_wrong_key_leaves_nothing_behind(cache: Cache, sealed: Source) -> None
     assert folders(cache) == []
     cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
     state = settled(cache, sealed, SECRET)
-    assert isinstance(state, NeedsKey)
+    assert isinstance(state, KeyRequired)
     assert state.problem
     assert folders(cache) == []
     begun = cache.begin(sealed, VIEWER, SECRET, Secret("a" * 64))
@@ -240,14 +251,14 @@ def test_a_wrong_key_leaves_nothing_behind(cache: Cache, sealed: Source) -> None
     assert folders(cache) == []
 
 
-def test_what_was_opened_belongs_to_one_log_in(cache: Cache, sealed: Source) -> None:
+def test_what_was_opened_belongs_to_one_log_in(cache: ConversationCache, sealed: ConversationSource) -> None:
     """The same browser after logging out, or logged in as another, is asked for the key."""
     cache.begin(sealed, VIEWER, SECRET, Secret(KEY_FILE))
-    assert isinstance(settled(cache, sealed, SECRET), Ready)
-    for viewer in (Viewer(), Viewer(1, session="another"), Viewer(2, session="session")):
-        assert cache.look(sealed, viewer, SECRET) == NeedsKey()
+    assert isinstance(settled(cache, sealed, SECRET), ImportReady)
+    for viewer in (ImportClient(), ImportClient(1, session="another"), ImportClient(2, session="session")):
+        assert cache.look(sealed, viewer, SECRET) == KeyRequired()
     cache.forget_browser(OTHER)
-    assert isinstance(cache.look(sealed, VIEWER, SECRET), Ready)
+    assert isinstance(cache.look(sealed, VIEWER, SECRET), ImportReady)
     cache.forget_browser(SECRET)
     assert folders(cache) == []
     assert not cache._rooms
@@ -255,14 +266,17 @@ def test_what_was_opened_belongs_to_one_log_in(cache: Cache, sealed: Source) -> 
 
 def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
     """Of one owner and of all: what was used longest ago goes first, and what is being read stays."""
-    cache = Cache(tmp_path / "cache", CacheLimits(3500, 2500, 100, LIMITS.imports))
+    cache = ConversationCache(tmp_path / "cache", CacheLimits(3500, 2500, 100, LIMITS.imports))
 
     def add(name: str, owner: int, age: int) -> None:
         folder = cache.folder / name
         folder.mkdir(parents=True)
         (folder / "chats.db").touch()
         (folder / "lock").touch()
-        put(folder / "record", Entry(name, Origin(owner, owner, True, "branch", "main", b"", "0"), size=1000))
+        put(
+            folder / "record",
+            CacheEntry(name, FileOrigin(owner, owner, True, "branch", "main", b"", "0"), size=1000),
+        )
         os.utime(folder, (time.time() - age, time.time() - age))
 
     for age, (name, owner) in enumerate((("a", 1), ("b", 1), ("c", 2), ("d", 1))):
@@ -276,9 +290,11 @@ def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
     assert folders(cache) == ["b", "d", "e"]
 
 
-def test_what_a_killed_service_left_is_cleared_at_the_start(cache: Cache, plain: Source) -> None:
+def test_what_a_killed_service_left_is_cleared_at_the_start(
+    cache: ConversationCache, plain: ConversationSource
+) -> None:
     """Half-made conversations, copies of files and older layouts; what is being made now is left alone."""
-    assert isinstance(settled(cache, plain), Ready)
+    assert isinstance(settled(cache, plain), ImportReady)
     ready = cache._entry(plain, VIEWER, None)
     (ready / "source").write_bytes(b"a copy")
     half, running, older = cache.folder / ("h" * 64), cache.folder / ("r" * 64), cache.folder.parent / "1-1"
@@ -291,30 +307,30 @@ def test_what_a_killed_service_left_is_cleared_at_the_start(cache: Cache, plain:
     assert folders(cache) == sorted([ready.name, running.name])
     assert not older.exists()
     assert not (ready / "source").exists()
-    assert isinstance(cache.look(plain, VIEWER), Ready)
+    assert isinstance(cache.look(plain, VIEWER), ImportReady)
 
 
-def test_folders_and_files_are_for_this_account_only(cache: Cache, plain: Source) -> None:
+def test_folders_and_files_are_for_this_account_only(cache: ConversationCache, plain: ConversationSource) -> None:
     """Whatever the mask is, and also where a folder was laxer before."""
     cache.folder.mkdir(parents=True)
     cache.folder.chmod(0o755)
     before = os.umask(0)
     try:
-        assert isinstance(settled(cache, plain), Ready)
+        assert isinstance(settled(cache, plain), ImportReady)
     finally:
         os.umask(before)
     for path in cache.folder.parent.rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_what_a_rule_drops_is_gone_for_every_process(tmp_path: Path, plain: Source) -> None:
+def test_what_a_rule_drops_is_gone_for_every_process(tmp_path: Path, plain: ConversationSource) -> None:
     """Also where a room was open."""
-    one, other = Cache(tmp_path / "cache", LIMITS), Cache(tmp_path / "cache", LIMITS)
-    assert isinstance(settled(one, plain), Ready)
-    assert isinstance(other.look(plain, VIEWER), Ready)
-    seen: list[Entry] = []
+    one, other = ConversationCache(tmp_path / "cache", LIMITS), ConversationCache(tmp_path / "cache", LIMITS)
+    assert isinstance(settled(one, plain), ImportReady)
+    assert isinstance(other.look(plain, VIEWER), ImportReady)
+    seen: list[CacheEntry] = []
 
-    def every(record: Entry) -> bool:
+    def every(record: CacheEntry) -> bool:
         seen.append(record)
         return True
 
@@ -322,4 +338,4 @@ def test_what_a_rule_drops_is_gone_for_every_process(tmp_path: Path, plain: Sour
     assert [record.viewer for record in seen] == ["writer"]
     other.close_removed()
     assert not other._rooms
-    assert other.look(plain, VISITOR) == NotStarted()
+    assert other.look(plain, VISITOR) == ImportNotStarted()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from holdfast.settings import Settings
-from holdfast.web.chats.cache_entries import CacheLimits, Entry, Origin
+from holdfast.web.chats.cache_entries import CacheEntry, CacheLimits, FileOrigin
 
 
 def test_no_import_may_become_larger_than_its_owner_may_keep(tmp_path: Path) -> None:
@@ -21,5 +21,5 @@ def test_what_is_sealed_has_a_quarter_of_the_memory(tmp_path: Path) -> None:
 
 def test_the_room_counts_against_the_owner_of_the_repository() -> None:
     """The shelf has a share of its own."""
-    assert Entry("x", Origin(3, 8, True, "branch", "main", b"a", "0")).owner == 8
-    assert Entry("x").owner == 0
+    assert CacheEntry("x", FileOrigin(3, 8, True, "branch", "main", b"a", "0")).owner == 8
+    assert CacheEntry("x").owner == 0

@@ -5,28 +5,28 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.web.chats.chat_list import Row, Tab
-from holdfast.web.chats.open_archive import Room, room_of_file
-from holdfast.web.chats.view import NotHere
+from holdfast.web.chats.chat_list import ChatListTab, ChatRow
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.view import PageNotFound
 from tests.backup.archive.histories import copies, imported, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def rows_of(room: Room, **query: str) -> list[Row]:
+def rows_of(room: OpenArchive, **query: str) -> list[ChatRow]:
     """List the chats of a page."""
     rows = shown_in(room, "", **query).values["rows"]
     assert isinstance(rows, list)
     return rows
 
 
-def tabs_of(room: Room) -> list[Tab]:
+def tabs_of(room: OpenArchive) -> list[ChatListTab]:
     """List the folders."""
     tabs = shown_in(room, "").values["folders"]
     assert isinstance(tabs, list)
     return tabs
 
 
-def test_the_owner_finds_what_they_saw(room: Room) -> None:
+def test_the_owner_finds_what_they_saw(room: OpenArchive) -> None:
     """Pinned chats first in their order, then the latest; archived ones apart; a line and a count for each."""
     rows = rows_of(room)
     pinned = [row.chat.pinned_order for row in rows if row.chat.pinned_order is not None]
@@ -44,7 +44,7 @@ def test_the_owner_finds_what_they_saw(room: Room) -> None:
     assert "￼" not in page
 
 
-def test_folders_are_tabs_with_their_chats(room: Room) -> None:
+def test_folders_are_tabs_with_their_chats(room: OpenArchive) -> None:
     """Each leads to the chats its owner put there."""
     tabs = tabs_of(room)
     assert [tabs[0].name, tabs[-1].name] == ["Chats", "Archived"]
@@ -79,13 +79,13 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", [{"account": "5"}, {"folder": "99"}, {"folder": "x"}, {"account": "x"}])
-def test_what_is_not_there_is_not_found(room: Room, query: dict[str, str]) -> None:
+def test_what_is_not_there_is_not_found(room: OpenArchive, query: dict[str, str]) -> None:
     """Whatever the address says."""
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         shown_in(room, "", **query)
 
 
-def test_names_and_texts_stay_text(hostile_room: Room) -> None:
+def test_names_and_texts_stay_text(hostile_room: OpenArchive) -> None:
     """Also the name of the archive and of folders."""
     page = drawn_in(hostile_room, "")
     assert EVIL not in page

@@ -8,36 +8,36 @@ import pytest
 
 from holdfast.backup.archive import Chat
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
-from holdfast.web.chats.view import Elsewhere, NotHere, Shown, spelled
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.view import PageNotFound, RedirectResult, TemplateResult, spelled
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def largest(room: Room) -> Chat:
+def largest(room: OpenArchive) -> Chat:
     """Return the chat with most messages."""
     with room.reading() as archive:
         return max(archive.chats(), key=lambda chat: chat.messages)
 
 
-def ids(shown: Shown) -> list[int]:
+def ids(shown: TemplateResult) -> list[int]:
     """Return the messages of a page."""
     return [int(found) for found in re.findall(r'<li class="m [^"]*" id="m(\d+)"', str(shown.values["inside"]))]
 
 
-def follow(room: Room, address: object) -> Shown:
+def follow(room: OpenArchive, address: object) -> TemplateResult:
     """Follow a link of a page."""
     parts = urlsplit(str(address))
     return shown_in(room, parts.path, **dict(parse_qsl(parts.query)))
 
 
-def whole(room: Room, chat: Chat) -> list[int]:
+def whole(room: OpenArchive, chat: Chat) -> list[int]:
     """Return all messages of a chat in their order."""
     with room.reading() as archive:
         return [message.id for message in archive.messages(chat.id)]
 
 
-def test_older_and_newer_lead_through_the_whole_chat(room: Room) -> None:
+def test_older_and_newer_lead_through_the_whole_chat(room: OpenArchive) -> None:
     """Each message is met once, in both directions, and the first page has the newest."""
     chat = largest(room)
     every = whole(room, chat)
@@ -57,7 +57,7 @@ def test_older_and_newer_lead_through_the_whole_chat(room: Room) -> None:
     assert ahead == every
 
 
-def test_a_date_leads_to_its_first_message(room: Room) -> None:
+def test_a_date_leads_to_its_first_message(room: OpenArchive) -> None:
     """A date after the last message shows the last ones; what is no date is said to be none."""
     chat = largest(room)
     with room.reading() as archive:
@@ -80,7 +80,7 @@ def test_a_date_leads_to_its_first_message(room: Room) -> None:
     assert middle.id in ids(around)
 
 
-def test_a_quote_jumps_to_its_message(room: Room) -> None:
+def test_a_quote_jumps_to_its_message(room: OpenArchive) -> None:
     """To the page of the chat that has it, whichever that is."""
     with room.reading() as archive:
         quoting = next(
@@ -93,7 +93,7 @@ def test_a_quote_jumps_to_its_message(room: Room) -> None:
     page = drawn_in(room, f"chat/{quoting.chat_id}", at=spelled(quoting.position))
     assert f'href="/to/{quoting.quote.target_id}"' in page
     found = answer(room, "", f"to/{quoting.quote.target_id}", {})
-    assert isinstance(found, Elsewhere)
+    assert isinstance(found, RedirectResult)
     assert found.address.endswith(f"#m{quoting.quote.target_id}")
     assert quoting.quote.target_id in ids(follow(room, found.address))
 
@@ -152,7 +152,7 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
     assert len(drawn_in(room, "search", **{"is": "in"}).encode()) < 200_000
 
 
-def test_nothing_in_a_message_becomes_markup(hostile_room: Room) -> None:
+def test_nothing_in_a_message_becomes_markup(hostile_room: OpenArchive) -> None:
     """Texts, names, titles, captions, file names, links and reactions."""
     with hostile_room.reading() as archive:
         chats = archive.chats()
@@ -165,14 +165,14 @@ def test_nothing_in_a_message_becomes_markup(hostile_room: Room) -> None:
 
 
 @pytest.mark.parametrize("path", ["chat/1", "chat/x", "chat/", "to/1", "to/x", "chat/1/dates", "chat/1/2/3"])
-def test_what_is_not_there_is_not_found(room: Room, path: str) -> None:
+def test_what_is_not_there_is_not_found(room: OpenArchive, path: str) -> None:
     """Chats, messages and pages of other numbers."""
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         answer(room, "", path, {})
 
 
 @pytest.mark.parametrize("query", [{"before": "1"}, {"after": "x.y.z"}, {"at": "1.2.3.4"}, {"at": f"{2**64}.0.0"}])
-def test_places_that_cannot_be_are_not_found(room: Room, query: dict[str, str]) -> None:
+def test_places_that_cannot_be_are_not_found(room: OpenArchive, query: dict[str, str]) -> None:
     """However they are written."""
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         shown_in(room, f"chat/{largest(room).id}", **query)

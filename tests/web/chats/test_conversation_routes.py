@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from holdfast.backup.archive import Archive
 from holdfast.web.chats import open_archive as room_module
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
-from holdfast.web.chats.view import NotHere, Shown
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.view import PageNotFound, TemplateResult
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.examples import examples
 from tests.web.chats.conftest import Look, drawn_in
 
 
-def test_every_page_is_small_and_whole(room: Room, look: Look) -> None:
+def test_every_page_is_small_and_whole(room: OpenArchive, look: Look) -> None:
     """With one heading, and less than 200 kB."""
     for path in ("", "search", "people", "statistics", "about"):
         page = look(path)
@@ -25,7 +25,7 @@ def test_every_page_is_small_and_whole(room: Room, look: Look) -> None:
         assert page.rstrip().endswith("</html>")
 
 
-def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(room: Room) -> None:
+def test_a_page_asks_as_much_of_a_long_history_as_of_a_short_one(room: OpenArchive) -> None:
     """The questions to the archive are few, however long the lists are."""
     with room.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
@@ -63,11 +63,11 @@ def test_whatever_is_asked_there_is_a_page_or_none(
     room = room_of_file(archive_file, "chats.db")
     try:
         found = answer(room, "", "/".join(path), query)
-    except NotHere:
+    except PageNotFound:
         return
     finally:
         room.close()
-    assert not isinstance(found, Shown) or found.status in {200, 400}
+    assert not isinstance(found, TemplateResult) or found.status in {200, 400}
 
 
 def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path) -> None:
@@ -79,14 +79,14 @@ def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path)
     assert "cannot be read" in page
     assert str(tmp_path) not in page
     gone = answer(room_of_file(tmp_path / "none.db", "none.db"), "", "", {})
-    assert isinstance(gone, Shown)
+    assert isinstance(gone, TemplateResult)
     assert gone.status == 503
 
 
 @pytest.mark.parametrize("path", ["nope", "search/x", "people/1/2", "chat", "a/b/c/d"])
-def test_other_addresses_are_not_found(room: Room, path: str) -> None:
+def test_other_addresses_are_not_found(room: OpenArchive, path: str) -> None:
     """Whatever they look like."""
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         answer(room, "", path, {})
 
 
@@ -133,7 +133,7 @@ def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch
 
     monkeypatch.setattr(Archive, "search", search)
     found = answer(room, "", "search", {"q": "the"})
-    assert isinstance(found, Shown)
+    assert isinstance(found, TemplateResult)
     assert found.status == 503
     assert "longer than" in str(found.values["problem"])
     monkeypatch.undo()

@@ -9,13 +9,13 @@ import pytest
 from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from holdfast.web.chats.file_kinds import LOOK, Kind, kind_of_file, looks_like_backup
+from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file, looks_like_backup
 from tests.backup.archive.histories import copies, imported, write
 from tests.backup.streams import KEYS
 from tests.conftest import ROOT
 
 
-def told(path: Path) -> tuple[Kind | None, bool]:
+def told(path: Path) -> tuple[FileKind | None, bool]:
     """Look at a file."""
     content = path.read_bytes()
     return kind_of_file(content[:LOOK], len(content)), looks_like_backup(content[:LOOK], path.name)
@@ -28,11 +28,11 @@ def test_every_form_is_recognised(tmp_path: Path) -> None:
     imported(tmp_path / "a.db", tmp_path / "a.binproto")
     write_sample(sample_records(20, 1), tmp_path / "a.jsonl", To.JSONL, seed=1, keys=None)
     write_sample(sample_records(20, 1), tmp_path / "a.backup", To.CONTAINER, seed=1, keys=KEYS)
-    assert told(tmp_path / "a.binproto") == (Kind.PLAIN, True)
-    assert told(tmp_path / "a.binproto.gz") == (Kind.PLAIN, True)
-    assert told(tmp_path / "a.jsonl") == (Kind.PLAIN, True)
-    assert told(tmp_path / "a.db") == (Kind.ARCHIVE, True)
-    assert told(tmp_path / "a.backup") == (Kind.SEALED, True)
+    assert told(tmp_path / "a.binproto") == (FileKind.PLAIN, True)
+    assert told(tmp_path / "a.binproto.gz") == (FileKind.PLAIN, True)
+    assert told(tmp_path / "a.jsonl") == (FileKind.PLAIN, True)
+    assert told(tmp_path / "a.db") == (FileKind.ARCHIVE, True)
+    assert told(tmp_path / "a.backup") == (FileKind.SEALED, True)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_other_files_are_not_offered(name: str) -> None:
 def test_what_only_might_be_encrypted_is_not_offered_but_taken() -> None:
     """Any random bytes may be an encrypted backup; a name that says so is believed."""
     noise = random.Random(1).randbytes(224)
-    assert kind_of_file(noise, len(noise)) is Kind.SEALED
+    assert kind_of_file(noise, len(noise)) is FileKind.SEALED
     assert not looks_like_backup(noise, "noise.bin")
     assert looks_like_backup(noise, "phone.backup")
     assert kind_of_file(b"", 0) is None
@@ -61,7 +61,7 @@ def test_what_only_might_be_encrypted_is_not_offered_but_taken() -> None:
 def test_what_is_like_noise_takes_keys_and_nothing_else_does(size: int) -> None:
     """A size that fits is not enough: pictures, programs, tables and texts are no encrypted backups."""
     noise = random.Random(size)
-    assert all(kind_of_file(noise.randbytes(size), size) is Kind.SEALED for _ in range(20))
+    assert all(kind_of_file(noise.randbytes(size), size) is FileKind.SEALED for _ in range(20))
     others = [
         b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + noise.randbytes(size),
         b"\x7fELF\x02\x01\x01" + bytes(size) + b"\xff",
@@ -71,14 +71,14 @@ def test_what_is_like_noise_takes_keys_and_nothing_else_does(size: int) -> None:
         b"\xfd7zXZ\x00" + noise.randbytes(size),
     ]
     for content in others:
-        assert kind_of_file(content[:size], size) is not Kind.SEALED
+        assert kind_of_file(content[:size], size) is not FileKind.SEALED
 
 
 def test_a_container_of_the_newer_layout_must_have_its_parts() -> None:
     """Its length, its metadata and whole blocks."""
     noise = random.Random(1)
     whole = b"SBACKUP\x01\x00" + noise.randbytes(160)
-    assert kind_of_file(whole, len(whole)) is Kind.SEALED
+    assert kind_of_file(whole, len(whole)) is FileKind.SEALED
     assert kind_of_file(whole[:-1], len(whole) - 1) is None
     assert kind_of_file(b"SBACKUP\x01\xff\xff\xff\x7f" + noise.randbytes(160), 172) is None
     assert kind_of_file(b"SBACKUP\x01\x00" + bytes(160), 169) is None

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
-from holdfast.web.chats.import_worker import ImportLimits, Task
+from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
 
 def test_what_takes_too_long_is_ended_and_leaves_no_process(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_what_takes_too_long_is_ended_and_leaves_no_process(tmp_path: Path) -> N
     keeper = os.open(tmp_path / "pipe", os.O_RDWR)
     (tmp_path / "entry").mkdir()
     limits = ImportLimits(memory=1 << 30, seconds=1, output=1 << 20)
-    task = Task(str(tmp_path / "pipe"), str(tmp_path / "entry"), "pipe", limits)
+    task = ImportTask(str(tmp_path / "pipe"), str(tmp_path / "entry"), "pipe", limits)
     status, ended = run(task, tmp_path / "entry")
     os.close(keeper)
     assert status == -9
@@ -28,7 +28,9 @@ def test_what_writes_too_much_is_ended(tmp_path: Path) -> None:
     (tmp_path / "entry").mkdir()
     (tmp_path / "entry" / "new.db").write_bytes(bytes(5000))
     limits = ImportLimits(memory=1 << 30, seconds=60, output=1000)
-    status, ended = run(Task(str(tmp_path / "pipe"), str(tmp_path / "entry"), "pipe", limits), tmp_path / "entry")
+    status, ended = run(
+        ImportTask(str(tmp_path / "pipe"), str(tmp_path / "entry"), "pipe", limits), tmp_path / "entry"
+    )
     os.close(keeper)
     assert (status, ended) == (-9, limits.too_large)
 

@@ -14,7 +14,7 @@ from holdfast.backup.errors import BackupError
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import header_to_json
-from holdfast.web.chats.import_worker import PROBLEM, READY, SEALED, ImportLimits, Problem, Task, bring
+from holdfast.web.chats.import_worker import PROBLEM, READY, SEALED, ImportLimits, ImportProblem, ImportTask, bring
 from tests.backup.archive.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import HEADER, KEY_FILE, KEYS
@@ -22,9 +22,9 @@ from tests.backup.streams import HEADER, KEY_FILE, KEYS
 LIMITS = ImportLimits(memory=1 << 30, seconds=60, output=1 << 28)
 
 
-def problem_in(folder: Path) -> Problem:
+def problem_in(folder: Path) -> ImportProblem:
     """Read why it did not work."""
-    return msgspec.json.decode((folder / PROBLEM).read_bytes(), type=Problem)
+    return msgspec.json.decode((folder / PROBLEM).read_bytes(), type=ImportProblem)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def target(tmp_path: Path) -> Path:
 def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, target: Path) -> None:
     """Named as people call it, not by where it lay."""
     source = write(tmp_path / "one", *copies())
-    bring(Task(str(source), str(target), "phone.binproto", LIMITS))
+    bring(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
     with archive.open(target / READY) as opened:
         assert [one.source for one in opened.snapshots()] == ["phone.binproto"]
         assert opened.connection.execute("SELECT valid FROM page_verdict").fetchone() == (1,)
@@ -49,7 +49,7 @@ def test_a_damaged_backup_is_said_to_be_one(tmp_path: Path, target: Path) -> Non
     source = write(tmp_path / "one", *copies())
     source.write_bytes(source.read_bytes()[:-5])
     with pytest.raises(BackupError):
-        bring(Task(str(source), str(target), "phone.binproto", LIMITS))
+        bring(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
     told = problem_in(target)
     assert not told.key
     assert str(tmp_path) not in told.text
@@ -62,13 +62,13 @@ def test_an_encrypted_one_leaves_nothing_in_the_clear(tmp_path: Path, target: Pa
     write_sample(sample_records(60, 1), source, To.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
         bring(
-            Task(
+            ImportTask(
                 str(source), str(target), "phone.backup", LIMITS, keys=f"recovery-key = {'a' * 64}", key=b"k" * 32
             )
         )
     assert problem_in(target).key
     (target / PROBLEM).unlink()
-    bring(Task(str(source), str(target), "phone.backup", LIMITS, keys=KEY_FILE, key=b"k" * 32))
+    bring(ImportTask(str(source), str(target), "phone.backup", LIMITS, keys=KEY_FILE, key=b"k" * 32))
     assert (target / SEALED).is_file()
     for path in target.iterdir():
         content = path.read_bytes()
@@ -76,7 +76,7 @@ def test_an_encrypted_one_leaves_nothing_in_the_clear(tmp_path: Path, target: Pa
         assert str(SET_B.pool).encode() not in content
 
 
-def confined(task: Task) -> subprocess.CompletedProcess[bytes]:
+def confined(task: ImportTask) -> subprocess.CompletedProcess[bytes]:
     """Run a task in a process of its own, as the service does."""
     command = [sys.executable, "-m", "holdfast.web.chats.import_worker"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -97,7 +97,7 @@ def test_what_takes_more_memory_than_allowed_is_ended_and_said_so(tmp_path: Path
             out.write(b"x" * (1 << 20))
         out.write(b'"}}}}\n')
     small = ImportLimits(memory=160 << 20, seconds=60, output=1 << 28)
-    done = confined(Task(str(source), str(target), "bomb.jsonl", small))
+    done = confined(ImportTask(str(source), str(target), "bomb.jsonl", small))
     assert done.returncode == 1, done.stderr
     assert not done.stderr
     assert problem_in(target).text
@@ -108,12 +108,12 @@ def test_what_becomes_larger_than_allowed_is_refused(tmp_path: Path, target: Pat
     """With the command that has no such limit; in the clear and sealed."""
     source = write(tmp_path / "one", *copies())
     tiny = ImportLimits(memory=1 << 30, seconds=60, output=64 << 10)
-    assert confined(Task(str(source), str(target), "one", tiny)).returncode == 1
+    assert confined(ImportTask(str(source), str(target), "one", tiny)).returncode == 1
     assert "too large" in problem_in(target).text
     assert "archive import" in problem_in(target).text
     write_sample(sample_records(60, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
-        bring(Task(str(tmp_path / "sealed"), str(target), "sealed", tiny, keys=KEY_FILE, key=b"k" * 32))
+        bring(ImportTask(str(tmp_path / "sealed"), str(target), "sealed", tiny, keys=KEY_FILE, key=b"k" * 32))
     assert "too large" in problem_in(target).text
     assert {path.name for path in target.iterdir()} <= {PROBLEM, "progress"}
 
@@ -123,7 +123,7 @@ def test_what_is_written_is_for_this_account_only_whatever_the_mask(tmp_path: Pa
     source = write(tmp_path / "one", *copies())
     before = os.umask(0)
     try:
-        done = confined(Task(str(source), str(target), "one", LIMITS))
+        done = confined(ImportTask(str(source), str(target), "one", LIMITS))
     finally:
         os.umask(before)
     assert done.returncode == 0, done.stderr

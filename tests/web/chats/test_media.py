@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
-from holdfast.web.chats.view import Kept, NotHere
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.view import MediaResult, PageNotFound
 
 
 def kept_files(path: Path) -> list[tuple[str, str]]:
@@ -20,12 +20,12 @@ def kept_files(path: Path) -> list[tuple[str, str]]:
         ).fetchall()
 
 
-def test_files_are_shown_as_what_no_browser_runs(room: Room, archive_file: Path) -> None:
+def test_files_are_shown_as_what_no_browser_runs(room: OpenArchive, archive_file: Path) -> None:
     """Pictures, sound and films; everything else is to be kept."""
     shown = set()
     for digest, content_type in kept_files(archive_file):
         found = answer(room, "", f"media/{digest}", {})
-        assert isinstance(found, Kept)
+        assert isinstance(found, MediaResult)
         assert found.path.stem == digest
         shown.add((found.inline, found.media_type))
         if not content_type.startswith(("image/", "video/", "audio/", "text/")):
@@ -45,7 +45,7 @@ def test_types_that_run_are_only_kept(archive_file: Path, tmp_path: Path, kind: 
         connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
     digest = kept_files(copy)[0][0]
     found = answer(room_of_file(copy, ""), "", f"media/{digest}", {})
-    assert isinstance(found, Kept)
+    assert isinstance(found, MediaResult)
     assert (found.inline, found.media_type) == (False, "application/octet-stream")
 
 
@@ -59,12 +59,12 @@ def test_an_archive_leads_nowhere_but_into_its_folder(archive_file: Path, tmp_pa
     (tmp_path / "chats.db-media" / "link").symlink_to(tmp_path / "secret")
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE media SET path = ?", (path,))
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         answer(room_of_file(copy, ""), "", f"media/{kept_files(copy)[0][0]}", {})
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
-def test_other_names_are_not_found(room: Room, digest: str) -> None:
+def test_other_names_are_not_found(room: OpenArchive, digest: str) -> None:
     """Only hashes of contents are names."""
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         answer(room, "", f"media/{digest}", {})

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
-from holdfast.web.chats.view import NotHere
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.view import PageNotFound
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def test_receipts_files_and_the_record_are_shown(room: Room) -> None:
+def test_receipts_files_and_the_record_are_shown(room: OpenArchive) -> None:
     """Who got it and when, and what the backup says."""
     with room.reading() as archive:
         sent = next(
@@ -39,7 +39,7 @@ def test_changes_between_backups_are_told(tmp_path: Path) -> None:
     assert "Changes between backups" in drawn_in(room, f"message/{rows[0][0]}")
 
 
-def test_records_of_hostile_messages_stay_text(hostile_room: Room) -> None:
+def test_records_of_hostile_messages_stay_text(hostile_room: OpenArchive) -> None:
     """Also as JSON."""
     with hostile_room.reading() as archive:
         messages = [message.id for chat in archive.chats() for message in archive.messages(chat.id)]
@@ -49,9 +49,9 @@ def test_records_of_hostile_messages_stay_text(hostile_room: Room) -> None:
         assert "<img src=x" not in page
 
 
-def test_other_numbers_are_not_found(room: Room) -> None:
+def test_other_numbers_are_not_found(room: OpenArchive) -> None:
     """Whatever their size."""
     for number in ("0", "1", str(2**63 - 1), "9" * 40):
-        with pytest.raises(NotHere):
+        with pytest.raises(PageNotFound):
             answer(room, "", f"message/{number}", {})
     assert shown_in(room, "").status == 200

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from holdfast.web.chats import open_archive as module
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.conftest import wait_for
 from tests.web.chats.conftest import shown_in
 
 
-def test_connections_are_lent_and_given_back(room: Room) -> None:
+def test_connections_are_lent_and_given_back(room: OpenArchive) -> None:
     """Whoever comes second while the first reads gets another one; later the same ones are used again."""
     with room.reading() as one, room.reading() as other:
         assert one is not other
@@ -26,7 +26,7 @@ def test_connections_are_lent_and_given_back(room: Room) -> None:
 
 def test_no_more_read_at_once_than_there_are_seats(archive_file: Path) -> None:
     """The next one waits until somebody is done."""
-    room = Room("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    room = OpenArchive("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     read = threading.Event()
 
     def visit() -> None:
@@ -61,7 +61,7 @@ def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
         assert room.kept("n", count) == 2
 
 
-def test_a_closed_room_closes_what_is_still_read(room: Room) -> None:
+def test_a_closed_room_closes_what_is_still_read(room: OpenArchive) -> None:
     """As soon as it is given back."""
     with room.reading() as archive:
         room.close()
@@ -102,7 +102,7 @@ def test_whoever_waits_too_long_for_a_connection_is_told(
 ) -> None:
     """With a page, not for ever."""
     monkeypatch.setattr(module, "PATIENCE_S", 0.05)
-    room = Room("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    room = OpenArchive("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     with room.reading():
         assert shown_in(room, "").status == 503
     assert shown_in(room, "").status == 200

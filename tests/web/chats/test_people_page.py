@@ -1,10 +1,10 @@
 """Everybody in an archive."""
 
-from holdfast.web.chats.open_archive import Room
+from holdfast.web.chats.open_archive import OpenArchive
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def test_people_are_listed_with_the_way_to_what_they_wrote(room: Room) -> None:
+def test_people_are_listed_with_the_way_to_what_they_wrote(room: OpenArchive) -> None:
     """Those who wrote most first."""
     rows = shown_in(room, "people").values["rows"]
     assert isinstance(rows, list)
@@ -15,7 +15,7 @@ def test_people_are_listed_with_the_way_to_what_they_wrote(room: Room) -> None:
     assert f"/chat/{chat.person.id}#latest" in drawn_in(room, "people")
 
 
-def test_people_are_found_by_name_and_number(room: Room) -> None:
+def test_people_are_found_by_name_and_number(room: OpenArchive) -> None:
     """Capitals do not matter; whoever is not there is not made up."""
     rows = shown_in(room, "people").values["rows"]
     assert isinstance(rows, list)
@@ -27,7 +27,7 @@ def test_people_are_found_by_name_and_number(room: Room) -> None:
     assert "Nobody is called so" in drawn_in(room, "people", q="no such person")
 
 
-def test_hostile_names_stay_text(hostile_room: Room) -> None:
+def test_hostile_names_stay_text(hostile_room: OpenArchive) -> None:
     """In the list and in the field."""
     assert EVIL not in drawn_in(hostile_room, "people")
     assert EVIL not in drawn_in(hostile_room, "people", q=EVIL)

@@ -16,10 +16,10 @@ from holdfast.hosting.app import App
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.headers import Headers
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.store import repositories
 from holdfast.web.chats import cache as cache_module
 from holdfast.web.chats import host_pages
@@ -48,9 +48,9 @@ def ada(world: World, tmp_path: Path) -> httpx.Client:
     imported(tmp_path / "a.db", source)
     write_sample(sample_records(20, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
     large = write(tmp_path / "large", *copies(61)).read_bytes()
-    stored = Pointer(hashlib.sha256(large).hexdigest(), len(large))
+    stored = LfsPointer(hashlib.sha256(large).hexdigest(), len(large))
     world.open("/ada/Snapshots.git/info/lfs", "ada").put(f"/objects/{stored.oid}/{stored.size}", content=large)
-    elsewhere = Pointer("0" * 64, 100)
+    elsewhere = LfsPointer("0" * 64, 100)
     files = {
         "phone/my <b> backup.binproto": source.read_bytes(),
         "a.db": (tmp_path / "a.db").read_bytes(),
@@ -104,7 +104,7 @@ def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client)
         "phone",
     ):
         entry = trees.find(repo, read_commit(repo, commit).tree, path)
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, TreeEntry)
         spot = find_spot(repo, "/ada/Snapshots", "branch", f"main/{path}")
         assert spot is not None
         offered[path] = offered_conversation(request, target, spot, entry)

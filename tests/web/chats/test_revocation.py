@@ -16,7 +16,7 @@ from holdfast.hosting.store import repositories
 from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from holdfast.web.chats.cache import cache_of
-from holdfast.web.chats.cache_entries import Entry, Origin
+from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin
 from holdfast.web.chats.import_worker import put
 from holdfast.web.chats.revocation import Revocation, is_current
 from tests.backup.container.vectors import SET_B
@@ -48,13 +48,13 @@ def ada(world: World, content: str) -> httpx.Client:
     return ada
 
 
-def conversation(world: World, **more: object) -> Entry:
+def conversation(world: World, **more: object) -> CacheEntry:
     """Put a conversation of the file into the cache, as if it had been brought in."""
     repository = repositories.find_repository(world.database, "ada", "Snapshots")
     blob = world.admin.get(FILE).json()["sha"]
     public = not repository.is_private
-    origin = Origin(repository.id, repository.owner.id, public, "branch", "main", b"phone.backup", blob)
-    record = Entry("x", origin, **more)  # type: ignore[arg-type]
+    origin = FileOrigin(repository.id, repository.owner.id, public, "branch", "main", b"phone.backup", blob)
+    record = CacheEntry("x", origin, **more)  # type: ignore[arg-type]
     folder = cache_of(world.service.settings).folder / "1234"
     folder.mkdir(parents=True)
     (folder / "chats.db").touch()
@@ -108,7 +108,7 @@ def test_what_did_not_change_stays(world: World, ada: httpx.Client) -> None:
     record = conversation(world)
     ada.post("/repos/ada/Snapshots/contents/other", json={"content": ""}).raise_for_status()
     assert is_current(host, record)
-    assert is_current(host, Entry("on the shelf"))
+    assert is_current(host, CacheEntry("on the shelf"))
     host.close()
 
 
@@ -118,14 +118,14 @@ def test_a_sealed_one_goes_with_its_reader_and_the_log_in(world: World, ada: htt
     bob = world.open("/api/v1", "bob").get("/user").json()["id"]
     mine = conversation(world, browser="b", account=bob)
     assert is_current(host, mine)
-    assert not is_current(host, Entry("x", mine.origin, "b", bob, "no such log-in"))
-    assert not is_current(host, Entry("x", mine.origin, "b", 9999))
+    assert not is_current(host, CacheEntry("x", mine.origin, "b", bob, "no such log-in"))
+    assert not is_current(host, CacheEntry("x", mine.origin, "b", 9999))
     make_private(ada)
     origin = mine.origin
     assert origin is not None
-    private = Entry(
+    private = CacheEntry(
         "x",
-        Origin(origin.repository, origin.owner, False, *((origin.kind, origin.ref, origin.path, origin.blob))),
+        FileOrigin(origin.repository, origin.owner, False, *((origin.kind, origin.ref, origin.path, origin.blob))),
         "b",
         bob,
     )

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from holdfast.backup.archive.searching import CLOSE, OPEN
-from holdfast.web.chats.open_archive import Room
-from holdfast.web.chats.search_page import Found, marked
+from holdfast.web.chats.open_archive import OpenArchive
+from holdfast.web.chats.search_page import SearchHit, marked
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
@@ -23,14 +23,14 @@ def test_only_marks_are_added_to_what_was_said(snippet: str) -> None:
     assert without == str(escape(re.sub(f"[{OPEN}{CLOSE}]", "", snippet)))
 
 
-def hits(room: Room, **query: str) -> list[Found]:
+def hits(room: OpenArchive, **query: str) -> list[SearchHit]:
     """Search."""
     found = shown_in(room, "search", **query).values["hits"]
     assert isinstance(found, list)
     return found
 
 
-def test_words_are_found_and_marked(room: Room) -> None:
+def test_words_are_found_and_marked(room: OpenArchive) -> None:
     """In all chats, each hit with the way to its message."""
     found = hits(room, q="the")
     assert found
@@ -39,7 +39,7 @@ def test_words_are_found_and_marked(room: Room) -> None:
     assert all(re.fullmatch(r"/to/\d+", hit.address) for hit in found)
 
 
-def test_filters_narrow(room: Room) -> None:
+def test_filters_narrow(room: OpenArchive) -> None:
     """By chat, person, kind, direction, content and date; the form shows what was typed."""
     every = hits(room, q="the")
     with room.reading() as archive:
@@ -56,7 +56,7 @@ def test_filters_narrow(room: Room) -> None:
     assert 'value="2020-01-01"' in page
 
 
-def test_more_hits_are_a_link_away(room: Room) -> None:
+def test_more_hits_are_a_link_away(room: OpenArchive) -> None:
     """Page after page, each hit once."""
     seen: list[str] = []
     query: dict[str, str] = {"is": "in"}
@@ -72,7 +72,7 @@ def test_more_hits_are_a_link_away(room: Room) -> None:
     assert len(seen) == len(set(seen)) > 50
 
 
-def test_what_cannot_be_looked_for_is_said(room: Room) -> None:
+def test_what_cannot_be_looked_for_is_said(room: OpenArchive) -> None:
     """In words for people, without commands of the terminal."""
     for query in (
         {"q": "-only"},
@@ -89,7 +89,7 @@ def test_what_cannot_be_looked_for_is_said(room: Room) -> None:
     assert shown_in(room, "search").values["hits"] is None
 
 
-def test_hostile_hits_stay_text(hostile_room: Room) -> None:
+def test_hostile_hits_stay_text(hostile_room: OpenArchive) -> None:
     """Names, chats and what was found."""
     assert hits(hostile_room, q="evil")
     page = drawn_in(hostile_room, "search", q="evil")

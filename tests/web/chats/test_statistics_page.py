@@ -6,20 +6,20 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from holdfast.backup.archive import Statistics
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 from holdfast.web.chats.statistics_page import by_time, hour_plot, month_plot, spoken
 from tests.backup.archive.histories import imported
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 
-def found(room: Room) -> Statistics:
+def found(room: OpenArchive) -> Statistics:
     """Count."""
     counted = shown_in(room, "statistics").values["found"]
     assert isinstance(counted, Statistics)
     return counted
 
 
-def test_plots_show_all_messages(room: Room) -> None:
+def test_plots_show_all_messages(room: OpenArchive) -> None:
     """As pictures that are sound, and as figures."""
     counted = found(room)
     months = by_time(counted)
@@ -33,7 +33,7 @@ def test_plots_show_all_messages(room: Room) -> None:
     assert "<style" not in page
 
 
-def test_one_chat_is_counted_alone(room: Room) -> None:
+def test_one_chat_is_counted_alone(room: OpenArchive) -> None:
     """With its own page, which the list of chats leads to."""
     with room.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)
@@ -43,7 +43,7 @@ def test_one_chat_is_counted_alone(room: Room) -> None:
     assert counted.messages == chat.messages
 
 
-def test_months_without_messages_are_gaps_and_too_many_are_years(room: Room) -> None:
+def test_months_without_messages_are_gaps_and_too_many_are_years(room: OpenArchive) -> None:
     """A clock that stood in 1970 does not make a thousand bars."""
     counted = found(room)
     few = replace(counted, months=(("2020-11", 3), ("2021-02", 4)))
@@ -53,7 +53,7 @@ def test_months_without_messages_are_gaps_and_too_many_are_years(room: Room) -> 
     assert by_time(replace(counted, months=())) == []
 
 
-def test_hostile_names_stay_text_in_tables(hostile_room: Room) -> None:
+def test_hostile_names_stay_text_in_tables(hostile_room: OpenArchive) -> None:
     """Of chats, people and types of files."""
     page = drawn_in(hostile_room, "statistics")
     assert EVIL not in page

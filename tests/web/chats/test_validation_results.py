@@ -7,15 +7,15 @@ import pytest
 from holdfast import backup
 from holdfast.backup import archive
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 from holdfast.web.chats.validation_results import keep_findings, read_findings
-from holdfast.web.chats.view import NotHere
+from holdfast.web.chats.view import PageNotFound
 from tests.backup.archive.histories import copies, items, write
 from tests.web.chats.conftest import EVIL, drawn_in
 
 
 @pytest.fixture
-def faulty(tmp_path: Path) -> Room:
+def faulty(tmp_path: Path) -> OpenArchive:
     """Bring in a backup with messages in chats that are not there, and the findings about it."""
     header, frames = copies(60)
     for number, item in enumerate(items(frames)):
@@ -30,7 +30,7 @@ def faulty(tmp_path: Path) -> Room:
     return room_of_file(tmp_path / "a.db", "a.db")
 
 
-def test_findings_lead_to_their_frames(faulty: Room) -> None:
+def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
     """Each frame is shown as JSON, in which what people wrote stays text."""
     with faulty.reading() as opened:
         verdict, found = read_findings(opened.connection, 1000, 0)
@@ -43,7 +43,7 @@ def test_findings_lead_to_their_frames(faulty: Room) -> None:
     assert all(f'href="/frame/{number}"' in page for number in frames)
     assert any("999999" in frame for frame in shown)
     assert not any(EVIL in frame for frame in shown)
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         answer(faulty, "", "frame/5000", {})
     assert "What the validator says" in drawn_in(faulty, "about")
 

@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.backup.archive import Position
-from holdfast.web.chats.open_archive import Room
-from holdfast.web.chats.view import NotHere, View, page_number, place_in, spelled, when, whole_number
+from holdfast.web.chats.open_archive import OpenArchive
+from holdfast.web.chats.view import (
+    ConversationRequest,
+    PageNotFound,
+    page_number,
+    place_in,
+    spelled,
+    when,
+    whole_number,
+)
 
 whole = st.integers(0, 2**63 - 1)
 
@@ -23,22 +31,22 @@ def test_places_come_back_from_addresses(ms: int, n: int, number: int) -> None:
 @given(st.text(max_size=30))
 def test_no_text_is_taken_for_a_place_that_is_none(text: str) -> None:
     """It is not found, and nothing else happens."""
-    with suppress(NotHere):
+    with suppress(PageNotFound):
         assert spelled(place_in(text)).count(".") == 2
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e3", "٣", "9" * 30, str(2**63), "1\n"])
 def test_what_is_no_number_is_not_here(text: str) -> None:
     """Among them digits of other scripts, and numbers no database has."""
-    with pytest.raises(NotHere):
+    with pytest.raises(PageNotFound):
         whole_number(text)
 
 
-def test_pages_are_numbered_from_one(room: Room) -> None:
+def test_pages_are_numbered_from_one(room: OpenArchive) -> None:
     """Whatever is asked for."""
     with room.reading() as archive:
         for text, number in {"": 1, "0": 1, "3": 3, "x": 1, "-2": 1, "9" * 20: 1}.items():
-            assert page_number(View(room, archive, "", {"page": text})) == number
-        view = View(room, archive, "/base", {})
+            assert page_number(ConversationRequest(room, archive, "", {"page": text})) == number
+        view = ConversationRequest(room, archive, "/base", {})
         assert view.address("chat/1", q="a b&c", empty="", none=None) == "/base/chat/1?q=a+b%26c"
     assert when(None) is when(2**62) is None

@@ -7,7 +7,7 @@ import pytest
 from holdfast.hosting.git.commits import Signature, build_tree, write_commit
 from holdfast.hosting.git.ref_store import create
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.web.code.location import Spot, find_spot
+from holdfast.web.code.location import CodeLocation, find_spot
 from tests.hosting.git.oracle import new_repository
 
 ADA = Signature("Ada", "ada@example.org", 1_700_000_000)
@@ -60,7 +60,7 @@ def test_what_names_nothing_is_not_there(repo: Repo, kind: str, joined: str) -> 
 
 def test_addresses_hold_any_name(repo: Repo) -> None:
     """Quoted so that nothing in a name says anything about the address."""
-    spot = Spot("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
+    spot = CodeLocation("/o/r", repo, "branch", "a?b#c%", "f" * 40, b'x"<y>/\xff?')
     assert spot.address("src") == "/o/r/src/branch/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"
     assert spot.top("raw") == "/o/r/raw/branch/a%3Fb%23c%25"
     assert spot.change("_edit") == "/o/r/_edit/a%3Fb%23c%25/x%22%3Cy%3E/%FF%3F"

@@ -7,7 +7,7 @@ import pytest
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import build_tree
 from holdfast.hosting.git.repository import open_repository
-from holdfast.web.code.location import Spot
+from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import Readme, readme_of
 from tests.hosting.git.oracle import new_repository
 
@@ -16,7 +16,7 @@ def shown(tmp_path: Path, files: dict[str, bytes]) -> Readme | None:
     """Show the introduction of a directory with these files."""
     repo = open_repository(new_repository(tmp_path / "1.git"))
     entries = trees.directory(repo, build_tree(repo, files))
-    return readme_of(Spot("/ada/notes", repo, "branch", "feature/x", "f" * 40), entries)
+    return readme_of(CodeLocation("/ada/notes", repo, "branch", "feature/x", "f" * 40), entries)
 
 
 def test_markdown_comes_before_other_texts(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.web.issues.dependency_forms import Named, named
+from holdfast.web.issues.dependency_forms import IssueReference, named
 from tests.hosting.linked import edges, relate
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import titles
@@ -14,11 +14,11 @@ ADD = f"{ONE}/dependencies"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (" 12 ", Named("", "", 12)),
-        ("#12", Named("", "", 12)),
-        ("ada/ship#12", Named("ada", "ship", 12)),
-        ("http://localhost:3000/ada/ship/issues/12", Named("ada", "ship", 12)),
-        ("https://example.org/a.b/c-d/pulls/12/", Named("a.b", "c-d", 12)),
+        (" 12 ", IssueReference("", "", 12)),
+        ("#12", IssueReference("", "", 12)),
+        ("ada/ship#12", IssueReference("ada", "ship", 12)),
+        ("http://localhost:3000/ada/ship/issues/12", IssueReference("ada", "ship", 12)),
+        ("https://example.org/a.b/c-d/pulls/12/", IssueReference("a.b", "c-d", 12)),
         ("the gauge", None),
         ("12 boats", None),
         ("", None),
@@ -26,7 +26,7 @@ ADD = f"{ONE}/dependencies"
         ("9" * 30, None),
     ],
 )
-def test_issues_are_named_in_every_usual_way(text: str, expected: Named | None) -> None:
+def test_issues_are_named_in_every_usual_way(text: str, expected: IssueReference | None) -> None:
     """And words are words."""
     assert named(text) == expected
 

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from holdfast.hosting.store import assignees, issue_labels, issues, labels, milestones
-from holdfast.hosting.store.issues import Branches, Changes, NewIssue
-from holdfast.web.issues.issue_list import IssuesQuery, Wish, wished
+from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
+from holdfast.web.issues.issue_list import IssueFilter, IssuesQuery, wished
 from tests.hosting.linked import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 
@@ -34,8 +34,8 @@ def test_filters_narrow_the_list_and_links_widen_it(harbour: Harbour) -> None:
     issue_labels.add_labels(database, ship, gauge, people["ada"], (bug,))
     assignees.add_assignees(database, ship, lantern, people["ada"], (people["bob"],))
     season = milestones.add_milestone(database, ship, people["ada"], "Season")
-    issues.change_issue(database, ship, rope, people["ada"], Changes(milestone_id=season.id))
-    issues.change_issue(database, ship, done, people["ada"], Changes(is_closed=True))
+    issues.change_issue(database, ship, rope, people["ada"], IssueChanges(milestone_id=season.id))
+    issues.change_issue(database, ship, done, people["ada"], IssueChanges(is_closed=True))
     relate(database, [(gauge.id, lantern.id)])
 
     browser = harbour.browser()
@@ -115,9 +115,9 @@ def test_an_empty_list_says_what_to_do(harbour: Harbour) -> None:
 
 def test_links_keep_everything_else() -> None:
     """And leave out what is usual."""
-    wish = Wish(q="a&b", label=(3, 4), sort="oldest")
+    wish = IssueFilter(q="a&b", label=(3, 4), sort="oldest")
     assert wish.link(state="closed") == "?state=closed&q=a%26b&label=3&label=4&sort=oldest"
     assert wish.without_label(3) == "?q=a%26b&label=4&sort=oldest"
     assert wish.with_label(4) == "?q=a%26b&label=3&label=4&sort=oldest"
-    assert Wish().link(page=2) == "?page=2"
+    assert IssueFilter().link(page=2) == "?page=2"
     assert wished(IssuesQuery(ready="true", state="closed")).state == "open"

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.hosting.store import assignees, comments, issue_labels, issues, labels, milestones
-from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from tests.hosting.linked import counting_queries, open_many, relate
 from tests.web.issues.conftest import AT, Harbour
 from tests.web.issues.test_issue_list import HOSTILE
@@ -61,7 +61,7 @@ def test_the_side_says_everything_about_it(harbour: Harbour) -> None:
     assignees.add_assignees(database, ship, gauge, people["ada"], (people["bob"],))
     season = milestones.add_milestone(database, ship, people["ada"], "Season <b>")
     issues.change_issue(
-        database, ship, gauge, people["ada"], Changes(milestone_id=season.id, due_at=1_800_000_000)
+        database, ship, gauge, people["ada"], IssueChanges(milestone_id=season.id, due_at=1_800_000_000)
     )
     seen = harbour.browser("eve").get(f"{AT}/issues/1").text
     assert "Private matter" not in seen

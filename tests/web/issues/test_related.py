@@ -1,6 +1,6 @@
 """The other issue of a relation."""
 
-from holdfast.hosting.store.visible_issues import Seen
+from holdfast.hosting.store.visible_issues import VisibleIssue
 from holdfast.web.issues.related import Related, related
 from tests.web.issues.conftest import AT, Harbour
 
@@ -8,8 +8,10 @@ from tests.web.issues.conftest import AT, Harbour
 def test_as_much_is_shown_as_somebody_may_see(harbour: Harbour) -> None:
     """All of it, its name alone, or that it is there."""
     gauge, private = harbour.issue("Gauge"), harbour.issue("Private matter", secret=True)
-    seen = related(Seen(gauge, harbour.ship, is_readable=True), harbour.ship)
+    seen = related(VisibleIssue(gauge, harbour.ship, is_readable=True), harbour.ship)
     assert (seen.path, seen.name, seen.title) == (f"{AT}/issues/1", "#1", "Gauge")
-    known = related(Seen(private, harbour.secret, is_readable=False), harbour.ship, writes=True)
+    known = related(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship, writes=True)
     assert (known.path, known.name, known.title) == ("", "ada/secret#1", "Private matter")
-    assert related(Seen(private, harbour.secret, is_readable=False), harbour.ship) == Related(is_hidden=True)
+    assert related(VisibleIssue(private, harbour.secret, is_readable=False), harbour.ship) == Related(
+        is_hidden=True
+    )

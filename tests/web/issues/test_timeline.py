@@ -8,7 +8,7 @@ from markupsafe import Markup
 from holdfast.hosting.store.issue_transactions import changing
 from holdfast.hosting.store.issues import Reason, close, find_issue, reopen
 from holdfast.hosting.store.labels import add_label, delete_label
-from holdfast.web.issues.timeline import Room
+from holdfast.web.issues.timeline import TextBudget
 from holdfast.web.markdown import NOWHERE
 from tests.web.issues.conftest import AT, Harbour
 
@@ -128,7 +128,7 @@ def test_of_an_issue_that_cannot_be_seen_nothing_is_told(harbour: Harbour) -> No
 
 def test_texts_share_the_room_of_a_page() -> None:
     """The first ones are whole, and every one has at least its beginning."""
-    room = Room(NOWHERE, left=1000)
+    room = TextBudget(NOWHERE, left=1000)
     assert room.show("*a*") == (Markup("<p><em>a</em></p>\n"), True)
     shown, is_whole = room.show("b" * 5000)
     assert (shown.count("b") > 900, is_whole) == (True, False)

@@ -7,15 +7,15 @@ import typer
 from rich.text import Text
 
 from holdfast.cli.admin.shared import host
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, printable
 from holdfast.cli.settings import ConfigOption, DataOption, gather
 
-__all__ = ["Told", "doctor", "gc", "instance", "migrate"]
+__all__ = ["FindingOutput", "doctor", "gc", "instance", "migrate"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FindingOutput:
     """A finding as it is told."""
 
     id: str
@@ -66,7 +66,7 @@ def instance(
             told = "none" if found is None else f"{found.instance_id}, key {found.key_fingerprint or 'not known'}"
             console().print(f"{place}: {told}", soft_wrap=True, markup=False, highlight=False)
         console().print(problem or "They belong together.", soft_wrap=True, markup=False, highlight=False)
-    return Exit.NO if problem else Exit.FINE
+    return ExitCode.NO if problem else ExitCode.FINE
 
 
 def doctor(
@@ -90,17 +90,19 @@ def doctor(
     ):
         for finding in examine(opened, deep=deep, passed=count):
             kind = finding.kind
-            told.append(Told(kind.value, finding.where, finding.what, kind.advice, fix and repair(finding)))
+            told.append(
+                FindingOutput(kind.value, finding.where, finding.what, kind.advice, fix and repair(finding))
+            )
     if json:
         print_json(told)
     else:
         for item in told:
             print_finding(item)
         console().print(summed_up(told))
-    return Exit.FINE if all(item.fixed for item in told) else Exit.NO
+    return ExitCode.FINE if all(item.fixed for item in told) else ExitCode.NO
 
 
-def summed_up(told: list[Told]) -> str:
+def summed_up(told: list[FindingOutput]) -> str:
     """Say in a line how it is."""
     left = sum(not item.fixed for item in told)
     fixed = len(told) - left
@@ -109,7 +111,7 @@ def summed_up(told: list[Told]) -> str:
     return f"{left} left to do, {fixed} repaired." if fixed else f"{left} to do."
 
 
-def print_finding(item: Told) -> None:
+def print_finding(item: FindingOutput) -> None:
     """Print one finding in two lines."""
     line = Text.assemble((item.id, "bold"), "  ", printable(item.where), ": ", printable(item.what))
     console().print(line)
@@ -146,4 +148,4 @@ def gc(
         )
         for number in collected.failed:
             console().print(f"repository {number} cannot be packed; `holdfast admin doctor --deep` says more")
-    return Exit.NO if collected.failed else Exit.FINE
+    return ExitCode.NO if collected.failed else ExitCode.FINE

@@ -9,14 +9,14 @@ from holdfast.cli.admin.shared import RepositoryArgument, host, print_table, rep
 from holdfast.cli.output import JsonOption, console, print_json
 from holdfast.cli.settings import ConfigOption, DataOption
 
-__all__ = ["Listed", "create", "group", "list_all", "remove", "rename", "transfer"]
+__all__ = ["RepositoryOutput", "create", "group", "list_all", "remove", "rename", "transfer"]
 
 group = typer.Typer(no_args_is_help=True, help="The repositories of everybody.")
 EVERY = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class RepositoryOutput:
     """A repository in the list."""
 
     id: int
@@ -40,7 +40,7 @@ def list_all(
     with host(context, config, data) as opened:
         kept, _ = list_repositories(opened.database, [], skip=0, limit=EVERY)
         found = [
-            Listed(
+            RepositoryOutput(
                 item.id,
                 item.owner.name,
                 item.name,

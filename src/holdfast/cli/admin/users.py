@@ -141,11 +141,11 @@ def remove(
     """Remove a user; what they wrote stays, without its author."""
     from holdfast.hosting.store.account_administration import delete_user
     from holdfast.hosting.store.accounts import find_user
-    from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
+    from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
     with host(context, config, data) as opened:
         user = find_user(opened.database, name)
-        first = before_deleting(opened, Doomed(owner_id=user.id))
+        first = before_deleting(opened, DeletedEntity(owner_id=user.id))
         gone = delete_user(opened.database, user, actor=user, purge=purge, first=first)
         for number in gone:
             opened.folders.delete(number)

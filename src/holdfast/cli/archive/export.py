@@ -18,13 +18,13 @@ from holdfast.backup.archive.query import parse_date
 from holdfast.backup.export import Choice, Form, Written, export
 from holdfast.backup.export import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.outputs import check_target
 
 __all__ = [
     "ChatOption",
-    "Exported",
+    "ExportResult",
     "MediaOption",
     "PlainOption",
     "SearchOption",
@@ -72,7 +72,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportResult:
     """What an export did, and which attachments were missing or damaged."""
 
     target: Path
@@ -142,7 +142,7 @@ def bar(name: str) -> Iterator[Tell | None]:
 def say(target: Path, form: Form, done: Written, problems: list[str], *, json: bool) -> int:
     """Say in one line what an export did, and what it could not export."""
     if json:
-        print_json(Exported(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
+        print_json(ExportResult(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
     else:
         line = f"{done.written:,} files written, {done.unchanged:,} unchanged, {done.removed:,} removed"
         console().print(f"{printable(str(target))}: {line}", markup=False)
@@ -150,7 +150,7 @@ def say(target: Path, form: Form, done: Written, problems: list[str], *, json: b
             print_note(f"note: {problem}")
         if len(problems) > SHOWN:
             print_note(f"... and {len(problems) - SHOWN:,} more; --json lists them all")
-    return Exit.NO if problems else Exit.FINE
+    return ExitCode.NO if problems else ExitCode.FINE
 
 
 def export_archive(

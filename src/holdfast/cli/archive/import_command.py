@@ -15,7 +15,7 @@ from holdfast.backup import KeyMaterial, archive
 from holdfast.backup.archive import Archive, Imported
 from holdfast.backup.archive.importing import Progress as Tell
 from holdfast.cli.archive.shared import ArchiveArgument, when
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 
@@ -59,7 +59,7 @@ def import_backups(
         print_note(f"note: {problem}")
     if len(problems) > SHOWN:
         print_note(f"note: and {len(problems) - SHOWN:,} more attachments")
-    return Exit.NO if problems else Exit.FINE
+    return ExitCode.NO if problems else ExitCode.FINE
 
 
 def note_restricted(paths: Sequence[Path]) -> None:

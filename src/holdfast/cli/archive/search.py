@@ -10,7 +10,7 @@ from holdfast.backup.archive import Filters
 from holdfast.backup.archive.query import narrowed, parse_date
 from holdfast.backup.archive.searching import CLOSE, OPEN, Hit
 from holdfast.cli.archive.shared import ArchiveArgument, draw, headline
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 
 __all__ = ["search"]
@@ -71,7 +71,7 @@ def search(
             print_note(f"there are more: --below {found.more}")
         if not found.hits:
             print_note("nothing was found")
-    return Exit.FINE if found.hits else Exit.NO
+    return ExitCode.FINE if found.hits else ExitCode.NO
 
 
 def show(hit: Hit) -> None:

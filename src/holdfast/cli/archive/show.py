@@ -10,7 +10,7 @@ from holdfast.backup import archive
 from holdfast.backup.archive import Position
 from holdfast.backup.archive.query import parse_date
 from holdfast.cli.archive.shared import ArchiveArgument, draw, when
-from holdfast.cli.exit_codes import Exit
+from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 
 __all__ = ["chats", "info", "people", "show", "skipped"]
@@ -149,7 +149,7 @@ def skipped(
         found = list(opened.skipped(snapshot))
     if json:
         print_json(found)
-        return Exit.FINE
+        return ExitCode.FINE
     table = table_of("backup#", "frame#", "record", "what became of it", "what")
     for one in found:
         times = f" ({one.times} times)" if one.times > 1 else ""
@@ -160,4 +160,4 @@ def skipped(
         console().print(table)
     else:
         print_note("nothing was left out or read as something else")
-    return Exit.FINE
+    return ExitCode.FINE

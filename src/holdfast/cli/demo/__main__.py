@@ -12,7 +12,7 @@ import structlog
 
 from holdfast import logs
 from holdfast.cli.demo.fill import fill
-from holdfast.cli.demo.order import Order
+from holdfast.cli.demo.order import ServiceLogin
 from holdfast.errors import HoldfastError
 
 __all__ = ["main"]
@@ -40,7 +40,7 @@ def watch(work: int) -> None:
 
 def main() -> int:
     """Make everything; a failure is one line in the log, for the service does well without."""
-    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=ServiceLogin)
     logs.configure(style=order.log_format, level=order.log_level)
     started = time.monotonic()
     try:

@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.backup.sample.dice import Dice
 from holdfast.cli.demo.calendar import DAY, moments
-from holdfast.cli.demo.history import Branch, File, History, text
+from holdfast.cli.demo.history import DemoBranch, DemoFile, DemoHistory, text
 from holdfast.cli.demo.people import IFE, JONAH, YUKI
 
 __all__ = ["KEPT", "almanac_history"]
@@ -50,9 +50,9 @@ a lantern, not for navigation.
 """
 
 
-def almanac_history(now: int) -> History:
+def almanac_history(now: int) -> DemoHistory:
     """Make the history up to now."""
-    history, main = History(), Branch("main")
+    history, main = DemoHistory(), DemoBranch("main")
     times = iter(moments(Dice("almanac"), now - 400 * DAY, now - 366 * DAY, 18))
     history.commit(main, YUKI, next(times), "Begin", {"README.md": text(README)})
     history.commit(main, YUKI, next(times), "Work out the sun", {"sun.csv": text(sun_table())})
@@ -66,7 +66,9 @@ def almanac_history(now: int) -> History:
         )
     draft = history.fork(main, "draft/eclipses")
     words = "# Eclipses\n\nTo be worked out. Until then: look up.\n"
-    history.commit(draft, IFE, next(times), "Begin a page about eclipses", {"eclipses.md": File(words.encode())})
+    history.commit(
+        draft, IFE, next(times), "Begin a page about eclipses", {"eclipses.md": DemoFile(words.encode())}
+    )
     return history
 
 

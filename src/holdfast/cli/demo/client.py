@@ -12,16 +12,16 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import HoldfastError
 from holdfast.hosting.git import program
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.secret import Secret
 
-__all__ = ["Client", "Unanswered", "basic", "pointer_to"]
+__all__ = ["DemoClient", "DemoRequestFailed", "basic", "pointer_to"]
 
 SECONDS: Final = 60.0
 LFS_TYPE: Final = "application/vnd.git-lfs+json"
 
 
-class Unanswered(HoldfastError):
+class DemoRequestFailed(HoldfastError):
     """The service refused a request, or did not answer it."""
 
 
@@ -30,13 +30,13 @@ def basic(name: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
 
 
-def pointer_to(content: bytes) -> Pointer:
+def pointer_to(content: bytes) -> LfsPointer:
     """Return the pointer that stands for a large file."""
-    return Pointer(hashlib.sha256(content).hexdigest(), len(content))
+    return LfsPointer(hashlib.sha256(content).hexdigest(), len(content))
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class DemoClient:
     """Speaks to the service at an address as an administrator, or as anybody the administrator names."""
 
     host: str
@@ -90,10 +90,12 @@ class Client:
                 answer = connection.getresponse()
                 content = answer.read()
         except (OSError, HTTPException) as error:
-            raise Unanswered(f"{method} {path} got no answer: {str(error) or type(error).__name__}") from error
+            raise DemoRequestFailed(
+                f"{method} {path} got no answer: {str(error) or type(error).__name__}"
+            ) from error
         if answer.status >= 300:
             reason = content[:300].decode(errors="replace").strip()
-            raise Unanswered(f"{method} {path} was answered with {answer.status}: {reason}")
+            raise DemoRequestFailed(f"{method} {path} was answered with {answer.status}: {reason}")
         return content
 
 

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from holdfast.cli.demo.people import Person
+from holdfast.cli.demo.people import DemoUser
 
-__all__ = ["Feature", "Step"]
+__all__ = ["Feature", "FeatureCommit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FeatureCommit:
     """One commit: a piece of text added to the end of a file."""
 
     path: str
@@ -21,5 +21,5 @@ class Feature:
     """A branch with its commits."""
 
     branch: str
-    person: Person
-    steps: tuple[Step, ...]
+    person: DemoUser
+    steps: tuple[FeatureCommit, ...]

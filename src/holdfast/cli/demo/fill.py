@@ -1,7 +1,6 @@
 """Makes the demo content, one step after the other, through the addresses everybody else uses too.
 
-A step is a function of the `Stage`. What other parts of the service have to show becomes one more step at the end
-of `STEPS`.
+A step is a function of the `DemoContext`. A new part of the service gets one more step at the end of `STEPS`.
 """
 
 import base64
@@ -15,15 +14,15 @@ from typing import Final
 
 from holdfast.cli.demo import almanac, harbour, snapshots, tracker
 from holdfast.cli.demo.calendar import DAY
-from holdfast.cli.demo.client import Client, basic, pointer_to
+from holdfast.cli.demo.client import DemoClient, basic, pointer_to
 from holdfast.cli.demo.drawings import view_png
-from holdfast.cli.demo.history import History
-from holdfast.cli.demo.order import Order
+from holdfast.cli.demo.history import DemoHistory
+from holdfast.cli.demo.order import ServiceLogin
 from holdfast.cli.demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
 from holdfast.hosting.git import program
 from holdfast.secret import Secret
 
-__all__ = ["CONVERSATIONS", "ORGANIZATION", "STEPS", "Stage", "fill"]
+__all__ = ["CONVERSATIONS", "ORGANIZATION", "STEPS", "DemoContext", "fill"]
 
 ORGANIZATION: Final = "tidewater"
 CONVERSATIONS: Final = "conversations"
@@ -31,24 +30,24 @@ BOARD: Final = "http://127.0.0.1:8474/board"
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DemoContext:
     """What every step needs: the service, a folder for what is not pushed yet, and the moment it all happens."""
 
-    client: Client
+    client: DemoClient
     folder: Path
     now: int
 
 
-def fill(order: Order, *, now: int) -> None:
+def fill(order: ServiceLogin, *, now: int) -> None:
     """Make everything as the administrator, whose password the first start knows; so no token is left behind."""
-    client = Client(order.host, order.port, Secret(basic(order.name, order.password)))
+    client = DemoClient(order.host, order.port, Secret(basic(order.name, order.password)))
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
-        stage = Stage(client, Path(folder), now)
+        stage = DemoContext(client, Path(folder), now)
         for step in STEPS:
             step(stage)
 
 
-def add_people(stage: Stage) -> None:
+def add_people(stage: DemoContext) -> None:
     """Make the accounts; nobody knows their passwords, so nobody logs in until an administrator sets one."""
     for person in EVERYBODY:
         account = {
@@ -61,7 +60,7 @@ def add_people(stage: Stage) -> None:
         stage.client.ask("POST", "/admin/users", account)
 
 
-def add_organization(stage: Stage) -> None:
+def add_organization(stage: DemoContext) -> None:
     """Make the organization with its teams, its labels and its repositories."""
     ask, path = stage.client.ask, f"/orgs/{ORGANIZATION}"
     about = {
@@ -99,7 +98,7 @@ def add_organization(stage: Stage) -> None:
         ask("PUT", f"/repos/{ORGANIZATION}/{name}/topics", {"topics": topics}, person=MAREN.name)
 
 
-def push_histories(stage: Stage) -> None:
+def push_histories(stage: DemoContext) -> None:
     """Make both histories with git and push them; the larger one has a large file and the smaller inside."""
     tables = import_history(stage, "almanac", almanac.almanac_history(stage.now))
     push(stage, "almanac", almanac.KEPT, YUKI.name)
@@ -110,7 +109,7 @@ def push_histories(stage: Stage) -> None:
     push(stage, "harbour", harbour.KEPT, MAREN.name)
 
 
-def import_history(stage: Stage, name: str, history: History) -> Path:
+def import_history(stage: DemoContext, name: str, history: DemoHistory) -> Path:
     """Turn a history into a repository of git's."""
     folder = stage.folder / f"{name}.git"
     program.run(None, "init", "--quiet", "--bare", "--initial-branch=main", str(folder))
@@ -118,13 +117,13 @@ def import_history(stage: Stage, name: str, history: History) -> Path:
     return folder
 
 
-def push(stage: Stage, name: str, branches: Sequence[str], person: str) -> None:
+def push(stage: DemoContext, name: str, branches: Sequence[str], person: str) -> None:
     """Push the branches that are kept, and all tags."""
     refs = [*(f"refs/heads/{branch}" for branch in branches), "refs/tags/*:refs/tags/*"]
     stage.client.push(stage.folder / f"{name}.git", f"{ORGANIZATION}/{name}", refs, person=person)
 
 
-def add_issues(stage: Stage) -> None:
+def add_issues(stage: DemoContext) -> None:
     """Open the milestones and issues, let people talk about them, and close some."""
     ask = stage.client.ask
     path = f"/repos/{ORGANIZATION}/harbour/milestones"
@@ -141,7 +140,7 @@ def add_issues(stage: Stage) -> None:
             ask("PATCH", f"{path}/{milestones[milestone.title]}", {"state": "closed"}, person=MAREN.name)
 
 
-def add_issue(stage: Stage, path: str, issue: tracker.Issue, milestones: dict[str, int]) -> None:
+def add_issue(stage: DemoContext, path: str, issue: tracker.DemoIssue, milestones: dict[str, int]) -> None:
     """Open one issue, with everything that was said about it."""
     ask = stage.client.ask
     wanted: dict[str, object] = {
@@ -160,7 +159,7 @@ def add_issue(stage: Stage, path: str, issue: tracker.Issue, milestones: dict[st
         ask("PATCH", f"{path}/{number}", {"state": "closed"}, person=issue.closed_by.name)
 
 
-def add_dependencies(stage: Stage) -> None:
+def add_dependencies(stage: DemoContext) -> None:
     """Let some issues wait for others, also for those of the other repository."""
     for (name, number), (other, blocker) in tracker.DEPENDENCIES:
         path = f"/repos/{ORGANIZATION}/{name}/issues/{number}/dependencies"
@@ -168,7 +167,7 @@ def add_dependencies(stage: Stage) -> None:
         stage.client.ask("POST", path, wanted, person=MAREN.name)
 
 
-def add_webhook(stage: Stage) -> None:
+def add_webhook(stage: DemoContext) -> None:
     """Make a webhook and try it out: nothing may be sent to this machine, so its history shows a refusal."""
     path = f"/orgs/{ORGANIZATION}/hooks"
     wanted = {
@@ -184,7 +183,7 @@ def add_webhook(stage: Stage) -> None:
         stage.client.ask("POST", f"{path}/{number}/tests?repository={name}", person=MAREN.name)
 
 
-def keep_conversations(stage: Stage) -> None:
+def keep_conversations(stage: DemoContext) -> None:
     """Put two snapshots of a phone into a private repository, one on top of the other."""
     ask, path = stage.client.ask, f"/repos/{MAREN.name}/{CONVERSATIONS}"
     about = {"name": CONVERSATIONS, "description": "What the phone had to say, kept", "private": True}
@@ -207,7 +206,7 @@ def moment(when: int) -> str:
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-STEPS: Final[tuple[Callable[[Stage], None], ...]] = (
+STEPS: Final[tuple[Callable[[DemoContext], None], ...]] = (
     add_people,
     add_organization,
     push_histories,

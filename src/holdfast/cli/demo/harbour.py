@@ -8,11 +8,11 @@ from holdfast.backup.sample.dice import Dice
 from holdfast.cli.demo import harbour_texts as texts
 from holdfast.cli.demo.calendar import DAY, day_of, moments, month_of
 from holdfast.cli.demo.drawings import harbour_svg, tides_svg, water_level
-from holdfast.cli.demo.feature import Feature, Step
+from holdfast.cli.demo.feature import Feature, FeatureCommit
 from holdfast.cli.demo.harbour_early import EARLY
 from holdfast.cli.demo.harbour_late import LATE
 from holdfast.cli.demo.harbour_open import UNFINISHED
-from holdfast.cli.demo.history import EXECUTABLE, LINK, SUBMODULE, Branch, File, History, text
+from holdfast.cli.demo.history import EXECUTABLE, LINK, SUBMODULE, DemoBranch, DemoFile, DemoHistory, text
 from holdfast.cli.demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
 
 __all__ = ["KEPT", "harbour_history"]
@@ -25,25 +25,25 @@ BERTHS: Final = 16
 Event = tuple[int, Callable[[int], None]]
 
 
-def harbour_history(now: int, almanac: str, view: bytes) -> History:
+def harbour_history(now: int, almanac: str, view: bytes) -> DemoHistory:
     """Make the history up to now, with this commit of the almanac inside and this pointer to the large picture."""
-    return Harbour(now, almanac, view).live()
+    return DemoSchedule(now, almanac, view).live()
 
 
-class Harbour:
+class DemoSchedule:
     """Everything that happens in the year, each with its moment; it is done in order at the end."""
 
     def __init__(self, now: int, almanac: str, view: bytes) -> None:
         self.dice = Dice("harbour")
-        self.history = History()
-        self.main = Branch("main")
+        self.history = DemoHistory()
+        self.main = DemoBranch("main")
         self.start, self.end = now - 365 * DAY, now - 3600
         self.almanac, self.view = almanac, view
         self.berths = [""] * BERTHS
         self.settings = dict(texts.SETTINGS)
         self.events: list[Event] = []
 
-    def live(self) -> History:
+    def live(self) -> DemoHistory:
         """Plan the year, then let it happen."""
         self.first_day()
         self.weekly_readings()
@@ -57,7 +57,7 @@ class Harbour:
 
     def first_day(self) -> None:
         """Begin with what a repository begins with."""
-        steps: tuple[tuple[str, dict[str, File]], ...] = (
+        steps: tuple[tuple[str, dict[str, DemoFile]], ...] = (
             ("Begin", {"README.md": text(texts.README_AT_FIRST), ".editorconfig": text(texts.EDITORCONFIG)}),
             ("Say how we work", {"CONTRIBUTING.md": text(texts.CONTRIBUTING)}),
             ("Keep pictures as large files", {".gitattributes": text(texts.ATTRIBUTES)}),
@@ -67,22 +67,22 @@ class Harbour:
             ("Draw the harbour and its tides", self.pictures()),
             (
                 "Take the tables of sun and moon from the almanac",
-                {".gitmodules": text(texts.GITMODULES), "almanac": File(self.almanac.encode(), SUBMODULE)},
+                {".gitmodules": text(texts.GITMODULES), "almanac": DemoFile(self.almanac.encode(), SUBMODULE)},
             ),
         )
         for number, (message, files) in enumerate(steps):
             self.history.commit(self.main, MAREN, self.start + number * 5400, message, files)
 
-    def program(self) -> dict[str, File]:
+    def program(self) -> dict[str, DemoFile]:
         """Return what starts the board."""
         return {"scripts/harbour": text(texts.SCRIPT, EXECUTABLE), "harbour/__main__.py": text(texts.TERMINAL)}
 
-    def pictures(self) -> dict[str, File]:
+    def pictures(self) -> dict[str, DemoFile]:
         """Return the README with its pictures, and a link to it where the documentation is."""
         return {
             "docs/harbour.svg": text(harbour_svg()),
             "docs/tides.svg": text(tides_svg()),
-            "docs/view.png": File(self.view),
+            "docs/view.png": DemoFile(self.view),
             "docs/index.md": text("../README.md", LINK),
             "README.md": text(texts.README_LATER),
         }
@@ -145,7 +145,7 @@ class Harbour:
     def add(self, path: str, when: int, message: str, words: str, *, first: str) -> None:
         """Add words to the end of a file, which begins with others."""
         before = self.main.files[path].content if path in self.main.files else first.encode()
-        files = {path: File(before + words.encode())}
+        files = {path: DemoFile(before + words.encode())}
         self.history.commit(self.main, self.dice.pick_early(EVERYBODY), when, message, files)
 
     def features(self) -> None:
@@ -154,21 +154,21 @@ class Harbour:
         for number, feature in enumerate(FEATURES):
             begin = self.start + DAY + number * share
             times = moments(self.dice, begin, begin + share - DAY, len(feature.steps) + 1)
-            branch = Branch(feature.branch)
+            branch = DemoBranch(feature.branch)
             for step, when in zip(feature.steps, times, strict=False):
                 self.at(when, partial(self.take_step, branch, feature, step))
             self.at(times[-1], partial(self.merge, branch))
 
-    def take_step(self, branch: Branch, feature: Feature, step: Step, when: int) -> None:
+    def take_step(self, branch: DemoBranch, feature: Feature, step: FeatureCommit, when: int) -> None:
         """Commit one step of a feature; the first one begins its branch."""
         if not branch.tip:
             branch.tip, branch.files = self.main.tip, dict(self.main.files)
         before = branch.files.get(step.path)
         gap = b"\n\n" if step.path.endswith(".py") else b"\n"
         content = step.piece.encode() if before is None else before.content + gap + step.piece.encode()
-        self.history.commit(branch, feature.person, when, step.message, {step.path: File(content)})
+        self.history.commit(branch, feature.person, when, step.message, {step.path: DemoFile(content)})
 
-    def merge(self, branch: Branch, when: int) -> None:
+    def merge(self, branch: DemoBranch, when: int) -> None:
         """Merge a feature that is complete."""
         person = self.dice.pick((MAREN, TOMAS))
         self.history.merge(self.main, branch, person, when, f"Merge branch '{branch.name}'")
@@ -184,7 +184,7 @@ class Harbour:
         """Note a release in the changelog, and tag it."""
         before = self.main.files["CHANGELOG.md"].content if "CHANGELOG.md" in self.main.files else b""
         files = {
-            "CHANGELOG.md": File(f"## {version}, {day_of(when)}\n\n{words}\n\n".encode() + before),
+            "CHANGELOG.md": DemoFile(f"## {version}, {day_of(when)}\n\n{words}\n\n".encode() + before),
             "VERSION": text(f"{version}.0\n"),
         }
         self.history.commit(self.main, MAREN, when, f"Release {version}", files)
@@ -200,7 +200,7 @@ class Harbour:
     def unfinished(self) -> None:
         """Leave some branches open, begun in the last weeks."""
         for feature in UNFINISHED:
-            branch = Branch(feature.branch)
+            branch = DemoBranch(feature.branch)
             times = moments(self.dice, self.end - 12 * DAY, self.end, len(feature.steps))
             for step, when in zip(feature.steps, times, strict=True):
                 self.at(when, partial(self.take_step, branch, feature, step))

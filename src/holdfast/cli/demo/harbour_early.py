@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.cli.demo.feature import Feature, Step
+from holdfast.cli.demo.feature import Feature, FeatureCommit
 from holdfast.cli.demo.people import MAREN, TOMAS, YUKI
 
 __all__ = ["EARLY"]
@@ -12,7 +12,7 @@ EARLY: Final = (
         "feature/readings",
         MAREN,
         (
-            Step(
+            FeatureCommit(
                 "harbour/tides.py",
                 "Keep a reading of the tide gauge",
                 '''"""What the tide gauge says, and what follows from it."""
@@ -29,7 +29,7 @@ class Reading:
     level: float
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "harbour/tides.py",
                 "Work out the mean level",
                 '''def mean_level(readings: list[Reading]) -> float:
@@ -37,7 +37,7 @@ class Reading:
     return sum(reading.level for reading in readings) / len(readings)
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "tests/test_tides.py",
                 "Hold the mean level to two readings",
                 """from datetime import datetime
@@ -59,7 +59,7 @@ def test_mean_level() -> None:
         "feature/berths",
         TOMAS,
         (
-            Step(
+            FeatureCommit(
                 "harbour/berths.py",
                 "Describe a berth and a boat",
                 '''"""Who lies where, and who could."""
@@ -86,7 +86,7 @@ class Berth:
     boat: Boat | None = None
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "harbour/berths.py",
                 "Tell whether a boat fits",
                 '''def fits(boat: Boat, berth: Berth, level: float) -> bool:
@@ -94,7 +94,7 @@ class Berth:
     return boat.length <= berth.length and boat.draught < berth.depth + level
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "harbour/berths.py",
                 "Allot the smallest berth that will do",
                 '''def allot(boat: Boat, berths: list[Berth], level: float) -> Berth | None:
@@ -107,7 +107,7 @@ class Berth:
     return chosen
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "tests/test_berths.py",
                 "The ferry does not get the dinghy's place",
                 """from harbour.berths import Berth, Boat, allot, fits
@@ -129,7 +129,7 @@ def test_small_boats_get_small_berths() -> None:
         "feature/board",
         YUKI,
         (
-            Step(
+            FeatureCommit(
                 "board/board.js",
                 "Draw the board in a browser",
                 """// The board by the ferry office: what the water does, and who lies where.
@@ -140,7 +140,7 @@ export function formatLevel(metres) {
 }
 """,
             ),
-            Step(
+            FeatureCommit(
                 "board/board.js",
                 "Show berths as a table",
                 """export function rowFor(berth) {
@@ -154,7 +154,7 @@ export function formatLevel(metres) {
 }
 """,
             ),
-            Step(
+            FeatureCommit(
                 "board/board.css",
                 "Letters that can be read from the pier",
                 """body { font: 2rem/1.4 "Atkinson Hyperlegible", sans-serif; }
@@ -168,7 +168,7 @@ td { padding: 0.2em 0.8em; border-bottom: 1px solid #2d5566; }
         "feature/high-water",
         MAREN,
         (
-            Step(
+            FeatureCommit(
                 "harbour/tides.py",
                 "Find the next high water",
                 '''def next_high(readings: list[Reading], after: datetime) -> Reading | None:
@@ -179,7 +179,7 @@ td { padding: 0.2em 0.8em; border-bottom: 1px solid #2d5566; }
     return None
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "harbour/tides.py",
                 "Add the rule of twelfths",
                 '''TWELFTHS = (0, 1, 3, 6, 9, 11, 12)

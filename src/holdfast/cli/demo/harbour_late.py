@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.cli.demo.feature import Feature, Step
+from holdfast.cli.demo.feature import Feature, FeatureCommit
 from holdfast.cli.demo.people import IFE, JONAH, TOMAS, YUKI
 
 __all__ = ["LATE"]
@@ -12,7 +12,7 @@ LATE: Final = (
         "feature/soundings",
         IFE,
         (
-            Step(
+            FeatureCommit(
                 "tools/soundings.c",
                 "Read soundings from the echo sounder",
                 """/* Reads one depth a line and prints how many there were, the least and the mean. */
@@ -25,7 +25,7 @@ struct summary {
 };
 """,
             ),
-            Step(
+            FeatureCommit(
                 "tools/soundings.c",
                 "Keep the least depth: it is the one that matters",
                 """static void add(struct summary *all, double depth)
@@ -37,7 +37,7 @@ struct summary {
 }
 """,
             ),
-            Step(
+            FeatureCommit(
                 "tools/soundings.c",
                 "Print the summary",
                 """int main(void)
@@ -56,7 +56,7 @@ struct summary {
 }
 """,
             ),
-            Step(
+            FeatureCommit(
                 "tools/Makefile",
                 "Build the tool with make",
                 "CFLAGS ?= -O2 -Wall -Wextra\n\nsoundings: soundings.c\n\nclean:\n\trm -f soundings\n",
@@ -67,7 +67,7 @@ struct summary {
         "feature/fees",
         JONAH,
         (
-            Step(
+            FeatureCommit(
                 "harbour/fees.py",
                 "Work out what a night costs",
                 '''"""What a night in the harbour costs."""
@@ -84,7 +84,7 @@ def fee(boat: Boat, nights: int = 1) -> float:
     return max(boat.length * PER_METRE, LEAST) * paid
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "tests/test_fees.py",
                 "The seventh night is free",
                 """from harbour.berths import Boat
@@ -101,7 +101,7 @@ def test_the_seventh_night_is_free() -> None:
         "feature/live-board",
         YUKI,
         (
-            Step(
+            FeatureCommit(
                 "board/live.js",
                 "Ask for news every minute",
                 """import { formatLevel, rowFor } from "./board.js";
@@ -117,7 +117,7 @@ export async function refresh(table, level) {
 }
 """,
             ),
-            Step(
+            FeatureCommit(
                 "board/live.js",
                 "Keep asking when the network is away",
                 """export function start(table, level) {
@@ -132,7 +132,7 @@ export async function refresh(table, level) {
         "feature/slack-water",
         TOMAS,
         (
-            Step(
+            FeatureCommit(
                 "harbour/tides.py",
                 "Tell when the water stands",
                 '''def is_slack(before: Reading, after: Reading, tolerance: float = 0.05) -> bool:
@@ -140,7 +140,7 @@ export async function refresh(table, level) {
     return abs(after.level - before.level) <= tolerance
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "tests/test_slack.py",
                 "Slack water stays slack within the tolerance",
                 """from harbour.tides import is_slack

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.cli.demo.feature import Feature, Step
+from holdfast.cli.demo.feature import Feature, FeatureCommit
 from holdfast.cli.demo.people import IFE, MAREN, TOMAS
 
 __all__ = ["UNFINISHED"]
@@ -12,7 +12,7 @@ UNFINISHED: Final = (
         "feature/lanterns",
         IFE,
         (
-            Step(
+            FeatureCommit(
                 "harbour/lanterns.py",
                 "Describe the character of a light",
                 '''"""Which lantern shines when."""
@@ -30,7 +30,7 @@ class Light:
     period: float
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "harbour/lanterns.py",
                 "Tell whether a light is lit",
                 '''def is_lit(light: Light, second: float, flash: float = 0.5) -> bool:
@@ -39,7 +39,7 @@ class Light:
     return phase < light.flashes * 2 * flash and phase % (2 * flash) < flash
 ''',
             ),
-            Step(
+            FeatureCommit(
                 "tests/test_lanterns.py",
                 "Two flashes, then darkness",
                 """from harbour.lanterns import Light, is_lit
@@ -56,7 +56,7 @@ def test_two_flashes_then_darkness() -> None:
         "fix/winter-time",
         TOMAS,
         (
-            Step(
+            FeatureCommit(
                 "tests/test_clock.py",
                 "Show that the board is an hour off after the clocks change",
                 """from datetime import datetime
@@ -75,12 +75,12 @@ def test_the_night_the_clocks_change_has_25_hours() -> None:
         "docs/pilot-guide",
         MAREN,
         (
-            Step(
+            FeatureCommit(
                 "docs/pilot.md",
                 "Begin a guide for visiting boats",
                 "# Coming in\n\nKeep the white house left of the church until the mole light bears north.\n",
             ),
-            Step(
+            FeatureCommit(
                 "docs/pilot.md",
                 "Say where the water is shallow",
                 "Off the old slipway there is less than two metres at low water. Stay in the green sector.\n",

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from holdfast.cli.demo.people import Person
+from holdfast.cli.demo.people import DemoUser
 
-__all__ = ["EXECUTABLE", "LINK", "SUBMODULE", "Branch", "File", "History", "text"]
+__all__ = ["EXECUTABLE", "LINK", "SUBMODULE", "DemoBranch", "DemoFile", "DemoHistory", "text"]
 
 EXECUTABLE: Final = "100755"
 LINK: Final = "120000"
@@ -14,29 +14,29 @@ SUBMODULE: Final = "160000"
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class DemoFile:
     """What is at a path; a link holds its target, and a submodule the name of a commit."""
 
     content: bytes
     mode: str = "100644"
 
 
-def text(words: str, mode: str = "100644") -> File:
+def text(words: str, mode: str = "100644") -> DemoFile:
     """Make a file of a text."""
-    return File(words.encode(), mode)
+    return DemoFile(words.encode(), mode)
 
 
 @dataclass(slots=True)
-class Branch:
+class DemoBranch:
     """A line of work: its newest commit, the files there, and the paths that changed since it began."""
 
     name: str
     tip: int = 0
-    files: dict[str, File] = field(default_factory=dict)
+    files: dict[str, DemoFile] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
 
 
-class History:
+class DemoHistory:
     """Collects commits in the order they are made; each is known by a number until git names it."""
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class History:
 
     def commit(
         self,
-        branch: Branch,
-        person: Person,
+        branch: DemoBranch,
+        person: DemoUser,
         when: int,
         message: str,
-        files: Mapping[str, File],
+        files: Mapping[str, DemoFile],
         *,
         merged: int = 0,
     ) -> None:
@@ -76,16 +76,16 @@ class History:
         branch.files.update(files)
         branch.changed.update(files)
 
-    def fork(self, branch: Branch, name: str) -> Branch:
+    def fork(self, branch: DemoBranch, name: str) -> DemoBranch:
         """Begin a branch where another one is."""
-        return Branch(name, branch.tip, dict(branch.files))
+        return DemoBranch(name, branch.tip, dict(branch.files))
 
-    def merge(self, branch: Branch, other: Branch, person: Person, when: int, message: str) -> None:
+    def merge(self, branch: DemoBranch, other: DemoBranch, person: DemoUser, when: int, message: str) -> None:
         """Merge a branch into another; what it changed must not have changed there meanwhile."""
         files = {path: other.files[path] for path in sorted(other.changed)}
         self.commit(branch, person, when, message, files, merged=other.tip)
 
-    def tag(self, name: str, branch: Branch, person: Person, when: int, message: str) -> None:
+    def tag(self, name: str, branch: DemoBranch, person: DemoUser, when: int, message: str) -> None:
         """Put an annotated tag on the newest commit of a branch, or a plain one when there is no message."""
         if message:
             head = f"tag {name}\nfrom :{branch.tip}\ntagger {signed(person, when)}\n"
@@ -98,7 +98,7 @@ class History:
         return b"".join([*self._pieces, b"done\n"])
 
 
-def signed(person: Person, when: int) -> str:
+def signed(person: DemoUser, when: int) -> str:
     """Write who did something and when."""
     return f"{person.full_name} <{person.email}> {when} {person.zone}"
 

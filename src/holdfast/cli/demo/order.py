@@ -4,10 +4,10 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Order"]
+__all__ = ["ServiceLogin"]
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceLogin(msgspec.Struct, frozen=True, kw_only=True):
     """Where the service is, and how to log in; one line of JSON in the pipe between two processes."""
 
     host: str

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["EVERYBODY", "IFE", "JONAH", "MAREN", "TOMAS", "YUKI", "Person"]
+__all__ = ["EVERYBODY", "IFE", "JONAH", "MAREN", "TOMAS", "YUKI", "DemoUser"]
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class DemoUser:
     """Somebody who commits, opens issues and answers them; `zone` is where their clock is set."""
 
     name: str
@@ -20,9 +20,9 @@ class Person:
         return f"{self.name}@tidewater.example"
 
 
-MAREN: Final = Person("maren", "Maren Lindqvist", "+0100")
-TOMAS: Final = Person("tomas", "Tomás Arriaga", "-0300")
-YUKI: Final = Person("yuki", "Yuki Harada", "+0900")
-IFE: Final = Person("ife", "Ifeoma Eze", "+0000")
-JONAH: Final = Person("jonah", "Jonah Pike", "-0500")
+MAREN: Final = DemoUser("maren", "Maren Lindqvist", "+0100")
+TOMAS: Final = DemoUser("tomas", "Tomás Arriaga", "-0300")
+YUKI: Final = DemoUser("yuki", "Yuki Harada", "+0900")
+IFE: Final = DemoUser("ife", "Ifeoma Eze", "+0000")
+JONAH: Final = DemoUser("jonah", "Jonah Pike", "-0500")
 EVERYBODY: Final = (MAREN, TOMAS, YUKI, IFE, JONAH)

@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from holdfast.cli.demo.conversation import add_conversation
-from holdfast.cli.demo.order import Order
+from holdfast.cli.demo.order import ServiceLogin
 from holdfast.hosting.data_folder import FirstStart
 from holdfast.settings import Settings
 
@@ -38,7 +38,7 @@ def making_demo(settings: Settings, first: FirstStart | None, server: socket.soc
         return
     add_conversation(settings)
     host, port = server.getsockname()[:2]
-    order = Order(
+    order = ServiceLogin(
         host=reachable(host),
         port=port,
         name=first.admin,

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-from holdfast.cli.demo.people import IFE, JONAH, MAREN, TOMAS, YUKI, Person
+from holdfast.cli.demo.people import IFE, JONAH, MAREN, TOMAS, YUKI, DemoUser
 
-__all__ = ["ALMANAC", "DEPENDENCIES", "HARBOUR", "LABELS", "MILESTONES", "Issue", "Label", "Milestone"]
+__all__ = ["ALMANAC", "DEPENDENCIES", "HARBOUR", "LABELS", "MILESTONES", "DemoIssue", "DemoLabel", "DemoMilestone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class DemoLabel:
     """A label of all repositories of the organization."""
 
     name: str
@@ -19,7 +19,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Milestone:
+class DemoMilestone:
     """A milestone, due some days from now."""
 
     title: str
@@ -29,37 +29,37 @@ class Milestone:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class DemoIssue:
     """An issue and the talk about it: who said what, in order."""
 
-    person: Person
+    person: DemoUser
     title: str
     body: str
     labels: tuple[str, ...] = ()
     milestone: str = ""
-    assignees: tuple[Person, ...] = ()
-    talk: tuple[tuple[Person, str], ...] = ()
-    closed_by: Person | None = None
+    assignees: tuple[DemoUser, ...] = ()
+    talk: tuple[tuple[DemoUser, str], ...] = ()
+    closed_by: DemoUser | None = None
     due_days: int = 0
 
 
 LABELS: Final = (
-    Label("bug", "#b5403a", "Something is not as it should be"),
-    Label("wish", "#2a7f8f", "Something that would be good to have"),
-    Label("documentation", "#6d597a", "Words that are missing or wrong"),
-    Label("good first issue", "#4d7c3a", "Small, and explained well"),
-    Label("question", "#d9a441", "Needs an answer, not a change"),
-    Label("size/small", "#cfe8d5", "An evening", is_exclusive=True),
-    Label("size/large", "#7fa98a", "More than a week", is_exclusive=True),
-    Label("waits", "#8a8f98", "Nothing can be done here until something else is"),
+    DemoLabel("bug", "#b5403a", "Something is not as it should be"),
+    DemoLabel("wish", "#2a7f8f", "Something that would be good to have"),
+    DemoLabel("documentation", "#6d597a", "Words that are missing or wrong"),
+    DemoLabel("good first issue", "#4d7c3a", "Small, and explained well"),
+    DemoLabel("question", "#d9a441", "Needs an answer, not a change"),
+    DemoLabel("size/small", "#cfe8d5", "An evening", is_exclusive=True),
+    DemoLabel("size/large", "#7fa98a", "More than a week", is_exclusive=True),
+    DemoLabel("waits", "#8a8f98", "Nothing can be done here until something else is"),
 )
 MILESTONES: Final = (
-    Milestone("Season opening", "Everything a visitor sees in May.", 60),
-    Milestone("Winter repairs", "What can only be done when the harbour is empty.", 21),
-    Milestone("Regatta", "Done, and nobody fell in.", -50, is_closed=True),
+    DemoMilestone("Season opening", "Everything a visitor sees in May.", 60),
+    DemoMilestone("Winter repairs", "What can only be done when the harbour is empty.", 21),
+    DemoMilestone("Regatta", "Done, and nobody fell in.", -50, is_closed=True),
 )
 HARBOUR: Final = (
-    Issue(
+    DemoIssue(
         TOMAS,
         "The board is an hour off after the clocks change",
         "On the night of the change the board shows high water an hour late.\n\n"
@@ -78,7 +78,7 @@ HARBOUR: Final = (
         ),
         due_days=14,
     ),
-    Issue(
+    DemoIssue(
         IFE,
         "Lanterns: show which light is lit",
         "Visitors ask which light is which. The board could show each with its character:\n\n"
@@ -89,7 +89,7 @@ HARBOUR: Final = (
         (IFE, YUKI),
         ((YUKI, "I can draw them. Do they have to blink? `prefers-reduced-motion` says no for some people."),),
     ),
-    Issue(
+    DemoIssue(
         JONAH,
         "A fee of 8.00 for a night that did not happen",
         "*Old Peter* came in at noon and left at two. `fee(boat, 0)` should be nothing, and is.\n"
@@ -100,7 +100,7 @@ HARBOUR: Final = (
         ((MAREN, "The form must not guess. An empty field is a question."), (JONAH, "Fixed on the form.")),
         closed_by=JONAH,
     ),
-    Issue(
+    DemoIssue(
         YUKI,
         "The table jumps while it is refreshed",
         "`replaceChildren` makes all rows anew; a screen reader starts from the top each minute.\n\n"
@@ -109,7 +109,7 @@ HARBOUR: Final = (
         "Season opening",
         talk=((IFE, "I could try it with NVDA on Thursday."),),
     ),
-    Issue(
+    DemoIssue(
         MAREN,
         "Say in the README how to get the view from the sea",
         "People clone without LFS and see three lines of text instead of a picture.",
@@ -117,7 +117,7 @@ HARBOUR: Final = (
         closed_by=MAREN,
         talk=((MAREN, "`git lfs pull` is in the README now."),),
     ),
-    Issue(
+    DemoIssue(
         TOMAS,
         "Allot berths by draught first at neaps",
         "At neaps the inner berths keep half a metre more. `allot` looks at the length only, so shallow boats get "
@@ -125,7 +125,7 @@ HARBOUR: Final = (
         ("wish", "size/small"),
         talk=((MAREN, "Then a dinghy never lies outside. I like it."), (JONAH, "The dinghies will too.")),
     ),
-    Issue(
+    DemoIssue(
         IFE,
         "soundings: an empty file should not be an error",
         "When the sounder was off, the script stops with *no soundings* and status 1. Cron then tells us all.",
@@ -135,7 +135,7 @@ HARBOUR: Final = (
             (IFE, "So would I, but once a day, not every minute."),
         ),
     ),
-    Issue(
+    DemoIssue(
         YUKI,
         "Dark letters for bright days",
         "In June the sun is on the screen from three to six, and nobody reads pale letters on dark blue.",
@@ -144,7 +144,7 @@ HARBOUR: Final = (
         (YUKI,),
         ((MAREN, "Could it follow the clock? The sun does."), (YUKI, "It could follow `sun.csv` of the almanac.")),
     ),
-    Issue(
+    DemoIssue(
         JONAH,
         "The regatta needs a second start list",
         "Juniors start at ten, the others at noon.",
@@ -154,7 +154,7 @@ HARBOUR: Final = (
         ((JONAH, "Done by hand, it worked, nobody fell in."),),
         JONAH,
     ),
-    Issue(
+    DemoIssue(
         MAREN,
         "Gauge: readings of the storm are missing",
         "From 02:10 to 05:40 there is nothing. The mast was under water; the logger was not. Where did they go?",
@@ -167,14 +167,14 @@ HARBOUR: Final = (
             (IFE, "Then I shall teach it manners: keep everything, mark what is odd."),
         ),
     ),
-    Issue(
+    DemoIssue(
         IFE,
         "Keep what is odd, and mark it",
         "Follows from the storm. A reading outside of the expected range gets a `?`, and the mean leaves it out.",
         ("wish", "waits"),
         "Winter repairs",
     ),
-    Issue(
+    DemoIssue(
         YUKI,
         "Names of boats that are longer than the board",
         "*Lady of Skerry* is cut to *Lady of Ske*. Break the line, or make the letters narrower?",
@@ -182,7 +182,7 @@ HARBOUR: Final = (
         talk=((JONAH, "Break it. She is worth two lines."),),
         closed_by=YUKI,
     ),
-    Issue(
+    DemoIssue(
         TOMAS,
         "Rule of twelfths for places with two high waters",
         "Ours is regular, but Jonah's home port has a stand. Is it worth it?",
@@ -190,7 +190,7 @@ HARBOUR: Final = (
         talk=((JONAH, "Not for me. I look out of the window."),),
         closed_by=TOMAS,
     ),
-    Issue(
+    DemoIssue(
         JONAH,
         "A page for the telephone",
         "I want to see the level from bed.\n\n> Then get up.\n> -- everybody\n\nStill.",
@@ -198,7 +198,7 @@ HARBOUR: Final = (
         "Season opening",
         talk=((YUKI, "The table is wide. A list would do below 40rem."),),
     ),
-    Issue(
+    DemoIssue(
         MAREN,
         "Pilot guide: who knows the east passage?",
         "`docs/pilot-guide` has the west entrance. For the east one I need somebody who has done it at night.",
@@ -207,17 +207,19 @@ HARBOUR: Final = (
         (MAREN,),
         ((TOMAS, "Twice, not on purpose. I'll write it down."),),
     ),
-    Issue(
+    DemoIssue(
         IFE,
         "Readings twice in one week",
         "The week of the holiday was entered by two of us. `sort -u` helped; a check would help more.",
         ("bug",),
         closed_by=IFE,
     ),
-    Issue(TOMAS, "Thank you all for the season", "The paper board is in the museum now. :tada:", closed_by=MAREN),
+    DemoIssue(
+        TOMAS, "Thank you all for the season", "The paper board is in the museum now. :tada:", closed_by=MAREN
+    ),
 )
 ALMANAC: Final = (
-    Issue(
+    DemoIssue(
         YUKI,
         "Sunset is four minutes early",
         "Refraction is missing, and the sun is not a point. Together about 50 minutes of arc: "
@@ -225,7 +227,7 @@ ALMANAC: Final = (
         ("bug", "good first issue"),
         talk=((IFE, "Four minutes is how long it takes me to find the lantern, so yes please."),),
     ),
-    Issue(
+    DemoIssue(
         IFE,
         "Eclipses",
         "The next one here is partial, but people will ask. Draft on `draft/eclipses`.",
@@ -233,7 +235,7 @@ ALMANAC: Final = (
         assignees=(IFE,),
         talk=((JONAH, "Look up. That is the whole page."), (IFE, "It is, so far.")),
     ),
-    Issue(
+    DemoIssue(
         JONAH,
         "What is the custom with the tree on the crane?",
         "The page of December mentions it as if everybody knew.",
@@ -241,7 +243,7 @@ ALMANAC: Final = (
         talk=((MAREN, "The crane had nothing to do in December of 1987. Neither had we."),),
         closed_by=MAREN,
     ),
-    Issue(
+    DemoIssue(
         YUKI,
         "A table for the board: sunrise and sunset as JSON",
         "Needed by tidewater/harbour#8, which wants to know when the sun is on the screen.",
@@ -250,14 +252,14 @@ ALMANAC: Final = (
         (YUKI,),
         ((YUKI, "Same columns, one object a week."),),
     ),
-    Issue(
+    DemoIssue(
         MAREN,
         "The page of May says that the lanterns rest",
         "They do not. It is the law.",
         ("bug",),
         closed_by=IFE,
     ),
-    Issue(
+    DemoIssue(
         TOMAS,
         "Southern hemisphere",
         "For my mother. `LATITUDE` is a constant; could it be a column?",
@@ -267,13 +269,13 @@ ALMANAC: Final = (
             (TOMAS, "34.6 south, and she says hello."),
         ),
     ),
-    Issue(
+    DemoIssue(
         IFE,
         "Weeks that begin on Sunday",
         "Week 1 is not the same everywhere. Write the date of the Monday beside the number?",
         ("question",),
     ),
-    Issue(JONAH, "Mackerel in August: confirmed", "Eleven before breakfast.", closed_by=JONAH),
+    DemoIssue(JONAH, "Mackerel in August: confirmed", "Eleven before breakfast.", closed_by=JONAH),
 )
 # An issue and one it waits for, each by its repository and number; one of the blockers is closed already.
 DEPENDENCIES: Final = (

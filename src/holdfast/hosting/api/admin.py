@@ -17,7 +17,7 @@ from holdfast.hosting.schemas.organizations import Link, Visibility
 from holdfast.hosting.schemas.users import UserSchema, user
 from holdfast.hosting.store import account_administration as store
 from holdfast.hosting.store import accounts
-from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 from holdfast.redacted_repr import redacted
 from holdfast.secret import Secret
 
@@ -171,7 +171,7 @@ def delete_user(request: RequestContext, subject: UserFromPath, query: DeleteUse
     """Remove somebody's account; what they wrote stays, without its author."""
     if subject.account.id == request.user.id:
         raise ApiError(422, "administrators cannot delete themselves")
-    first = before_deleting(request.app, Doomed(owner_id=subject.account.id))
+    first = before_deleting(request.app, DeletedEntity(owner_id=subject.account.id))
     gone = store.delete_user(
         request.app.database, subject.account, actor=request.user, purge=query.purge, first=first
     )

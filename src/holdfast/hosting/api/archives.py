@@ -14,9 +14,9 @@ from holdfast.hosting.git import archives, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.path_lookup import cleaned
-from holdfast.hosting.git.refs import Named
+from holdfast.hosting.git.refs import ResolvedRef
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
@@ -40,7 +40,7 @@ class ArchiveQuery(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArchiveRequest:
     """What somebody wants to take away: of which commit, in which format, and which part of it."""
 
     ref: str
@@ -48,14 +48,14 @@ class Wanted:
     paths: tuple[str, ...]
 
 
-def named(repo: Repo, ref: str) -> Named | None:
+def named(repo: Repo, ref: str) -> ResolvedRef | None:
     """Find what a ref stands for: a tag, a branch, or anything git knows how to read as a commit."""
     for kind, found in (("tag", refs.tag(repo, ref)), ("branch", refs.branch(repo, ref))):
         commit = None if found is None else refs.commit_of(repo, found.id)
         if commit is not None:
-            return Named("tag" if kind == "tag" else "branch", ref, commit)
+            return ResolvedRef("tag" if kind == "tag" else "branch", ref, commit)
     commit = refs.rev_parse(repo, ref)
-    return None if commit is None else Named("commit", ref, commit)
+    return None if commit is None else ResolvedRef("commit", ref, commit)
 
 
 def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -67,13 +67,13 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
     except PathRefused:
         wanted = [""]
     if len(paths) > MOST_PATHS or not all(
-        path and isinstance(trees.find(repo, tree, path), Entry) for path in wanted
+        path and isinstance(trees.find(repo, tree, path), TreeEntry) for path in wanted
     ):
         raise ApiError(400, "path doesn't exist or is invalid")
     return tuple(wanted)
 
 
-def take(request: RequestContext, target: RepositoryAccess, wanted: Wanted) -> RawResponse:
+def take(request: RequestContext, target: RepositoryAccess, wanted: ArchiveRequest) -> RawResponse:
     """Answer with an archive, as git makes it."""
     repo, name = open_git(request.app, target), target.repository.name
     found = named(repo, wanted.ref)
@@ -134,7 +134,7 @@ def get_archive(
     for suffix in SUFFIXES:
         ref = archive.removesuffix(f".{suffix}")
         if ref and ref != archive:
-            return take(request, target, Wanted(ref, suffix, tuple(query.path)))
+            return take(request, target, ArchiveRequest(ref, suffix, tuple(query.path)))
     raise ApiError(400, f"unknown format: {archive}")
 
 
@@ -143,7 +143,7 @@ def get_archive(
 )
 def get_tarball(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
     """Take away a branch, a tag or a commit as a compressed tar."""
-    return take(request, target, Wanted(ref, "tar.gz", tuple(query.path)))
+    return take(request, target, ArchiveRequest(ref, "tar.gz", tuple(query.path)))
 
 
 @endpoint(
@@ -151,7 +151,7 @@ def get_tarball(request: RequestContext, target: RepositoryAccess, ref: str, que
 )
 def get_zipball(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
     """Take away a branch, a tag or a commit as a zip."""
-    return take(request, target, Wanted(ref, "zip", tuple(query.path)))
+    return take(request, target, ArchiveRequest(ref, "zip", tuple(query.path)))
 
 
 @endpoint(
@@ -159,4 +159,4 @@ def get_zipball(request: RequestContext, target: RepositoryAccess, ref: str, que
 )
 def get_bundle(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
     """Take away a branch, a tag or a commit with its history as a bundle git can clone from."""
-    return take(request, target, Wanted(ref, "bundle", tuple(query.path)))
+    return take(request, target, ArchiveRequest(ref, "bundle", tuple(query.path)))

@@ -16,7 +16,7 @@ from holdfast.hosting.http.pagination import PagedList, PageParams, page_or_all,
 from holdfast.hosting.schemas.comments import CommentSchema, comment_list, comment_shape, one_comment
 from holdfast.hosting.schemas.times import seconds
 from holdfast.hosting.store import comments, issues
-from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = [
     "create_comment",
@@ -129,7 +129,7 @@ def delete_comment(request: RequestContext, target: RepositoryAccess, id: int) -
     """Delete a comment."""
     comment, issue = the_comment(request, target, id)
     ask_to_edit(request, target, issue, comment.author_id)
-    first = before_deleting(request.app, Doomed(comment_id=comment.id))
+    first = before_deleting(request.app, DeletedEntity(comment_id=comment.id))
     comments.delete_comment(
         request.app.database, target.repository, issue, comment, actor=request.user, first=first
     )

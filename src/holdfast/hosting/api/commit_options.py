@@ -17,9 +17,9 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import RefName
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, RefShown, View, contents_of
+from holdfast.hosting.schemas.contents import WHOLE, CommitView, ContentsResponse, RefShown, contents_of
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, Committed
+from holdfast.hosting.services.file_commits import CommitRequest, CommitResult
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.settings import Settings
@@ -164,12 +164,12 @@ def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
 
 
 def encode_files(
-    request: RequestContext, target: RepositoryAccess, made: Committed
+    request: RequestContext, target: RepositoryAccess, made: CommitResult
 ) -> list[ContentsResponse | None]:
     """Encode the files of a commit, None for a deleted one; what it left unchanged has an older last commit."""
     # The commit of a dry run does not exist; its parent does.
     at = made.commit.id if made.is_made else "".join(made.commit.parents[:1])
-    view = View(request, target, None, at, RefShown("branch", made.branch, made.branch), made.known)
+    view = CommitView(request, target, None, at, RefShown("branch", made.branch, made.branch), made.known)
     return [
         None
         if file is None

@@ -13,14 +13,21 @@ from holdfast.hosting.errors import PathRefused
 from holdfast.hosting.git import last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.path_lookup import cleaned
-from holdfast.hosting.git.trees import Entry, Missing
+from holdfast.hosting.git.trees import MissingPath, TreeEntry
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, answering
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.http.response_cache import KeptBytes
-from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, Wanted, contents_of, ref_shown
+from holdfast.hosting.schemas.contents import (
+    WHOLE,
+    CommitView,
+    ContentsOptions,
+    ContentsResponse,
+    contents_of,
+    ref_shown,
+)
 from holdfast.hosting.services.revisions import open_git
 
 __all__ = [
@@ -34,10 +41,10 @@ __all__ = [
 
 READING: Final = (in_repository, reads(Unit.CODE))
 INCLUDES: Final = {
-    "file_content": Wanted(content=True, lfs=True),
-    "lfs_metadata": Wanted(lfs=True),
-    "commit_metadata": Wanted(commit_metadata=True),
-    "commit_message": Wanted(commit_message=True),
+    "file_content": ContentsOptions(content=True, lfs=True),
+    "lfs_metadata": ContentsOptions(lfs=True),
+    "commit_metadata": ContentsOptions(commit_metadata=True),
+    "commit_message": ContentsOptions(commit_message=True),
 }
 # Whatever is larger than this is read, encoded and compressed where nobody waits for it.
 QUICK_BYTES: Final = 128 * 1024
@@ -70,7 +77,7 @@ class ContentsExtResponse(msgspec.Struct, frozen=True):
     dir_contents: list[ContentsResponse] | UnsetType = UNSET
 
 
-def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> View:
+def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> CommitView:
     """Look at a repository at the commit a branch, a tag or an id stands for."""
     repo = open_git(request.app, target)
     given = ref.strip()
@@ -78,27 +85,27 @@ def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> View
     if named is None:
         name = given or target.repository.default_branch
         raise ApiError(404, f"object does not exist [id: {name}, rel_path: ]")
-    return View(request, target, repo, named.commit, ref_shown(named, given))
+    return CommitView(request, target, repo, named.commit, ref_shown(named, given))
 
 
-def found_at(view: View, path: str) -> Entry:
+def found_at(view: CommitView, path: str) -> TreeEntry:
     """Return what lies at a path somebody asked for."""
     with answering(400, PathRefused):
         wanted = cleaned(path)
     return found_exactly(view, wanted)
 
 
-def found_exactly(view: View, wanted: str) -> Entry:
+def found_exactly(view: CommitView, wanted: str) -> TreeEntry:
     """Return what lies at a path that has been cleaned."""
     entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, wanted)
-    if isinstance(entry, Missing):
+    if isinstance(entry, MissingPath):
         missing = wanted if entry.is_last else entry.component
         raise ApiError(404, f"object does not exist [id: , rel_path: {missing}]")
     return entry
 
 
 def listed(
-    request: RequestContext, view: View, directory: Entry, wanted: Wanted, page: PageParams
+    request: RequestContext, view: CommitView, directory: TreeEntry, wanted: ContentsOptions, page: PageParams
 ) -> tuple[list[ContentsResponse], int]:
     """Return a page of a directory's entries in git's order, and how many there are."""
     repo = view.repo
@@ -112,7 +119,9 @@ def listed(
     return shapes, found.total
 
 
-def single(request: RequestContext, view: View, entry: Entry, wanted: Wanted) -> ContentsResponse:
+def single(
+    request: RequestContext, view: CommitView, entry: TreeEntry, wanted: ContentsOptions
+) -> ContentsResponse:
     """Make the shape of one entry."""
     slow = wanted.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
     if slow or entry.type == "submodule" or (wanted.content and entry.size > QUICK_BYTES):
@@ -122,11 +131,11 @@ def single(request: RequestContext, view: View, entry: Entry, wanted: Wanted) ->
 
 def cached(  # noqa: PLR0917  # what a cache key consists of
     request: RequestContext,
-    view: View,
+    view: CommitView,
     path: str,
     how: str,
     page: PageParams,
-    make: Callable[[Entry], tuple[T, int | None]],
+    make: Callable[[TreeEntry], tuple[T, int | None]],
 ) -> T:
     """Return a response from the cache, or make it: at one commit nothing ever changes.
 
@@ -164,9 +173,9 @@ def contents_at(
     view = view_at(request, target, ref)
     page = page_or_all(request, page)
 
-    def make(entry: Entry) -> tuple[ContentsResponse | list[ContentsResponse], int | None]:
+    def make(entry: TreeEntry) -> tuple[ContentsResponse | list[ContentsResponse], int | None]:
         if entry.type == "dir":
-            return listed(request, view, entry, Wanted(commit_metadata=True), page)
+            return listed(request, view, entry, ContentsOptions(commit_metadata=True), page)
         return single(request, view, entry, WHOLE), None
 
     return cached(request, view, path, "contents", page, make)
@@ -188,14 +197,14 @@ def show_contents(
     return contents_at(request, target, query.ref, filepath, page)
 
 
-def included(includes: str) -> Wanted:
+def included(includes: str) -> ContentsOptions:
     """Read what a caller wants to be told."""
     options = [option for option in includes.split(",") if option]
     for option in options:
         if option not in INCLUDES:
             raise ApiError(400, f"unknown include option {json.dumps(option, ensure_ascii=False)}")
     chosen = [INCLUDES[option] for option in options]
-    return Wanted(
+    return ContentsOptions(
         content=any(one.content for one in chosen),
         lfs=any(one.lfs for one in chosen),
         commit_metadata=any(one.commit_metadata for one in chosen),
@@ -212,7 +221,7 @@ def extended(
     in_list = replace(wanted, content=False, lfs="lfs_metadata" in query.includes.split(","))
     page = page_or_all(request, page)
 
-    def make(entry: Entry) -> tuple[ContentsExtResponse, int | None]:
+    def make(entry: TreeEntry) -> tuple[ContentsExtResponse, int | None]:
         if entry.type == "dir":
             shapes, total = listed(request, view, entry, in_list, page)
             return ContentsExtResponse(dir_contents=shapes), total

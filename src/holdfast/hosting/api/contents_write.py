@@ -29,8 +29,8 @@ from holdfast.hosting.schemas.file_commits import (
     file_commit,
 )
 from holdfast.hosting.services.file_changes import OPERATIONS, FileChange, Operation
-from holdfast.hosting.services.file_commits import Committed, commit_files
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.services.file_commits import CommitResult, commit_files
+from holdfast.hosting.services.file_contents import FileContent
 
 __all__ = ["change_files", "create_file", "delete_file", "update_file"]
 
@@ -93,7 +93,7 @@ def change_of(entry: ChangeFileOperation) -> FileChange:
         operation=operation,
         path=entry.path,
         from_path=entry.from_path,
-        content=None if operation in {"rename", "delete"} else Content(content),
+        content=None if operation in {"rename", "delete"} else FileContent(content),
         sha=entry.sha,
         last_commit_id=entry.last_commit_id,
         mode=mode_given(entry.mode),
@@ -102,14 +102,14 @@ def change_of(entry: ChangeFileOperation) -> FileChange:
 
 def committed(
     request: RequestContext, target: RepositoryAccess, body: FileOptions, entries: list[ChangeFileOperation]
-) -> Committed:
+) -> CommitResult:
     """Decode the changes and commit them."""
     writes_branch(request)
     changes = [change_of(entry) for entry in entries]
     return commit_files(request.app, request_for(request, target, body, changes, msgspec.json.encode(body)))
 
 
-def one_file(request: RequestContext, target: RepositoryAccess, made: Committed) -> FileResponse:
+def one_file(request: RequestContext, target: RepositoryAccess, made: CommitResult) -> FileResponse:
     """Answer for a single file."""
     return FileResponse(encode_files(request, target, made)[0], *file_commit(request, target, made.commit))
 

@@ -9,7 +9,7 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.api.raw import RawQuery
 from holdfast.hosting.git import editorconfig, refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import in_repository, reads
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
@@ -51,7 +51,7 @@ def show_editorconfig(
     if split is None or split.commit is None:
         raise ApiError(404, "unable to find a git ref")
     entry = trees.find(repo, read_commit(repo, split.commit).tree, NAME)
-    if not isinstance(entry, Entry) or entry.type != "file" or entry.size >= LARGEST:
+    if not isinstance(entry, TreeEntry) or entry.type != "file" or entry.size >= LARGEST:
         raise ApiError(404, NONE)
     text = trees.read_blob(repo, entry.id).decode(errors="replace")
     found = editorconfig.definition_for(text, filepath, EditorConfigDefinition.__struct_fields__)

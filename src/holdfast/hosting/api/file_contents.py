@@ -12,7 +12,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.schemas.contents import WHOLE, ContentsResponse, View, contents_of
+from holdfast.hosting.schemas.contents import WHOLE, CommitView, ContentsResponse, contents_of
 
 __all__ = ["read_files", "show_files"]
 
@@ -40,7 +40,7 @@ class FilesAsked(msgspec.Struct, frozen=True):
     files: list[str | None] | None = None
 
 
-def found(view: View, path: str) -> ContentsResponse | None:
+def found(view: CommitView, path: str) -> ContentsResponse | None:
     """Show what lies at a path; nothing when that cannot be done."""
     if "\0" in path:
         return None

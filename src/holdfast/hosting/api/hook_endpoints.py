@@ -178,11 +178,11 @@ def found_delivery(request: RequestContext, home: Home, number: int, key: str) -
     return deliveries.find_delivery(database, store.find_hook(database, home, number).id, key)
 
 
-def wanted_ones(asked: DeliveryQuery | RedeliverOption) -> deliveries.Wanted:
+def wanted_ones(asked: DeliveryQuery | RedeliverOption) -> deliveries.DeliveryFilter:
     """Read which deliveries are asked for."""
     if asked.event and asked.event not in KINDS:
         raise ApiError(422, f"[Event]: unknown event {asked.event[:100]!r}")
-    return deliveries.Wanted(
+    return deliveries.DeliveryFilter(
         state=asked.status,
         kind=asked.event or None,
         since=read_time(asked.since, "Since") if asked.since else None,

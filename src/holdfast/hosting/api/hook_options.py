@@ -14,7 +14,7 @@ from holdfast.hosting.store.encryption import Sealer
 from holdfast.hosting.store.event_types import expanded
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.webhooks.urls import Target, without_credentials
+from holdfast.hosting.webhooks.urls import UrlParts, without_credentials
 from holdfast.redacted_repr import redacted
 
 __all__ = ["TYPES", "CreateHookOption", "EditHookOption", "changed_columns", "is_system", "new_columns"]
@@ -177,7 +177,7 @@ def checked_url(url: str) -> tuple[str, str]:
     if len(url) > LONGEST:
         raise ApiError(422, f"Invalid url: it must have at most {LONGEST} characters")
     try:
-        credentials = Target.parse(url).credentials
+        credentials = UrlParts.parse(url).credentials
     except UrlRefused as error:
         raise ApiError(422, f"Invalid url: {error}") from None
     return without_credentials(url), credentials

@@ -14,7 +14,7 @@ from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.assignees import people_named
-from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
+from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.labels import labels_named
 from holdfast.hosting.store.milestones import check_milestone
 
@@ -106,7 +106,7 @@ def changes_of(
     issue: Issue,
     body: EditIssueOption,
     base_branch: str | None = None,
-) -> Changes:
+) -> IssueChanges:
     """Gather what is to change, when the caller may change it."""
     ask_to_edit(request, target, issue, issue.author_id)
     if body.is_for_writers and not may_write(target, issue):
@@ -117,7 +117,7 @@ def changes_of(
     if body.milestone is not UNSET:
         check_milestone(database, repository, body.milestone)
     assigns = body.assignee is not UNSET or body.assignees is not UNSET
-    return Changes(
+    return IssueChanges(
         title=given_title(body.title) if body.title else None,
         body=None if body.body is UNSET else body.body,
         ref=None if body.ref is UNSET else body.ref,

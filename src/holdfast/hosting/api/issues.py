@@ -19,7 +19,7 @@ from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.issues import IssueSchema, issue_list, one_issue
 from holdfast.hosting.schemas.times import Time, moment_or_none
 from holdfast.hosting.store import issue_lists, issues
-from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = [
     "create_issue",
@@ -153,7 +153,7 @@ def edit_issue(
 def delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
     """Delete an issue for good."""
     issue = the_issue(request, target, index)
-    first = before_deleting(request.app, Doomed(issue_id=issue.id))
+    first = before_deleting(request.app, DeletedEntity(issue_id=issue.id))
     issues.delete_issue(request.app.database, target.repository, issue, request.user, first=first)
 
 
@@ -170,7 +170,7 @@ def set_issue_deadline(
     """Set, move or remove the date an issue is due."""
     issue = the_issue(request, target, index)
     ask_to_write(target, issue)
-    wanted = issues.Changes(due_at=due(body.due_date, "DueDate") or 0)
+    wanted = issues.IssueChanges(due_at=due(body.due_date, "DueDate") or 0)
     changed = issues.change_issue(request.app.database, target.repository, issue, request.user, wanted)
     return IssueDeadline(moment_or_none(changed.due_at))
 

@@ -25,9 +25,9 @@ from holdfast.hosting.http.entity_tags import condition_of
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import Committed, commit_files
+from holdfast.hosting.services.file_commits import CommitResult, commit_files
 from holdfast.hosting.services.file_conditions import Condition
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.settings import Settings
 
 __all__ = ["upload_file"]
@@ -81,7 +81,7 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
     change = FileChange(
         operation="create" if condition.is_missing else "upload",
         path=filepath,
-        content=Content(upload.path),
+        content=FileContent(upload.path),
         mode=mode_given(query.mode),
         condition=condition,
     )
@@ -105,7 +105,7 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
 
 def committed(
     request: RequestContext, target: RepositoryAccess, options: FileOptions, change: FileChange, asked: bytes
-) -> Committed:
+) -> CommitResult:
     """Commit it; a condition that does not hold has a status of its own."""
     try:
         return commit_files(request.app, request_for(request, target, options, [change], asked))

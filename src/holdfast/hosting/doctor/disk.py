@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import lax_paths
-from holdfast.hosting.doctor.finding import Finding, Kind
+from holdfast.hosting.doctor.finding import Finding, FindingKind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
 from holdfast.hosting.errors import GitError, LfsError
 from holdfast.hosting.git import gc, refs
@@ -21,7 +21,7 @@ from holdfast.hosting.services import lfs_objects
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
-__all__ = ["Kept", "identity", "large_files", "permissions", "repository", "rows_and_folders"]
+__all__ = ["RepositoryRecord", "identity", "large_files", "permissions", "repository", "rows_and_folders"]
 
 LOST: Final = "lost-and-found"
 # A repository that is being made has its folder a moment before others see its row.
@@ -31,7 +31,7 @@ SIZE_SLACK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RepositoryRecord:
     """What the database says about a repository that git knows too."""
 
     id: int
@@ -53,17 +53,17 @@ def permissions(app: App) -> Iterator[Finding]:
             path.chmod(path.stat().st_mode & ~0o077)
 
         mode = path.stat().st_mode & 0o777
-        yield Finding(Kind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
+        yield Finding(FindingKind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
 
 
 def identity(app: App) -> Iterator[Finding]:
     """Check that the data folder and its key are the database's."""
     problem = instance.mismatch(app.database, app.settings)
     if problem:
-        yield Finding(Kind.INSTANCE, str(app.settings.data), problem)
+        yield Finding(FindingKind.INSTANCE, str(app.settings.data), problem)
 
 
-def rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[Kept], list[Finding]]:
+def rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[RepositoryRecord], list[Finding]]:
     """Match rows with folders; return the repositories that have both, and what has only one."""
     moment = time.time() if now is None else now
     # In this order: a repository made meanwhile has no folder in the list and then no harm in its row.
@@ -80,7 +80,7 @@ def rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[Kept],
     )
     statement = select(*columns).join_from(repositories, users, users.c.id == repositories.c.owner_id)
     with app.database.read() as connection:
-        rows = [Kept(*row) for row in connection.execute(statement.order_by(repositories.c.id))]
+        rows = [RepositoryRecord(*row) for row in connection.execute(statement.order_by(repositories.c.id))]
     found = []
     for number in sorted(folders - {kept.id for kept in rows}):
         path = app.folders.path(number)
@@ -93,14 +93,14 @@ def rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[Kept],
             def save(path: Path = path) -> None:
                 set_aside(app, path)
 
-            found.append(Finding(Kind.FOLDER_WITHOUT_ROW, str(path), "no repository has this id", save))
+            found.append(Finding(FindingKind.FOLDER_WITHOUT_ROW, str(path), "no repository has this id", save))
     both = []
     for kept in rows:
         if kept.id in folders or app.folders.exists(kept.id):
             both.append(kept)
         else:
             where = str(app.folders.path(kept.id))
-            found.append(Finding(Kind.FOLDER_MISSING, kept.full_name, f"its folder {where} is not there"))
+            found.append(Finding(FindingKind.FOLDER_MISSING, kept.full_name, f"its folder {where} is not there"))
     return both, found
 
 
@@ -113,29 +113,29 @@ def set_aside(app: App, path: Path) -> Path:
     return target
 
 
-def repository(app: App, kept: Kept, *, deep: bool) -> Iterator[Finding]:
+def repository(app: App, kept: RepositoryRecord, *, deep: bool) -> Iterator[Finding]:
     """Hold one repository's row against its folder; with `deep`, read every object."""
     try:
         repo = open_repository(app.folders.existing(kept.id))
         yield from row_against_git(app, kept, repo)
     except GitError as error:
-        yield Finding(Kind.UNREADABLE, kept.full_name, str(error))
+        yield Finding(FindingKind.UNREADABLE, kept.full_name, str(error))
         return
     if deep:
         checked = gc.check(repo.folder)
         if not checked.whole:
             more = f" (and {checked.count - 1} more)" if checked.count > 1 else ""
-            yield Finding(Kind.DAMAGED, kept.full_name, f"git says: {checked.problems[0]}{more}")
+            yield Finding(FindingKind.DAMAGED, kept.full_name, f"git says: {checked.problems[0]}{more}")
 
 
-def row_against_git(app: App, kept: Kept, repo: Repo) -> Iterator[Finding]:
+def row_against_git(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]:
     """Compare what the row says with what git says."""
     where = kept.full_name
     settings = repo.git.config
     name = "extensions.objectformat"
     object_format = settings[name] if name in settings else "sha1"  # noqa: SIM401  # it has no get
     if object_format != kept.object_format:
-        yield Finding(Kind.OBJECT_FORMAT, where, f"is said to be {kept.object_format}, is {object_format}")
+        yield Finding(FindingKind.OBJECT_FORMAT, where, f"is said to be {kept.object_format}, is {object_format}")
     head = refs.head(repo)
     if head != kept.default_branch:
         default_is_there = refs.branch(repo, kept.default_branch) is not None
@@ -145,18 +145,20 @@ def row_against_git(app: App, kept: Kept, repo: Repo) -> Iterator[Finding]:
             def follow(branch: str = head) -> None:
                 set_repository(app, kept.id, default_branch=branch)
 
-            yield Finding(Kind.DEFAULT_BRANCH, where, told, follow)
+            yield Finding(FindingKind.DEFAULT_BRANCH, where, told, follow)
         else:
             told = f"HEAD names {head or 'no branch'}, the default branch is {kept.default_branch}"
-            yield Finding(Kind.HEAD, where, told, lambda: set_head(repo, kept.default_branch))
+            yield Finding(FindingKind.HEAD, where, told, lambda: set_head(repo, kept.default_branch))
     is_empty = refs.is_empty(repo)
     if is_empty != kept.is_empty:
         told = "is said to be empty, and is not" if kept.is_empty else "is said to have branches, and has none"
-        yield Finding(Kind.EMPTY, where, told, lambda: set_repository(app, kept.id, is_empty=is_empty))
+        yield Finding(FindingKind.EMPTY, where, told, lambda: set_repository(app, kept.id, is_empty=is_empty))
     count = refs.branches(repo, limit=0)[1]
     if count != kept.branch_count:
         told = f"says {kept.branch_count} branches, has {count}"
-        yield Finding(Kind.BRANCH_COUNT, where, told, lambda: set_repository(app, kept.id, branch_count=count))
+        yield Finding(
+            FindingKind.BRANCH_COUNT, where, told, lambda: set_repository(app, kept.id, branch_count=count)
+        )
     moment = int(time.time())
     size = app.folders.size(kept.id)
     if abs(size - kept.size) > max(SIZE_SLACK, size // 5):
@@ -165,7 +167,9 @@ def row_against_git(app: App, kept: Kept, repo: Repo) -> Iterator[Finding]:
             set_repository(app, kept.id, size=size, measured_at=moment)
             return
         told = f"says {kept.size} bytes, takes {size}"
-        yield Finding(Kind.SIZE, where, told, lambda: set_repository(app, kept.id, size=size, measured_at=moment))
+        yield Finding(
+            FindingKind.SIZE, where, told, lambda: set_repository(app, kept.id, size=size, measured_at=moment)
+        )
 
 
 def large_files(app: App, *, now: float | None = None) -> Iterator[Finding]:
@@ -178,16 +182,16 @@ def large_files(app: App, *, now: float | None = None) -> Iterator[Finding]:
     try:
         stored = lfs_objects.stored(app)
     except LfsError as error:
-        yield Finding(Kind.LFS_STORE, str(app.settings.s3_bucket or "lfs"), str(error))
+        yield Finding(FindingKind.LFS_STORE, str(app.settings.s3_bucket or "lfs"), str(error))
         return
     for oid, size, number in links:
         found = stored.get(oid)
         if found is None:
             told = f"is not in the store, but repository {number} has it"
-            yield Finding(Kind.LFS_MISSING, oid, told)
+            yield Finding(FindingKind.LFS_MISSING, oid, told)
         elif found.size != size:
-            yield Finding(Kind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
+            yield Finding(FindingKind.LFS_SIZE, oid, f"has {found.size} bytes, not {size}")
     linked = {oid for oid, _, _ in links}
     for oid, found in stored.items():
         if oid not in linked and found.written_at < moment - lfs_objects.GRACE:
-            yield Finding(Kind.LFS_UNLINKED, oid, "is in the store, but no repository has it")
+            yield Finding(FindingKind.LFS_UNLINKED, oid, "is in the store, but no repository has it")

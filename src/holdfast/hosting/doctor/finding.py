@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-__all__ = ["Finding", "Kind"]
+__all__ = ["Finding", "FindingKind"]
 
 
-class Kind(Enum):
+class FindingKind(Enum):
     """The kinds of findings: an id that programs may rely on, and what a person does about it."""
 
     advice: str
 
-    def __new__(cls, value: str, advice: str) -> "Kind":
+    def __new__(cls, value: str, advice: str) -> "FindingKind":
         """Give each member its id and its advice."""
         member = object.__new__(cls)
         member._value_ = value
@@ -51,7 +51,7 @@ class Kind(Enum):
 class Finding:
     """One thing that is not as it should be."""
 
-    kind: Kind
+    kind: FindingKind
     where: str
     what: str
     repair: Callable[[], object] | None = field(default=None, compare=False, repr=False)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, delete, func, select, text, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor.finding import Finding, Kind
+from holdfast.hosting.doctor.finding import Finding, FindingKind
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store import migrate, pending_ref_updates
 from holdfast.hosting.store.tables import (
@@ -30,7 +30,7 @@ def shape(app: App) -> Iterator[Finding]:
     at, expected = migrate.revision(app.database), migrate.latest()
     if at != expected:
         yield Finding(
-            Kind.MIGRATIONS,
+            FindingKind.MIGRATIONS,
             app.database.name,
             f"at revision {at or 'none'}, this version expects {expected}",
             lambda: migrate.upgrade(app.database),
@@ -45,10 +45,12 @@ def integrity(app: App, *, deep: bool) -> Iterator[Finding]:
         check = "integrity_check" if deep else "quick_check"
         for (problem,) in connection.execute(text(f"PRAGMA {check}(20)")):
             if problem != "ok":
-                yield Finding(Kind.DATABASE_DAMAGED, app.database.name, str(problem))
+                yield Finding(FindingKind.DATABASE_DAMAGED, app.database.name, str(problem))
         for table, number, parent, _ in connection.execute(text("PRAGMA foreign_key_check")):
             yield Finding(
-                Kind.ROW_WITHOUT_PARENT, f"{table} row {number}", f"names a row of {parent} that is not there"
+                FindingKind.ROW_WITHOUT_PARENT,
+                f"{table} row {number}",
+                f"names a row of {parent} that is not there",
             )
 
 
@@ -105,10 +107,10 @@ def counters(app: App) -> Iterator[Finding]:
         if (row.open_issues, row.open_pulls) != (row.opened, row.pulls):
             said = f"says {row.open_issues} open issues and {row.open_pulls} open pull requests"
             told = f"{said}, has {row.opened} and {row.pulls}"
-            yield Finding(Kind.ISSUE_COUNT, row.full_name, told, recount)
+            yield Finding(FindingKind.ISSUE_COUNT, row.full_name, told, recount)
         if row.last_issue < row.last:
             told = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
-            yield Finding(Kind.ISSUE_NUMBER, row.full_name, told, renumber)
+            yield Finding(FindingKind.ISSUE_NUMBER, row.full_name, told, renumber)
     yield from comment_counts(app)
 
 
@@ -139,7 +141,7 @@ def comment_counts(app: App) -> Iterator[Finding]:
                 connection.execute(update(issues).where(issues.c.id == number).values(comment_count=counted))
 
         told = f"says {row.comment_count} comments, has {row.has}"
-        yield Finding(Kind.COMMENT_COUNT, f"{row.full_name}#{row.number}", told, recount)
+        yield Finding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", told, recount)
 
 
 def redirects(app: App) -> Iterator[Finding]:
@@ -152,7 +154,10 @@ def redirects(app: App) -> Iterator[Finding]:
                 connection.execute(delete(name_redirects).where(name_redirects.c.folded_name == name))
 
         yield Finding(
-            Kind.REDIRECT, row.folded_name, "is the former name of one account and the name of another", forget
+            FindingKind.REDIRECT,
+            row.folded_name,
+            "is the former name of one account and the name of another",
+            forget,
         )
     former = repository_redirects
     hidden = (
@@ -170,7 +175,7 @@ def redirects(app: App) -> Iterator[Finding]:
                 connection.execute(delete(former).where(former.c.owner_id == owner, former.c.folded_name == name))
 
         told = "is the former name of one repository and the name of another"
-        yield Finding(Kind.REDIRECT, f"{row.name}/{row.folded_name}", told, drop)
+        yield Finding(FindingKind.REDIRECT, f"{row.name}/{row.folded_name}", told, drop)
 
 
 def pending(app: App, *, now: float | None = None) -> Iterator[Finding]:
@@ -178,7 +183,7 @@ def pending(app: App, *, now: float | None = None) -> Iterator[Finding]:
     moment = time.time() if now is None else now
     for item in pending_ref_updates.pending_updates(app.database, before=int(moment) - PENDING_SECONDS):
         yield Finding(
-            Kind.REF_UPDATE,
+            FindingKind.REF_UPDATE,
             f"repository {item.repository_id}",
             f"{item.move.ref} was about to move to {item.move.new[:12]}",
             lambda: ref_changes.recover(app),

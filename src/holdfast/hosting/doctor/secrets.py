@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import or_, select
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor.finding import Finding, Kind
+from holdfast.hosting.doctor.finding import Finding, FindingKind
 from holdfast.hosting.errors import SealBroken, SealError
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.tables import hooks
@@ -25,7 +25,7 @@ def sealed(app: App) -> Iterator[Finding]:
             app.sealer.open(row.secret)
             app.sealer.open(row.authorization)
         except SealBroken as error:
-            yield Finding(Kind.SEAL, f"webhook {row.id}", str(error))
+            yield Finding(FindingKind.SEAL, f"webhook {row.id}", str(error))
         except SealError as error:
-            yield Finding(Kind.KEY, str(app.settings.data / KEY_FILE), str(error))
+            yield Finding(FindingKind.KEY, str(app.settings.data / KEY_FILE), str(error))
             return

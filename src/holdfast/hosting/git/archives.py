@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from holdfast.hosting.git import process
 from holdfast.hosting.git.encoding import argument, raw
-from holdfast.hosting.git.refs import Named
+from holdfast.hosting.git.refs import ResolvedRef
 
 __all__ = ["FORMATS", "Format", "archive", "bundle"]
 
@@ -30,7 +30,7 @@ def archive(
     )
 
 
-async def bundle(folder: Path, named: Named) -> AsyncGenerator[bytes, None]:
+async def bundle(folder: Path, named: ResolvedRef) -> AsyncGenerator[bytes, None]:
     """Yield a bundle of a commit and all that leads to it, with the branch or tag it was asked for by.
 
     A bundle names refs, and a commit asked for by its id may have none: it is given one in a repository that lasts
@@ -47,7 +47,7 @@ async def bundle(folder: Path, named: Named) -> AsyncGenerator[bytes, None]:
         shutil.rmtree(borrowing, ignore_errors=True)
 
 
-def borrow(borrowing: Path, folder: Path, named: Named) -> None:
+def borrow(borrowing: Path, folder: Path, named: ResolvedRef) -> None:
     """Make a repository with one branch or tag and the objects of another."""
     branch = named.name if named.kind == "branch" else "bundle"
     ref = f"refs/tags/{named.name}" if named.kind == "tag" else f"refs/heads/{branch}"

@@ -11,7 +11,7 @@ from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
 
-__all__ = ["Origin", "blame"]
+__all__ = ["BlameHunk", "blame"]
 
 SECONDS: Final = 20.0
 KEPT: Final = 64
@@ -20,7 +20,7 @@ BEGINNING: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: (\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class BlameHunk:
     """Lines of a file that one commit wrote."""
 
     commit: str
@@ -28,13 +28,13 @@ class Origin:
     count: int
 
 
-def blame(repo: Repo, commit: str, path: bytes) -> tuple[Origin, ...] | None:
+def blame(repo: Repo, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
     """Return where the lines of a file came from, in order; None when that takes too long to find out."""
     return origins(repo.folder, commit, path)
 
 
 @lru_cache(maxsize=KEPT)
-def origins(folder: Path, commit: str, path: bytes) -> tuple[Origin, ...] | None:
+def origins(folder: Path, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
     """Ask git, whose filters skip the commits that did not touch the path."""
     try:
         told = run(folder, "blame", "--incremental", commit, "--", argument(path), timeout=SECONDS)
@@ -43,19 +43,19 @@ def origins(folder: Path, commit: str, path: bytes) -> tuple[Origin, ...] | None
     except GitFailed:
         return ()
     found = [
-        Origin(match[1].decode(), int(match[3]), int(match[4]))
+        BlameHunk(match[1].decode(), int(match[3]), int(match[4]))
         for line in told.split(b"\n")
         if (match := BEGINNING.fullmatch(line)) and match[4]
     ]
     return joined(sorted(found, key=lambda origin: origin.first))
 
 
-def joined(found: list[Origin]) -> tuple[Origin, ...]:
+def joined(found: list[BlameHunk]) -> tuple[BlameHunk, ...]:
     """Put runs of the same commit that follow each other together."""
-    made: list[Origin] = []
+    made: list[BlameHunk] = []
     for one in found:
         if made and made[-1].commit == one.commit and made[-1].first + made[-1].count == one.first:
-            made[-1] = Origin(one.commit, made[-1].first, made[-1].count + one.count)
+            made[-1] = BlameHunk(one.commit, made[-1].first, made[-1].count + one.count)
         else:
             made.append(one)
     return tuple(made)

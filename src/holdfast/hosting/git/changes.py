@@ -16,10 +16,10 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, MOST_ENTRIES, children
 
 __all__ = [
-    "Change",
-    "Changes",
-    "Stats",
+    "DiffStats",
     "Status",
+    "TreeChange",
+    "TreeChanges",
     "changed_files",
     "changes_between",
     "diff_text",
@@ -40,7 +40,7 @@ PLAIN: Final = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TreeChange:
     """A file that is not the same on both sides; a mode of 0 is one that is not there."""
 
     raw_path: bytes
@@ -57,10 +57,10 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class TreeChanges:
     """Changed files by path; `truncated` when there are more than anybody would look at."""
 
-    files: tuple[Change, ...]
+    files: tuple[TreeChange, ...]
     truncated: bool = False
 
     def paths(self, status: Status) -> list[str]:
@@ -69,7 +69,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class DiffStats:
     """How many lines came and went, and in how many files; binary files have no lines."""
 
     additions: int = 0
@@ -82,7 +82,7 @@ class Stats:
         return self.additions + self.deletions
 
 
-def changed_files(repo: Repo, commit: Commit, *, most: int = MOST_ENTRIES) -> Changes:
+def changed_files(repo: Repo, commit: Commit, *, most: int = MOST_ENTRIES) -> TreeChanges:
     """Return what a commit changed against its first parent; everything, if it has none."""
     return changes_between(repo, parent_tree(repo, commit), commit.tree, most=most)
 
@@ -92,30 +92,30 @@ def parent_tree(repo: Repo, commit: Commit) -> str | None:
     return read_commit(repo, commit.parents[0]).tree if commit.parents else None
 
 
-def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int = MOST_ENTRIES) -> Changes:
+def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int = MOST_ENTRIES) -> TreeChanges:
     """Return which files differ between two trees, without looking for renames; no tree is an empty one.
 
     Of more than `most`, the first by path are returned, and no more of the trees is looked at.
     """
-    found: list[Change] = []
+    found: list[TreeChange] = []
     for count, step in enumerate(compared(repo, old, new)):
         if count == MOST_ENTRIES or (step is not None and len(found) == most):
-            return Changes(tuple(found), truncated=True)
+            return TreeChanges(tuple(found), truncated=True)
         if step is not None:
             found.append(step)
-    return Changes(tuple(found))
+    return TreeChanges(tuple(found))
 
 
-def compared(repo: Repo, old: str | None, new: str | None) -> Iterator[Change | None]:
+def compared(repo: Repo, old: str | None, new: str | None) -> Iterator[TreeChange | None]:
     """Go through two trees side by side in the order of paths, entering only directories that differ.
 
     A directory is a step without a change: whoever counts the steps is safe from a tree that holds itself many
     times over.
     """
-    left_to_do: list[Change | tuple[bytes, str | None, str | None]] = [(b"", old, new)]
+    left_to_do: list[TreeChange | tuple[bytes, str | None, str | None]] = [(b"", old, new)]
     while left_to_do:
         step = left_to_do.pop()
-        if isinstance(step, Change):
+        if isinstance(step, TreeChange):
             yield step
             continue
         prefix, left_tree, right_tree = step
@@ -127,11 +127,11 @@ def compared(repo: Repo, old: str | None, new: str | None) -> Iterator[Change | 
 
 def differing(
     repo: Repo, prefix: bytes, left_tree: str | None, right_tree: str | None
-) -> list[Change | tuple[bytes, str | None, str | None]]:
+) -> list[TreeChange | tuple[bytes, str | None, str | None]]:
     """Return the files and directories that differ between two directories, the last path first."""
     before = nodes(repo, left_tree)
     after = nodes(repo, right_tree)
-    found: list[tuple[bytes, Change | tuple[bytes, str | None, str | None]]] = []
+    found: list[tuple[bytes, TreeChange | tuple[bytes, str | None, str | None]]] = []
     for name in before.keys() | after.keys():
         left, right = before.get(name, NOTHING), after.get(name, NOTHING)
         if left == right:
@@ -146,7 +146,7 @@ def differing(
         after_mode, after_id = NOTHING if below[1] else right
         if before_mode or after_mode:
             status: Status = "added" if not before_mode else "modified" if after_mode else "removed"
-            found.append((path, Change(path, status, before_mode, after_mode, before_id, after_id)))
+            found.append((path, TreeChange(path, status, before_mode, after_mode, before_id, after_id)))
     return [step for _, step in sorted(found, key=itemgetter(0), reverse=True)]
 
 
@@ -155,35 +155,35 @@ def nodes(repo: Repo, tree: str | None) -> dict[bytes, tuple[int, str]]:
     return {} if tree is None else {name: (mode, at) for mode, name, at in children(repo, tree)}
 
 
-def stats(repo: Repo, commit: Commit) -> Stats:
+def stats(repo: Repo, commit: Commit) -> DiffStats:
     """Return how many lines a commit changed against its first parent."""
     return stats_between(repo, parent_tree(repo, commit), commit.tree)
 
 
-def stats_between(repo: Repo, old: str | None, new: str | None) -> Stats:
+def stats_between(repo: Repo, old: str | None, new: str | None) -> DiffStats:
     """Return how many lines differ between two trees; the answer never changes, so it is kept."""
     pair = (old or EMPTY_TREE, new or EMPTY_TREE)
     return kept.of(repo.folder, {pair})[pair]
 
 
-def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, Stats]:
+def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, DiffStats]:
     """Return how many lines each of some commits changed against its first parent, by the commits' ids."""
     pairs = {commit.id: (parent_tree(repo, commit) or EMPTY_TREE, commit.tree) for commit in commits}
     known = kept.of(repo.folder, set(pairs.values()))
     return {commit: known[pair] for commit, pair in pairs.items()}
 
 
-class KeptStats:
+class DiffStatsCache:
     """Counts of lines between two trees, which never change; the ones nobody asked for longest go first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[Path, Pair], Stats] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, Pair], DiffStats] = OrderedDict()
 
-    def of(self, folder: Path, pairs: set[Pair]) -> dict[Pair, Stats]:
+    def of(self, folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
         """Return the counts of some pairs of trees; those that are not known are all counted at once."""
-        found: dict[Pair, Stats] = {}
+        found: dict[Pair, DiffStats] = {}
         with self._lock:
             for pair in pairs:
                 known = self._kept.get((folder, pair))
@@ -201,11 +201,11 @@ class KeptStats:
         return found
 
 
-def counted(folder: Path, pairs: set[Pair]) -> dict[Pair, Stats]:
+def counted(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
     """Let git count the lines, all pairs of trees in one process: it must not hold up this one."""
     asked = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
-    found = dict.fromkeys(pairs, Stats())
+    found = dict.fromkeys(pairs, DiffStats())
     pair = ("", "")
     for line in answer(folder, "diff-tree", *how, input=asked.encode()).decode().splitlines():
         old, _, new = line.partition(" ")
@@ -213,11 +213,11 @@ def counted(folder: Path, pairs: set[Pair]) -> dict[Pair, Stats]:
             pair = (old, new)
         elif line.strip():
             counts = {word[:3]: int(number) for number, word in SHORTSTAT.findall(line)}
-            found[pair] = Stats(counts.get("ins", 0), counts.get("del", 0), counts.get("fil", 0))
+            found[pair] = DiffStats(counts.get("ins", 0), counts.get("del", 0), counts.get("fil", 0))
     return found
 
 
-kept = KeptStats(KEPT)
+kept = DiffStatsCache(KEPT)
 
 
 def diff_text(repo: Repo, old: str | None, new: str | None) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from holdfast.hosting.git.changes import Changes, Stats, changes_between, stats_between
+from holdfast.hosting.git.changes import DiffStats, TreeChanges, changes_between, stats_between
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.history import ahead_behind, commits, merge_base, span
 from holdfast.hosting.git.repository import Repo
@@ -25,8 +25,8 @@ class Comparison:
     commits: list[Commit]
     ahead: int
     behind: int
-    changes: Changes
-    stats: Stats
+    changes: TreeChanges
+    stats: DiffStats
 
 
 def compare(

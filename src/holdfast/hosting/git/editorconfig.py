@@ -24,7 +24,7 @@ PAIR: Final = re.compile(r"([^=:]+?)\s*[=:]\s*(.*)")
 
 
 @dataclass(slots=True)
-class Steps:
+class MatchBudget:
     """How much matching may still be done."""
 
     left: int = MOST_STEPS
@@ -59,7 +59,7 @@ def definition_for(text: str, path: str, keys: tuple[str, ...]) -> dict[str, str
 
     The last section that has something to say under a key decides; what it calls unset is not told.
     """
-    steps = Steps()
+    steps = MatchBudget()
     fitting = [pairs for selector, pairs in sections(text) if fits(selector, path, steps)]
     if not fitting:
         return None
@@ -73,10 +73,10 @@ def definition_for(text: str, path: str, keys: tuple[str, ...]) -> dict[str, str
 
 def matches(selector: str, path: str) -> bool:
     """Tell whether a selector is about a file."""
-    return fits(selector, path, Steps())
+    return fits(selector, path, MatchBudget())
 
 
-def fits(selector: str, path: str, steps: Steps) -> bool:
+def fits(selector: str, path: str, steps: MatchBudget) -> bool:
     """Tell whether a selector is about a file, within so many steps."""
     if len(selector) > LONGEST_SELECTOR:
         return False
@@ -84,15 +84,15 @@ def fits(selector: str, path: str, steps: Steps) -> bool:
     if "/" not in selector:
         # It is about files of that name in any directory.
         starts |= {index + 1 for index, letter in enumerate(path) if letter == "/"}
-    return len(path) in Walk(selector.removeprefix("/"), path, steps).ends(
+    return len(path) in GlobMatcher(selector.removeprefix("/"), path, steps).ends(
         0, len(selector.removeprefix("/")), starts
     )
 
 
-class Walk:
+class GlobMatcher:
     """One selector laid over one path."""
 
-    def __init__(self, selector: str, path: str, steps: Steps) -> None:
+    def __init__(self, selector: str, path: str, steps: MatchBudget) -> None:
         self.selector = selector
         self.path = path
         self.steps = steps

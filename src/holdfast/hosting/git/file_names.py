@@ -11,14 +11,14 @@ from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import DIRECTORY, walk
 
-__all__ = ["Names", "file_names"]
+__all__ = ["FileNames", "file_names"]
 
 MOST: Final = 20_000
 KEPT: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class FileNames:
     """Paths as bytes, and the same folded for comparing; `is_cut` when there are more than anybody looks at."""
 
     paths: tuple[bytes, ...]
@@ -35,15 +35,15 @@ class Names:
         return [path for *_, path in sorted(found)]
 
 
-def file_names(repo: Repo, commit: str) -> Names:
+def file_names(repo: Repo, commit: str) -> FileNames:
     """Return the paths in a commit, which never change."""
     return named(repo.folder, commit)
 
 
 @lru_cache(maxsize=KEPT)
-def named(folder: Path, commit: str) -> Names:
+def named(folder: Path, commit: str) -> FileNames:
     """Walk the tree of a commit, as far as it is bounded."""
     repo = open_repository(folder)
     nodes = list(islice(walk(repo, read_commit(repo, commit).tree), MOST + 1))
     paths = tuple(path for mode, path, _ in nodes[:MOST] if mode != DIRECTORY)
-    return Names(paths, tuple(shown(path).casefold() for path in paths), len(nodes) > MOST)
+    return FileNames(paths, tuple(shown(path).casefold() for path in paths), len(nodes) > MOST)

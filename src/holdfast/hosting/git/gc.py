@@ -16,7 +16,7 @@ from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.git.program import environment, program, run
 from holdfast.hosting.git.repository import locked
 
-__all__ = ["Checked", "check", "collect"]
+__all__ = ["FsckResult", "check", "collect"]
 
 SECONDS: Final = 4 * 3600.0
 GRACE: Final = 14 * 24 * 3600
@@ -26,7 +26,7 @@ HARMLESS: Final = ("badTimezone", "missingSpaceBeforeDate", "zeroPaddedFilemode"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class FsckResult:
     """What is wrong with a repository, as git says it; `count` may be more than are kept."""
 
     problems: tuple[str, ...]
@@ -61,7 +61,7 @@ def collect(folder: Path, *, grace: int = GRACE) -> bool:
     return True
 
 
-def check(folder: Path) -> Checked:
+def check(folder: Path) -> FsckResult:
     """Read every object of a repository, and hold it against its id and against what it names."""
     settings = [(f"fsck.{name}", "ignore") for name in HARMLESS]
     problems: list[str] = []
@@ -84,4 +84,4 @@ def check(folder: Path) -> Checked:
                 problems.append(told)
     if process.returncode and not count:
         count, problems = 1, [f"git fsck ended with exit code {process.returncode}"]
-    return Checked(tuple(problems), count)
+    return FsckResult(tuple(problems), count)

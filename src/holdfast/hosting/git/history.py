@@ -19,7 +19,7 @@ from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import LONGEST_PATH
 
 __all__ = [
-    "Span",
+    "CommitRange",
     "added",
     "ahead_behind",
     "commits",
@@ -40,7 +40,7 @@ STRAIGHT: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CommitRange:
     """Part of a history: what leads to `start` but not to `exclude`, touches `path` and lies between two times."""
 
     start: str
@@ -67,34 +67,34 @@ def span(
     since: int | None = None,
     until: int | None = None,
     exclude: Iterable[str] = (),
-) -> Span:
+) -> CommitRange:
     """Describe part of a history; the commits it names must be there."""
     without = tuple(exclude)
     for commit in (start, *without):
         repo.require(commit, "commit")
     # Nobody looks before 1970; git would take a negative number for something else.
     times = [None if time is None else max(time, 0) for time in (since, until)]
-    return Span(start, raw(path).strip(b"/"), times[0], times[1], without)
+    return CommitRange(start, raw(path).strip(b"/"), times[0], times[1], without)
 
 
-def ids(repo: Repo, wanted: Span, *, skip: int = 0, limit: int | None = None) -> tuple[str, ...]:
+def ids(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> tuple[str, ...]:
     """Return the commits of a span, newest first."""
     if unreachable(wanted):
         return ()
     return listed(repo.folder, wanted, skip, -1 if limit is None else limit)
 
 
-def commits(repo: Repo, wanted: Span, *, skip: int = 0, limit: int | None = None) -> list[Commit]:
+def commits(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> list[Commit]:
     """Return the commits of a span with all they say, newest first."""
     return [read_commit(repo, commit) for commit in ids(repo, wanted, skip=skip, limit=limit)]
 
 
-def count(repo: Repo, wanted: Span) -> int:
+def count(repo: Repo, wanted: CommitRange) -> int:
     """Return how many commits a span has."""
     return 0 if unreachable(wanted) else counted(repo.folder, wanted)
 
 
-def unreachable(wanted: Span) -> bool:
+def unreachable(wanted: CommitRange) -> bool:
     """Tell whether nothing can lie at a span's path, so that git need not be asked with it."""
     if not wanted.path:
         return False
@@ -104,14 +104,14 @@ def unreachable(wanted: Span) -> bool:
 
 
 @lru_cache(maxsize=KEPT)
-def listed(folder: Path, wanted: Span, skip: int, limit: int) -> tuple[str, ...]:
+def listed(folder: Path, wanted: CommitRange, skip: int, limit: int) -> tuple[str, ...]:
     """List a stretch of a span."""
     told = answer(folder, "rev-list", f"--skip={skip}", f"--max-count={limit}", *wanted.arguments())
     return tuple(told.decode().split())
 
 
 @lru_cache(maxsize=KEPT)
-def counted(folder: Path, wanted: Span) -> int:
+def counted(folder: Path, wanted: CommitRange) -> int:
     """Count a span."""
     plain = not wanted.path and wanted.since is None and wanted.until is None
     quick = ["--use-bitmap-index"] if plain else []

@@ -22,7 +22,7 @@ from holdfast.hosting.git.command_output import chunks
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.git.trees import Missing, children, find
+from holdfast.hosting.git.trees import MissingPath, children, find
 
 __all__ = ["known", "knows_directory", "knows_path", "of_directory", "of_path"]
 
@@ -45,7 +45,7 @@ encoder = msgspec.msgpack.Encoder()
 decoder = msgspec.msgpack.Decoder(list[tuple[bytes, str]])
 
 
-class Memory:
+class LastCommitCache:
     """The answers of this process: for each directory or path those about the last few commits."""
 
     def __init__(self, most: int) -> None:
@@ -79,8 +79,8 @@ class Memory:
                 self._size -= sum(len(old) + 1 for old in gone.values())
 
 
-directories = Memory(KEPT_ENTRIES)
-paths = Memory(KEPT_PATHS)
+directories = LastCommitCache(KEPT_ENTRIES)
+paths = LastCommitCache(KEPT_PATHS)
 
 
 def split(path: bytes) -> tuple[bytes, bytes]:
@@ -187,12 +187,12 @@ def content_at(repo: Repo, commit: str, path: bytes) -> Content:
 def content_of(repo: Repo, tree: str, path: bytes) -> Content:
     """Return what a directory holds below a tree."""
     found = find(repo, tree, path)
-    if isinstance(found, Missing) or found.type != "dir":
+    if isinstance(found, MissingPath) or found.type != "dir":
         return {}
     return {name: (mode, at) for mode, name, at in children(repo, found.id)}
 
 
-class Lines:
+class PendingEntries:
     """Which entries wait to be answered at which commit."""
 
     def __init__(self, start: str, names: set[bytes]) -> None:
@@ -216,7 +216,7 @@ def near(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str
     """Follow the lines a little way to commits whose answers are known; return the answers found so."""
     if not known:
         return {}
-    lines = Lines(start, set(names))
+    lines = PendingEntries(start, set(names))
     for _ in range(NEAR):
         if not lines.waiting:
             break
@@ -248,11 +248,11 @@ def walked(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
     changed; joins are compared here, each with all it stands on.
     """
     seen: dict[str, tuple[tuple[str, ...], set[bytes]]] = {}
-    lines: Lines | None = None
+    lines: PendingEntries | None = None
     for commit, parents, changed in logged(repo, start, path, names):
         if lines is None:
             # The first one told is where the start stands, if that changed nothing itself.
-            lines = Lines(commit, set(names))
+            lines = PendingEntries(commit, set(names))
         seen[commit] = parents, changed
         step = commit
         # A clock that went wrong tells of a parent before its child: those are here already.
@@ -292,7 +292,7 @@ def walked_whole(repo: Repo, start: str, names: set[bytes]) -> Answers:
                 contents.popitem(last=False)
         return found
 
-    lines = Lines(start, set(names))
+    lines = PendingEntries(start, set(names))
     steps = 0
     for token in lines_of(chunks(repo.folder, "log", "--format=%H %T %P", start, "--")):
         commit, tree, *parents = token.decode().split()

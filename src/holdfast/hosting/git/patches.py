@@ -20,7 +20,7 @@ from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import SUBMODULE, read_blob
 
-__all__ = ["Difference", "FileDiff", "Hunk", "Line", "Sign", "difference", "hunks_between", "hunks_of"]
+__all__ = ["DiffLine", "FileDiff", "Hunk", "Sign", "TreeDiff", "difference", "hunks_between", "hunks_of"]
 
 Status = Literal["added", "removed", "modified", "renamed", "copied"]
 Sign = Literal[" ", "+", "-", "\\"]
@@ -55,7 +55,7 @@ class FileDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TreeDiff:
     """All files that differ, and how many lines came and went."""
 
     files: tuple[FileDiff, ...]
@@ -64,7 +64,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """One line: kept, added, removed, or a remark of git's; with its numbers on both sides."""
 
     sign: Sign
@@ -80,16 +80,16 @@ class Hunk:
     old_start: int
     new_start: int
     heading: str
-    lines: tuple[Line, ...]
+    lines: tuple[DiffLine, ...]
 
 
-def difference(repo: Repo, old: str | None, new: str | None) -> Difference:
+def difference(repo: Repo, old: str | None, new: str | None) -> TreeDiff:
     """Return which files differ between two trees; no tree is an empty one. The answer never changes."""
     return told(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
 
 
 @lru_cache(maxsize=KEPT)
-def told(folder: Path, old: str, new: str) -> Difference:
+def told(folder: Path, old: str, new: str) -> TreeDiff:
     """Let git find renames and count lines."""
     how = ("-r", "-M", "--raw", "--numstat", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
     tokens = iter(answer(folder, "diff-tree", *how, old, new).split(b"\0"))
@@ -103,7 +103,7 @@ def told(folder: Path, old: str, new: str) -> Difference:
             path, count = count_of(token, tokens)
             counts[path] = count
     counted = tuple(with_count(file, *counts.get(file.new_path, (0, 0, False))) for file in files)
-    return Difference(counted, sum(file.additions for file in counted), sum(file.deletions for file in counted))
+    return TreeDiff(counted, sum(file.additions for file in counted), sum(file.deletions for file in counted))
 
 
 def file_of(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
@@ -192,12 +192,12 @@ def heading_of(header: str) -> str:
     return header.rpartition("@@")[2].strip()
 
 
-def line_of(line: "pygit2.DiffLine") -> Line:
+def line_of(line: "pygit2.DiffLine") -> DiffLine:
     """Read a line; those git remarks on have no number."""
     text = shown(line.raw_content).rstrip("\r\n")
     if line.origin in "=<>":
-        return Line("\\", None, None, "No newline at the end of the file")
+        return DiffLine("\\", None, None, "No newline at the end of the file")
     sign: Sign = "+" if line.origin == "+" else "-" if line.origin == "-" else " "
     old = line.old_lineno if line.old_lineno > 0 else None
     new = line.new_lineno if line.new_lineno > 0 else None
-    return Line(sign, old, new, text)
+    return DiffLine(sign, old, new, text)

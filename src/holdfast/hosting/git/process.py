@@ -20,7 +20,7 @@ from holdfast.hosting.errors import GitFailed, GitTimedOut
 from holdfast.hosting.git.program import STDERR_KEPT, environment, program, tail
 from holdfast.hosting.metrics import count_git_command
 
-__all__ = ["PATIENCE", "Process", "Watchdog", "pipe", "reading", "start", "stream"]
+__all__ = ["PATIENCE", "GitProcess", "Watchdog", "pipe", "reading", "start", "stream"]
 
 PATIENCE: Final = 300.0
 CHUNK: Final = 256 * 1024
@@ -55,7 +55,7 @@ class Watchdog:
             self._action()
 
 
-class Complaint(asyncio.Protocol):
+class StderrReader(asyncio.Protocol):
     """Reads all a command complains of, and keeps the end of it."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Complaint(asyncio.Protocol):
             self.closed.set_result(None)
 
 
-class Process:
+class GitProcess:
     """A git command that is running."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Process:
         *,
         stdin: asyncio.StreamWriter | None,
         stdout: asyncio.StreamReader,
-        complaint: Complaint,
+        complaint: StderrReader,
         transports: Sequence[asyncio.BaseTransport],
     ) -> None:
         self.command = command
@@ -190,7 +190,7 @@ async def start(
     variables: Mapping[str, str] | None = None,
     configuration: Iterable[tuple[str, str]] = (),
     limits: Mapping[int, int] | None = None,
-) -> Process:
+) -> GitProcess:
     """Start a git command that reads from a descriptor, or is fed; it finds `descriptors` at 3 and up.
 
     Starting by `posix_spawn` is quick in a large service, safe among threads, and passes on nothing else.
@@ -218,7 +218,7 @@ async def start(
             reader, out_of = await reading(output)
             transports.append(out_of)
             grumbling, stderr = pipe(ends)
-            heard, complaint = await loop.connect_read_pipe(Complaint, owned(grumbling, "rb"))
+            heard, complaint = await loop.connect_read_pipe(StderrReader, owned(grumbling, "rb"))
             transports.append(heard)
             targets = (stdin, stdout, stderr, *descriptors)
             pid = os.posix_spawn(  # noqa: ASYNC221  # it starts the command and does not wait for it
@@ -238,7 +238,7 @@ async def start(
         # It may be over already, whatever it was.
         with suppress(ProcessLookupError):
             resource.prlimit(pid, what, (most, most))
-    return Process(arguments[0], pid, stdin=writer, stdout=reader, complaint=complaint, transports=transports)
+    return GitProcess(arguments[0], pid, stdin=writer, stdout=reader, complaint=complaint, transports=transports)
 
 
 def actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, int]]:

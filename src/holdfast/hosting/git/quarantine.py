@@ -11,7 +11,7 @@ from holdfast.hosting.errors import GitFailed
 from holdfast.hosting.git.program import run
 from holdfast.hosting.store.pending_ref_updates import Move
 
-__all__ = ["AcceptedPush", "Push", "Refusal", "refused_names"]
+__all__ = ["AcceptedPush", "Push", "PushRejection", "refused_names"]
 
 KINDS: Final = {"refs/heads/": "branch", "refs/tags/": "tag"}
 WORKING_COPY: Final = "git keeps refs of that name for one working copy; they cannot be pushed"
@@ -32,7 +32,7 @@ LONGEST_PART: Final = 250
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PushRejection:
     """Why a change may not be; whoever pushes reads it."""
 
     ref: str
@@ -126,10 +126,10 @@ class Push:
             return None
 
 
-def refused_names(changes: Iterable[Move]) -> list[Refusal]:
+def refused_names(changes: Iterable[Move]) -> list[PushRejection]:
     """Refuse refs whose names are the service's own, belong to one working copy, or would be taken for another."""
     found = ((change.ref, refused_name(change.ref, deletes=change.deletes)) for change in changes)
-    return [Refusal(ref, reason, alone=True) for ref, reason in found if reason is not None]
+    return [PushRejection(ref, reason, alone=True) for ref, reason in found if reason is not None]
 
 
 def refused_name(ref: str, *, deletes: bool) -> str | None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import GitError
-from holdfast.hosting.git.quarantine import Refusal
+from holdfast.hosting.git.quarantine import PushRejection
 from holdfast.hosting.store.pending_ref_updates import Move
 
 __all__ = ["install", "read_changes", "read_commands", "read_quarantine", "report", "verdict"]
@@ -118,7 +118,7 @@ async def read_packets(pipe: asyncio.StreamReader) -> list[str]:
     return packets
 
 
-def report(changes: Sequence[Move], refusals: Sequence[Refusal]) -> bytes:
+def report(changes: Sequence[Move], refusals: Sequence[PushRejection]) -> bytes:
     """Tell git what became of each command."""
     reasons: dict[str, str] = {}
     for refusal in refusals:
@@ -139,7 +139,7 @@ async def read_line(pipe: asyncio.StreamReader) -> str:
     return os.fsdecode(line[:-1])
 
 
-def verdict(refusals: Sequence[Refusal]) -> bytes:
+def verdict(refusals: Sequence[PushRejection]) -> bytes:
     """Write the service's word on a push."""
     said = "".join(f"{plain(refusal.ref)}: {plain(refusal.reason)}\n" for refusal in refusals)
     text = said.encode(errors="replace")

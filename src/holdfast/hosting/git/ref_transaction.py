@@ -16,7 +16,7 @@ from holdfast.hosting.errors import RefBusy
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.loose_objects import sync
 from holdfast.hosting.git.packed_refs import PackedRefs, lock_packed_refs, replace_packed_refs
-from holdfast.hosting.git.quarantine import Refusal
+from holdfast.hosting.git.quarantine import PushRejection
 from holdfast.hosting.git.repository import Repo, locked
 from holdfast.hosting.store.pending_ref_updates import Move
 
@@ -35,7 +35,7 @@ class Applied:
     """What became of a push: the refs that have moved, and why others have not."""
 
     moved: tuple[Move, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[PushRejection, ...]
 
 
 @dataclass(slots=True)
@@ -133,9 +133,9 @@ def apply_moves(repo: Repo, moves: Sequence[Move], *, atomic: bool = False) -> A
         if atomic and state.refusals:
             others = "not pushed because another ref of an atomic push was refused"
             reasons = {move.ref: state.refusals.get(move.ref, others) for move in moves}
-            return Applied((), tuple(Refusal(ref, reason) for ref, reason in reasons.items()))
+            return Applied((), tuple(PushRejection(ref, reason) for ref, reason in reasons.items()))
         commit(state, [move for move in ordered if move.ref not in state.refusals], locks, descriptor)
-        refusals = tuple(Refusal(ref, reason) for ref, reason in state.refusals.items())
+        refusals = tuple(PushRejection(ref, reason) for ref, reason in state.refusals.items())
         return Applied(tuple(move for move in moves if move.ref not in state.refusals), refusals)
 
 

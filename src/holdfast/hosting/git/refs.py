@@ -17,9 +17,9 @@ from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import Repo
 
 __all__ = [
-    "Named",
     "Ref",
     "RefPath",
+    "ResolvedRef",
     "branch",
     "branches",
     "check_new_branch",
@@ -55,7 +55,7 @@ class Ref(msgspec.Struct, frozen=True):
         return shown(self.raw_name)
 
 
-class Named(msgspec.Struct, frozen=True):
+class ResolvedRef(msgspec.Struct, frozen=True):
     """What a name stands for: a branch, a tag or a commit, and the commit it leads to."""
 
     kind: Literal["branch", "tag", "commit"]
@@ -191,7 +191,7 @@ def commit_of(repo: Repo, object_id: str) -> str | None:
     return None
 
 
-def resolve(repo: Repo, name: str, default_branch: str) -> Named | None:
+def resolve(repo: Repo, name: str, default_branch: str) -> ResolvedRef | None:
     """Return what a name in a query stands for: a full ref, a tag, a branch or a commit; empty is the default.
 
     A tag hides a branch of the same name. Other refs and shortened ids stand for nothing here.
@@ -206,14 +206,14 @@ def resolve(repo: Repo, name: str, default_branch: str) -> Named | None:
     found = named(repo, "tag", name) or named(repo, "branch", name)
     if found is not None:
         return found
-    return Named("commit", name, name) if is_commit(repo, name) else None
+    return ResolvedRef("commit", name, name) if is_commit(repo, name) else None
 
 
-def named(repo: Repo, kind: Literal["branch", "tag"], name: str) -> Named | None:
+def named(repo: Repo, kind: Literal["branch", "tag"], name: str) -> ResolvedRef | None:
     """Return a branch or tag that leads to a commit."""
     found = branch(repo, name) if kind == "branch" else tag(repo, name)
     commit = None if found is None else commit_of(repo, found.id)
-    return None if commit is None else Named(kind, name, commit)
+    return None if commit is None else ResolvedRef(kind, name, commit)
 
 
 def is_commit(repo: Repo, name: str) -> bool:

@@ -14,7 +14,7 @@ from holdfast.hosting.git.commits import Signature, commit_content, read_commit
 from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.repository import Kind, Repo
 from holdfast.hosting.git.tree_entries import Folder, Recent, parse
-from holdfast.hosting.git.trees import DIRECTORY, Entry, EntryType, sized, type_of
+from holdfast.hosting.git.trees import DIRECTORY, EntryType, TreeEntry, sized, type_of
 
 __all__ = ["Draft", "Nowhere", "Spot"]
 
@@ -162,11 +162,11 @@ class Draft:
         """Add a blob and return its id."""
         return self._add("blob", content)
 
-    def entry(self, path: str, spot: Spot) -> Entry:
+    def entry(self, path: str, spot: Spot) -> TreeEntry:
         """Add the path and the size to what lies somewhere."""
         known = self._objects.get(spot.id)
         if known is not None:
-            return Entry(raw(path), spot.mode, spot.id, len(known[1]))
+            return TreeEntry(raw(path), spot.mode, spot.id, len(known[1]))
         return sized(self.repo, (spot.mode, raw(path), spot.id))
 
     def commit(

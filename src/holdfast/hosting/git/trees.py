@@ -15,11 +15,11 @@ from holdfast.hosting.git.program import run
 from holdfast.hosting.git.repository import HEADER, Repo, damaged
 
 __all__ = [
-    "Entry",
     "EntryType",
-    "Listing",
-    "Missing",
+    "MissingPath",
     "Node",
+    "TreeEntry",
+    "TreeListing",
     "children",
     "directory",
     "find",
@@ -47,7 +47,7 @@ LINES: Final = {width: re.compile(rb"([0-7]{1,16}) ([^\0/]+)\0(.{%d})" % width, 
 Node = tuple[int, bytes, str]
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TreeEntry(msgspec.Struct, frozen=True):
     """What lies at a path: a file, a directory, a symbolic link or a submodule."""
 
     raw_path: bytes
@@ -72,7 +72,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingPath:
     """Where a path leads nowhere: the part that is not there or is no directory, and whether it is the last."""
 
     component: str
@@ -80,10 +80,10 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class TreeListing:
     """A stretch of everything below a directory; `truncated` when there is more after it."""
 
-    entries: list[Entry]
+    entries: list[TreeEntry]
     total: int
     truncated: bool
 
@@ -110,44 +110,44 @@ def children(repo: Repo, tree: str) -> list[Node]:
     return [(canonical(int(mode, 8)), name, at.hex()) for mode, name, at in found]
 
 
-def sized(repo: Repo, node: Node) -> Entry:
+def sized(repo: Repo, node: Node) -> TreeEntry:
     """Add the size to a node; only blobs have one."""
     mode, path, at = node
     if mode in (DIRECTORY, SUBMODULE):
-        return Entry(path, mode, at, 0)
+        return TreeEntry(path, mode, at, 0)
     found = repo.header(at)
     if found is None:
         raise damaged(at, "is missing")
-    return Entry(path, mode, at, found[1])
+    return TreeEntry(path, mode, at, found[1])
 
 
-def directory(repo: Repo, tree: str, path: bytes = b"") -> list[Entry]:
+def directory(repo: Repo, tree: str, path: bytes = b"") -> list[TreeEntry]:
     """Return what is in a directory, in git's order; `path` is where it lies."""
     prefix = path + b"/" if path else b""
     return [sized(repo, (mode, prefix + name, at)) for mode, name, at in children(repo, tree)]
 
 
-def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: int) -> Listing:
+def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: int) -> TreeListing:
     """Return a stretch of what is in a directory, in git's order; only its own entries are looked at for sizes."""
     nodes = children(repo, tree)
     prefix = path + b"/" if path else b""
     wanted = nodes[skip : skip + limit]
     entries = [sized(repo, (mode, prefix + name, at)) for mode, name, at in wanted]
-    return Listing(entries, len(nodes), skip + limit < len(nodes))
+    return TreeListing(entries, len(nodes), skip + limit < len(nodes))
 
 
-def find(repo: Repo, tree: str, path: str | bytes) -> Entry | Missing:
+def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
     """Return what lies at a path below a tree; the empty path is the tree itself."""
     wanted = raw(path)
     if not wanted:
-        return Entry(b"", DIRECTORY, tree, 0)
+        return TreeEntry(b"", DIRECTORY, tree, 0)
     parts = wanted.split(b"/") if len(wanted) <= LONGEST_PATH else [wanted]
     at = tree
     for number, part in enumerate(parts, 1):
         is_last = number == len(parts)
         node = next((child for child in children(repo, at) if child[1] == part), None)
         if node is None or (not is_last and node[0] != DIRECTORY):
-            return Missing(shown(part), is_last)
+            return MissingPath(shown(part), is_last)
         if is_last:
             return sized(repo, (node[0], wanted, node[2]))
         at = node[2]
@@ -174,7 +174,7 @@ def walk(repo: Repo, tree: str) -> Iterator[Node]:
             prefixes.append(path + b"/")
 
 
-def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: int) -> Listing:
+def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: int) -> TreeListing:
     """Return one page of a directory, or of everything below it."""
     nodes: list[Node] = []
     cut = False
@@ -185,7 +185,7 @@ def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: 
         nodes.append(node)
     end = max(page, 1) * per_page
     wanted = nodes[end - per_page : end]
-    return Listing([sized(repo, node) for node in wanted], len(nodes), cut or end < len(nodes))
+    return TreeListing([sized(repo, node) for node in wanted], len(nodes), cut or end < len(nodes))
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
@@ -245,7 +245,7 @@ def packed_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
 def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:
     """Return where each submodule comes from, by its path, as `.gitmodules` says; a broken one says nothing."""
     found = find(repo, tree, b".gitmodules")
-    if isinstance(found, Missing) or found.type != "file" or found.size > MODULES_LARGEST:
+    if isinstance(found, MissingPath) or found.type != "file" or found.size > MODULES_LARGEST:
         return {}
     try:
         answer = run(

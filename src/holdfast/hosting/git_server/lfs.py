@@ -33,23 +33,23 @@ OBJECT: Final = re.compile(r"objects/(?P<oid>[^/]+)(?:/(?P<size>[^/]+))?")
 UNLOCK: Final = re.compile(r"locks/(?P<id>[0-9]{1,18})/unlock")
 
 
-class Item(msgspec.Struct, frozen=True):
+class LfsObject(msgspec.Struct, frozen=True):
     """An object a client has or wants."""
 
     oid: str = ""
     size: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = -1
 
 
-class BatchRequest(msgspec.Struct, frozen=True):
+class LfsBatchRequest(msgspec.Struct, frozen=True):
     """What a client is about to do with which objects."""
 
     operation: str = ""
     transfers: list[str] = []
-    objects: list[Item] = []
+    objects: list[LfsObject] = []
     hash_algo: str = "sha256"
 
 
-class Action(msgspec.Struct, frozen=True):
+class LfsAction(msgspec.Struct, frozen=True):
     """Where to go with an object, and what to say there."""
 
     href: str
@@ -57,28 +57,28 @@ class Action(msgspec.Struct, frozen=True):
     expires_in: int | UnsetType = UNSET
 
 
-class ItemError(msgspec.Struct, frozen=True):
+class LfsObjectError(msgspec.Struct, frozen=True):
     """Why there is nothing to do for an object."""
 
     code: int
     message: str
 
 
-class ItemAnswer(msgspec.Struct, frozen=True):
+class LfsObjectResponse(msgspec.Struct, frozen=True):
     """What to do with an object; nothing, when it is there already."""
 
     oid: str
     size: int
     authenticated: bool
-    actions: dict[str, Action] | UnsetType = UNSET
-    error: ItemError | UnsetType = UNSET
+    actions: dict[str, LfsAction] | UnsetType = UNSET
+    error: LfsObjectError | UnsetType = UNSET
 
 
-class BatchAnswer(msgspec.Struct, frozen=True):
+class LfsBatchResponse(msgspec.Struct, frozen=True):
     """What to do with each object."""
 
     transfer: str
-    objects: list[ItemAnswer]
+    objects: list[LfsObjectResponse]
     hash_algo: str
 
 
@@ -88,7 +88,7 @@ class LockOwner(msgspec.Struct, frozen=True):
     name: str
 
 
-class LockShape(msgspec.Struct, frozen=True):
+class LockSchema(msgspec.Struct, frozen=True):
     """A lock."""
 
     id: str
@@ -119,29 +119,29 @@ class VerifyLocksRequest(msgspec.Struct, frozen=True):
 class OneLock(msgspec.Struct, frozen=True):
     """A lock that was made or removed, or stands in the way."""
 
-    lock: LockShape
+    lock: LockSchema
     message: str | UnsetType = UNSET
 
 
 class Locks(msgspec.Struct, frozen=True):
     """A page of locks."""
 
-    locks: list[LockShape]
+    locks: list[LockSchema]
     next_cursor: str | UnsetType = UNSET
 
 
 class VerifiedLocks(msgspec.Struct, frozen=True):
     """A page of locks, one's own and those of others."""
 
-    ours: list[LockShape]
-    theirs: list[LockShape]
+    ours: list[LockSchema]
+    theirs: list[LockSchema]
     next_cursor: str | UnsetType = UNSET
 
 
 def writes(method: str, what: str, body: bytes) -> bool:
     """Tell whether a request needs the right to write; a batch says so in its body."""
     if what == "objects/batch":
-        return bool(decoded(BatchRequest, body).operation == "upload")
+        return bool(decoded(LfsBatchRequest, body).operation == "upload")
     return method == "PUT" or what == "verify" or (method == "POST" and what.startswith("locks"))
 
 
@@ -174,9 +174,9 @@ async def respond(app: App, visit: Visit, what: str, body: bytes, receive: Recei
         ("POST", "locks/verify"): lambda: verify_locks(app, visit, decoded(VerifyLocksRequest, body)),
     }
     if what == "objects/batch" and method == "POST":
-        return await batch(app, visit, decoded(BatchRequest, body))
+        return await batch(app, visit, decoded(LfsBatchRequest, body))
     if what == "verify" and method == "POST":
-        return await verify(app, visit, decoded(Item, body))
+        return await verify(app, visit, decoded(LfsObject, body))
     if (method, what) in routes:
         return await to_thread.run_sync(routes[method, what])
     unlocked = UNLOCK.fullmatch(what)
@@ -192,7 +192,7 @@ async def respond(app: App, visit: Visit, what: str, body: bytes, receive: Recei
     raise ApiError(404, "not found")
 
 
-async def batch(app: App, visit: Visit, wanted: BatchRequest) -> Response:
+async def batch(app: App, visit: Visit, wanted: LfsBatchRequest) -> Response:
     """Tell a client what to do with each of its objects."""
     if wanted.operation not in {"upload", "download"}:
         raise ApiError(400, f"unknown operation: {wanted.operation}")
@@ -205,15 +205,17 @@ async def batch(app: App, visit: Visit, wanted: BatchRequest) -> Response:
     oids = [item.oid for item in wanted.objects if is_oid(item.oid)]
     linked = await to_thread.run_sync(store.linked_sizes, app.database, visit.repository, oids)
     answers = [await item_answer(app, visit, wanted.operation, item, linked) for item in wanted.objects]
-    return answer(BatchAnswer("basic", answers, "sha256"))
+    return answer(LfsBatchResponse("basic", answers, "sha256"))
 
 
-async def item_answer(app: App, visit: Visit, operation: str, item: Item, linked: dict[str, int]) -> ItemAnswer:
+async def item_answer(
+    app: App, visit: Visit, operation: str, item: LfsObject, linked: dict[str, int]
+) -> LfsObjectResponse:
     """Tell a client what to do with one object."""
     largest = app.settings.max_lfs_mb * 2**20
 
-    def refuse(code: int, message: str) -> ItemAnswer:
-        return ItemAnswer(item.oid, item.size, True, error=ItemError(code, message))
+    def refuse(code: int, message: str) -> LfsObjectResponse:
+        return LfsObjectResponse(item.oid, item.size, True, error=LfsObjectError(code, message))
 
     if not is_oid(item.oid) or item.size < 0:
         return refuse(422, "oid or size are invalid")
@@ -224,17 +226,17 @@ async def item_answer(app: App, visit: Visit, operation: str, item: Item, linked
         if known is None or await app.lfs.size(item.oid) is None:
             return refuse(404, "object does not exist")
         href = await app.lfs.signed_url(item.oid, SIGNED_SECONDS)
-        action = Action(href, expires_in=SIGNED_SECONDS) if href else here(visit, f"objects/{item.oid}")
-        return ItemAnswer(item.oid, item.size, True, actions={"download": action})
+        action = LfsAction(href, expires_in=SIGNED_SECONDS) if href else here(visit, f"objects/{item.oid}")
+        return LfsObjectResponse(item.oid, item.size, True, actions={"download": action})
     if known is not None and await app.lfs.size(item.oid) is not None:
-        return ItemAnswer(item.oid, item.size, True)
+        return LfsObjectResponse(item.oid, item.size, True)
     if item.size > largest:
         return refuse(422, f"objects may have at most {largest} bytes")
     actions = {"upload": here(visit, f"objects/{item.oid}/{item.size}"), "verify": here(visit, "verify")}
-    return ItemAnswer(item.oid, item.size, True, actions=actions)
+    return LfsObjectResponse(item.oid, item.size, True, actions=actions)
 
 
-def here(visit: Visit, what: str) -> Action:
+def here(visit: Visit, what: str) -> LfsAction:
     """Send a client to another address of ours, with the credentials it came with."""
     repository = visit.repository
     href = f"{visit.call.root}/{repository.owner.name}/{repository.name}.git/info/lfs/{what}"
@@ -242,7 +244,7 @@ def here(visit: Visit, what: str) -> Action:
     header: dict[str, str] = {} if credentials is None else {"Authorization": credentials}
     if what.startswith("objects/"):
         header["Accept"] = "*/*" if "/" in what.removeprefix("objects/") else MEDIA_TYPE
-    return Action(href, header)
+    return LfsAction(href, header)
 
 
 async def upload(app: App, visit: Visit, oid: str, size: int, receive: Receive) -> Response:
@@ -259,7 +261,7 @@ async def upload(app: App, visit: Visit, oid: str, size: int, receive: Receive) 
     return Response(status_code=200)
 
 
-async def verify(app: App, visit: Visit, item: Item) -> Response:
+async def verify(app: App, visit: Visit, item: LfsObject) -> Response:
     """Confirm that an object has arrived."""
     if not is_oid(item.oid):
         raise ApiError(422, "oid is invalid")
@@ -297,9 +299,9 @@ async def download(app: App, visit: Visit, oid: str) -> Response:
     return StreamingResponse(pieces, status, headers, media_type="application/octet-stream")
 
 
-def lock_shape(lock: store.Lock) -> LockShape:
+def lock_shape(lock: store.Lock) -> LockSchema:
     """Make the shape."""
-    return LockShape(str(lock.id), lock.path, moment(lock.locked_at), LockOwner(lock.owner))
+    return LockSchema(str(lock.id), lock.path, moment(lock.locked_at), LockOwner(lock.owner))
 
 
 def number(text: str | None) -> int:

@@ -21,8 +21,8 @@ import structlog
 from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
 from holdfast.hosting.git import receive_hooks
 from holdfast.hosting.git.encoding import well_formed
-from holdfast.hosting.git.process import CHUNK, PATIENCE, Process, Watchdog, pipe, reading, start
-from holdfast.hosting.git.quarantine import AcceptedPush, Push, Refusal, refused_names
+from holdfast.hosting.git.process import CHUNK, PATIENCE, GitProcess, Watchdog, pipe, reading, start
+from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
 from holdfast.hosting.store.faults import translate
@@ -44,8 +44,8 @@ AHEAD: Final = 8
 KEEPALIVE: Final = b"0005\x01"
 
 
-Judge = Callable[[Push], Sequence[Refusal]]
-Mover = Callable[[AcceptedPush], Sequence[Refusal]]
+Judge = Callable[[Push], Sequence[PushRejection]]
+Mover = Callable[[AcceptedPush], Sequence[PushRejection]]
 log = structlog.get_logger(__name__)
 running: set[asyncio.Task[None]] = set()
 
@@ -177,8 +177,8 @@ class Reception:
         self._feeding: asyncio.Task[None] | None = None
         self._commands = Commands()
         self._accepted: frozenset[Move] = frozenset()
-        self._refused: list[Refusal] = []
-        self._moving: asyncio.Future[Sequence[Refusal]] | None = None
+        self._refused: list[PushRejection] = []
+        self._moving: asyncio.Future[Sequence[PushRejection]] | None = None
 
     def leave(self) -> None:
         """Note that nobody listens any more; a push that has not wholly arrived ends here."""
@@ -249,13 +249,13 @@ class Reception:
         if code and not self._answered:
             raise process.failure(code)
 
-    def _give_up(self, process: Process, conversation: asyncio.Task[None]) -> None:
+    def _give_up(self, process: GitProcess, conversation: asyncio.Task[None]) -> None:
         # With its pipes closed, git finds its pack cut short or its hook refusing, and clears up itself.
         self.leave()
         conversation.cancel()
         process.end_soon()
 
-    async def _feed(self, process: Process, dog: Watchdog) -> None:
+    async def _feed(self, process: GitProcess, dog: Watchdog) -> None:
         stdin = process.stdin
         assert stdin is not None  # noqa: S101  # it was started to be fed
         ignored: int | None = None
@@ -279,7 +279,7 @@ class Reception:
             stdin.close()
             self.fed.set()
 
-    async def _pass_on(self, process: Process, dog: Watchdog) -> None:
+    async def _pass_on(self, process: GitProcess, dog: Watchdog) -> None:
         while chunk := await process.stdout.read(CHUNK):
             if chunk != KEEPALIVE:
                 dog.touch()
@@ -316,13 +316,15 @@ class Reception:
         if self._accepted and (whole or not push.atomic):
             return receive_hooks.verdict([])
         self._accepted = frozenset()
-        others = Refusal("atomic push", "nothing is pushed, because not all of it can be")
+        others = PushRejection("atomic push", "nothing is pushed, because not all of it can be")
         return receive_hooks.verdict(self._refused or [others])
 
-    async def _refusals(self, push: Push) -> Sequence[Refusal]:
+    async def _refusals(self, push: Push) -> Sequence[PushRejection]:
         times = Counter(change.ref for change in push.changes)
         names = [
-            Refusal(ref, "it is named more than once", alone=True) for ref, count in times.items() if count > 1
+            PushRejection(ref, "it is named more than once", alone=True)
+            for ref, count in times.items()
+            if count > 1
         ]
         names += refused_names(push.changes)
         refused = {refusal.ref for refusal in names}
@@ -333,18 +335,18 @@ class Reception:
             return [*names, *await asyncio.to_thread(self.judge, replace(push, changes=left))]
         except Exception as error:  # noqa: BLE001  # a push nobody could judge is refused
             reason = self._failed(error, "a push could not be judged", "the service could not check this push")
-            return [*names, *(Refusal(change.ref, reason) for change in left)]
+            return [*names, *(PushRejection(change.ref, reason) for change in left)]
 
-    async def _move(self, changes: tuple[Move, ...], options: tuple[str, ...]) -> Sequence[Refusal]:
+    async def _move(self, changes: tuple[Move, ...], options: tuple[str, ...]) -> Sequence[PushRejection]:
         """Have the accepted references moved, whoever is still there to hear of it."""
         allowed = tuple(change for change in changes if change in self._accepted)
         refusals = [*self._refused]
         refusals += [
-            Refusal(change.ref, "it was not judged") for change in changes if change not in self._accepted
+            PushRejection(change.ref, "it was not judged") for change in changes if change not in self._accepted
         ]
         if sum(map(len, options)) > MOST_OPTIONS:
             reason = f"push options may have {MOST_OPTIONS} bytes in total"
-            return [*refusals, *(Refusal(change.ref, reason) for change in allowed)]
+            return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
         if not allowed:
             return refusals
         pushed = AcceptedPush(allowed, tuple(map(well_formed, options)), self._commands.atomic)
@@ -354,7 +356,7 @@ class Reception:
         except Exception as error:  # noqa: BLE001  # whoever pushes is told
             happened = "the references of a push could not be moved"
             reason = self._failed(error, happened, "the service could not move this reference")
-            return [*refusals, *(Refusal(change.ref, reason) for change in allowed)]
+            return [*refusals, *(PushRejection(change.ref, reason) for change in allowed)]
 
     def _failed(self, error: Exception, happened: str, told: str) -> str:
         """Log what went wrong, and return what whoever pushes is told of it."""

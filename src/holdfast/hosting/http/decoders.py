@@ -174,7 +174,7 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
             fields.append((name.decode("utf-8", "replace"), made))
         file.close()
 
-    class Content:
+    class FormContent:
         """What the parser reads from."""
 
         def __init__(self) -> None:
@@ -187,7 +187,7 @@ def multipart_fields(content: bytes, content_type: str) -> list[tuple[str, str |
             return piece
 
     try:
-        parse_form({"Content-Type": content_type.encode()}, Content(), keep, keep_file)
+        parse_form({"Content-Type": content_type.encode()}, FormContent(), keep, keep_file)
     except (FormParserError, ValueError) as error:
         raise ApiError(422, f"[]: {error}") from None
     return fields

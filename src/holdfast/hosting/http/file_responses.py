@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
-from holdfast.hosting.http.ranges import Part, Unsatisfiable, asked_for
+from holdfast.hosting.http.ranges import ByteRange, Unsatisfiable, asked_for
 
 __all__ = ["Served", "disposition", "last_modified", "not_modified", "serve"]
 
@@ -120,7 +120,7 @@ def serve(request: RequestContext, file: Served) -> RawResponse:
         headers = {"Content-Range": f"bytes */{file.size}", "Cache-Control": "no-store"}
         return RawResponse(b"the range lies outside of the file\n", "text/plain;charset=utf-8", 416, headers)
     if not parts:
-        return whole(file, Part(0, file.size), 200, headers)
+        return whole(file, ByteRange(0, file.size), 200, headers)
     if len(parts) == 1:
         headers["Content-Range"] = parts[0].told(file.size)
         return whole(file, parts[0], 206, headers)
@@ -137,7 +137,7 @@ def still(request: RequestContext, file: Served) -> bool:
     return file.modified is not None and date_of(begun) == file.modified
 
 
-def whole(file: Served, part: Part, status: int, headers: dict[str, str]) -> RawResponse:
+def whole(file: Served, part: ByteRange, status: int, headers: dict[str, str]) -> RawResponse:
     """Answer with one stretch of a file."""
     content = file.read(part.start, part.stop)
     if not isinstance(content, bytes):
@@ -145,7 +145,7 @@ def whole(file: Served, part: Part, status: int, headers: dict[str, str]) -> Raw
     return RawResponse(content, file.media_type, status, headers)
 
 
-def several(file: Served, parts: list[Part], headers: dict[str, str]) -> RawResponse:
+def several(file: Served, parts: list[ByteRange], headers: dict[str, str]) -> RawResponse:
     """Answer with some stretches of a file, each with its place."""
     boundary = secrets.token_hex(16)
     heads = [

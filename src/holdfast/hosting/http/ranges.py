@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Part", "Unsatisfiable", "asked_for"]
+__all__ = ["ByteRange", "Unsatisfiable", "asked_for"]
 
 MOST_PARTS: Final = 32
 PART: Final = re.compile(r"[ \t]*([0-9]*)-([0-9]*)[ \t]*")
@@ -13,7 +13,7 @@ FARTHEST: Final = 10**LONGEST
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ByteRange:
     """Bytes from `start` up to but not including `stop`."""
 
     start: int
@@ -34,7 +34,7 @@ def position(digits: str) -> int:
     return int(significant) if len(significant) <= LONGEST else FARTHEST
 
 
-def asked_for(header: str, size: int) -> list[Part]:
+def asked_for(header: str, size: int) -> list[ByteRange]:
     """Read a `Range`; none at all means the whole file, as does one nobody can make sense of."""
     unit, equals, rest = header.partition("=")
     if unit.strip().lower() != "bytes" or not equals:
@@ -49,12 +49,12 @@ def asked_for(header: str, size: int) -> list[Part]:
             return []
         first, last = match.groups()
         if not first:
-            parts.append(Part(max(size - position(last), 0), size))
+            parts.append(ByteRange(max(size - position(last), 0), size))
         elif last and position(last) < position(first):
             # It is no range at all (RFC 9110, 14.1.1), so the header does not count.
             return []
         else:
-            parts.append(Part(position(first), min(position(last) + 1, size) if last else size))
+            parts.append(ByteRange(position(first), min(position(last) + 1, size) if last else size))
     inside = [part for part in parts if part.start < min(part.stop, size)]
     if not inside:
         raise Unsatisfiable

@@ -10,15 +10,15 @@ from typing import Final
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
 from holdfast.hosting.git.folders import make_below, sync
 from holdfast.hosting.lfs.pointer import is_oid
-from holdfast.hosting.lfs.store import Stored, place, take_in
+from holdfast.hosting.lfs.store import StoredLfsObject, place, take_in
 
-__all__ = ["DiskLfs"]
+__all__ = ["DiskLfsStore"]
 
 CHUNK: Final = 256 * 1024
 INCOMING: Final = ".incoming"
 
 
-class DiskLfs:
+class DiskLfsStore:
     """A store in a folder."""
 
     def __init__(self, root: Path) -> None:
@@ -67,7 +67,7 @@ class DiskLfs:
         """Remove an object; one that is not there is no error."""
         await asyncio.to_thread((self.root / place(oid)).unlink, missing_ok=True)
 
-    async def stored(self) -> AsyncIterator[Stored]:
+    async def stored(self) -> AsyncIterator[StoredLfsObject]:
         """Go through all objects."""
         for folder in await asyncio.to_thread(lambda: sorted(self.root.glob("[0-9a-f][0-9a-f]"))):
             for one in await asyncio.to_thread(stored_in, folder):
@@ -94,14 +94,14 @@ def settle(incoming: Path, target: Path) -> None:
         sync(folder)
 
 
-def stored_in(folder: Path) -> list[Stored]:
+def stored_in(folder: Path) -> list[StoredLfsObject]:
     """List the objects in one of the folders of the first level."""
     found = []
     for path in folder.glob("[0-9a-f][0-9a-f]/*"):
         if is_oid(path.name):
             with suppress(FileNotFoundError):
                 known = path.stat()
-                found.append(Stored(path.name, known.st_size, known.st_mtime))
+                found.append(StoredLfsObject(path.name, known.st_size, known.st_mtime))
     return found
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Self
 
-__all__ = ["MOST_BYTES", "Pointer", "is_oid"]
+__all__ = ["MOST_BYTES", "LfsPointer", "is_oid"]
 
 MOST_BYTES: Final = 1024
 VERSION: Final = b"version https://git-lfs.github.com/spec/v1"
@@ -19,7 +19,7 @@ def is_oid(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class LfsPointer:
     """Which object stands in place of a file, and how large it is."""
 
     oid: str

@@ -7,7 +7,7 @@ from typing import Final
 from holdfast.hosting.git.command_output import chunks
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.quarantine import Push
-from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 
 __all__ = ["new_pointers", "paths_of"]
 
@@ -20,14 +20,16 @@ MOST_READ: Final = 200_000
 FORMAT: Final = "--batch-check=%(objecttype) %(objectsize) %(objectname)"
 
 
-def new_pointers(push: Push) -> Iterator[dict[str, Pointer]]:
+def new_pointers(push: Push) -> Iterator[dict[str, LfsPointer]]:
     """Return the pointers a push brings, some at a time, by the ids of their blobs; of a large push not all."""
     if QUARANTINE not in push.variables:
         return
     candidates = islice(small_blobs(push), MOST_READ)
     while some := list(islice(candidates, READ_AT_ONCE)):
         content = push.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in some).encode())
-        found = {blob: pointer for blob, text in blobs_in(content) if (pointer := Pointer.parse(text)) is not None}
+        found = {
+            blob: pointer for blob, text in blobs_in(content) if (pointer := LfsPointer.parse(text)) is not None
+        }
         if found:
             yield found
 

@@ -13,11 +13,11 @@ import structlog
 
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
 from holdfast.hosting.lfs.pointer import is_oid
-from holdfast.hosting.lfs.s3_uploads import Uploads
-from holdfast.hosting.lfs.store import Stored, place, take_in
+from holdfast.hosting.lfs.s3_uploads import MultipartUploads
+from holdfast.hosting.lfs.store import StoredLfsObject, place, take_in
 from holdfast.secret import Secret
 
-__all__ = ["S3Lfs"]
+__all__ = ["S3LfsStore"]
 
 CHUNK: Final = 1024 * 1024
 PART: Final = 8 * 1024 * 1024
@@ -28,7 +28,7 @@ LONGEST_MARK: Final = 200
 log = structlog.get_logger(__name__)
 
 
-class S3Lfs:
+class S3LfsStore:
     """A store in a bucket; objects lie under `prefix`, and what it is marked with in the file `owner`.
 
     What arrives is verified on the local disk first: the bucket never sees an object that is not what it says.
@@ -63,7 +63,7 @@ class S3Lfs:
             client_options={"allow_http": bool(endpoint and endpoint.startswith("http://"))},
             **place_of_bucket,  # type: ignore[arg-type]  # a configuration by name
         )
-        self._uploads = Uploads(
+        self._uploads = MultipartUploads(
             bucket, region=region, access_key=access_key, secret_key=secret_key, endpoint=endpoint
         )
 
@@ -120,7 +120,7 @@ class S3Lfs:
         except NoSuchLfsObject:
             return
 
-    async def stored(self) -> AsyncIterator[Stored]:
+    async def stored(self) -> AsyncIterator[StoredLfsObject]:
         """Go through all objects."""
         import obstore  # noqa: PLC0415  # an extra
 
@@ -129,7 +129,7 @@ class S3Lfs:
                 for one in page:
                     if self._is_ours(one["path"]):
                         oid = one["path"].rpartition("/")[2]
-                        yield Stored(oid, one["size"], one["last_modified"].timestamp())
+                        yield StoredLfsObject(oid, one["size"], one["last_modified"].timestamp())
 
     async def may_be_cleared(self, before: float) -> bool:
         """Tell whether the bucket has had our mark since before a moment; without any mark it gets ours.

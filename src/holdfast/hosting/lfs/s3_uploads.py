@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 from holdfast.hosting.errors import LfsUnavailable
 from holdfast.secret import Secret
 
-__all__ = ["Unfinished", "Uploads", "sign"]
+__all__ = ["MultipartUpload", "MultipartUploads", "sign"]
 
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SECONDS: Final = 300
@@ -29,7 +29,7 @@ MOST_PAGES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class MultipartUpload:
     """An upload that was begun: where its object would lie, and when."""
 
     key: str
@@ -68,7 +68,7 @@ def sign(
     return f"{url}?{query}&X-Amz-Signature={hmac.digest(key, text.encode(), 'sha256').hex()}"
 
 
-class Uploads:
+class MultipartUploads:
     """The uploads to one bucket that are not finished."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Uploads:
         self._access_key = access_key
         self._secret_key = secret_key
 
-    def unfinished(self, prefix: str) -> Iterator[Unfinished]:
+    def unfinished(self, prefix: str) -> Iterator[MultipartUpload]:
         """Go through those whose objects would lie under a prefix."""
         marks = {"key-marker": "", "upload-id-marker": ""}
         for _ in range(MOST_PAGES):
@@ -97,7 +97,7 @@ class Uploads:
             if text(page, "IsTruncated") != "true" or not any(marks.values()):
                 return
 
-    def give_up(self, upload: Unfinished) -> None:
+    def give_up(self, upload: MultipartUpload) -> None:
         """Let the bucket forget an upload and its parts; one that it does not know is no error."""
         self._ask("DELETE", f"/{upload.key}", {"uploadId": upload.id}, fine=404)
 
@@ -136,7 +136,7 @@ def text(element: ET.Element, name: str) -> str:
     return next(((one.text or "").strip() for one in named(element, name)), "")
 
 
-def unfinished(element: ET.Element) -> Unfinished:
+def unfinished(element: ET.Element) -> MultipartUpload:
     """Read one upload of a list."""
     begun = datetime.fromisoformat(text(element, "Initiated"))
-    return Unfinished(text(element, "Key"), text(element, "UploadId"), begun.astimezone(UTC).timestamp())
+    return MultipartUpload(text(element, "Key"), text(element, "UploadId"), begun.astimezone(UTC).timestamp())

@@ -11,13 +11,13 @@ from typing import Final, Protocol
 from holdfast.hosting.errors import LfsMismatch, NoSuchLfsObject
 from holdfast.hosting.lfs.pointer import is_oid
 
-__all__ = ["LfsStore", "Stored", "place", "take_in"]
+__all__ = ["LfsStore", "StoredLfsObject", "place", "take_in"]
 
 CHUNK: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredLfsObject:
     """An object that is in a store: how large it is, and when it was last written."""
 
     oid: str
@@ -40,7 +40,7 @@ class LfsStore(Protocol):
     async def delete(self, oid: str) -> None:
         """Remove an object; one that is not there is no error."""
 
-    def stored(self) -> AsyncIterator[Stored]:
+    def stored(self) -> AsyncIterator[StoredLfsObject]:
         """Go through all objects, in no order; what comes or goes meanwhile may be among them or not."""
 
     async def may_be_cleared(self, before: float) -> bool:

@@ -14,15 +14,24 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import shown
-from holdfast.hosting.git.refs import Named
+from holdfast.hosting.git.refs import ResolvedRef
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.lfs import pointer
 from holdfast.hosting.schemas.git import git_time, repository_api, repository_page
 from holdfast.hosting.schemas.times import Time
 from holdfast.hosting.schemas.viewer import Viewer
 
-__all__ = ["LARGEST_BLOB", "WHOLE", "ContentsResponse", "RefShown", "View", "Wanted", "contents_of", "ref_shown"]
+__all__ = [
+    "LARGEST_BLOB",
+    "WHOLE",
+    "CommitView",
+    "ContentsOptions",
+    "ContentsResponse",
+    "RefShown",
+    "contents_of",
+    "ref_shown",
+]
 
 LARGEST_BLOB: Final = 10 * 2**20
 LONGEST_TARGET: Final = 1024
@@ -73,7 +82,7 @@ class RefShown(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ContentsOptions:
     """What to tell of an entry besides what it is."""
 
     content: bool = False
@@ -88,10 +97,10 @@ class Wanted:
 
 
 # What a single file comes with, unless somebody asks for something else.
-WHOLE: Final = Wanted(content=True, lfs=True, commit_metadata=True)
+WHOLE: Final = ContentsOptions(content=True, lfs=True, commit_metadata=True)
 
 
-def ref_shown(named: Named, given: str) -> RefShown:
+def ref_shown(named: ResolvedRef, given: str) -> RefShown:
     """Show a ref that was found; an empty name stands for the default branch."""
     return RefShown(named.kind, named.name, given or named.name)
 
@@ -103,7 +112,7 @@ class BlobContent(Protocol):
         """Return its first bytes."""
 
 
-class View(msgspec.Struct, frozen=True):
+class CommitView(msgspec.Struct, frozen=True):
     """A repository at one commit, and who looks at it."""
 
     viewer: Viewer
@@ -121,7 +130,7 @@ class View(msgspec.Struct, frozen=True):
             return self.opened
         return open_repository(self.viewer.app.folders.path(self.target.repository.id))
 
-    def blob(self, entry: Entry) -> bytes:
+    def blob(self, entry: TreeEntry) -> bytes:
         """Return the content of a file of at most `LARGEST_BLOB` bytes."""
         known = self.known.get(entry.id)
         return trees.read_blob(self.repo, entry.id) if known is None else known.beginning(LARGEST_BLOB)
@@ -139,7 +148,9 @@ def escaped_value(text: str) -> str:
     return quote_plus(text)
 
 
-def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None = None) -> ContentsResponse:
+def contents_of(
+    view: CommitView, entry: TreeEntry, wanted: ContentsOptions, *, last: Commit | None = None
+) -> ContentsResponse:
     """Make the shape of what lies at a path; `last` is the newest commit that touched it, when it is known."""
     ref, repository = view.ref, view.target.repository
     kind = entry.type
@@ -159,7 +170,7 @@ def contents_of(view: View, entry: Entry, wanted: Wanted, *, last: Commit | None
             stored = view.blob(entry)
             if wanted.content:
                 encoding, content = "base64", base64.b64encode(stored).decode()
-            found = pointer.Pointer.parse(stored)
+            found = pointer.LfsPointer.parse(stored)
             if found is not None:
                 lfs_oid, lfs_size = found.oid, found.size
     elif kind == "symlink":

@@ -16,7 +16,7 @@ from holdfast.hosting.schemas.issues import (
 )
 from holdfast.hosting.schemas.times import EPOCH
 from holdfast.hosting.schemas.viewer import Viewer
-from holdfast.hosting.store.visible_issues import Reader, Seen, seen_by_id
+from holdfast.hosting.store.visible_issues import Reader, VisibleIssue, seen_by_id
 
 __all__ = [
     "HIDDEN",
@@ -101,7 +101,7 @@ def reader(viewer: Viewer) -> Reader:
     return Reader(viewer.actor.user, viewer.actor.public_only)
 
 
-def reduced(seen: Seen) -> IssueSchema:
+def reduced(seen: VisibleIssue) -> IssueSchema:
     """Make the shape for somebody who may know what their issue waits for, but not read it."""
     place = seen.repository
     return msgspec.structs.replace(
@@ -114,7 +114,7 @@ def reduced(seen: Seen) -> IssueSchema:
     )
 
 
-def shown(viewer: Viewer, found: Sequence[Seen], *, writes: bool = False) -> list[IssueSchema]:
+def shown(viewer: Viewer, found: Sequence[VisibleIssue], *, writes: bool = False) -> list[IssueSchema]:
     """Make the shapes of issues; what cannot be read is hidden, or reduced for who `writes` what led there."""
     readable = [one.issue for one in found if one.is_readable]
     parts = visible_parts(viewer, readable, *(one.repository for one in found if one.is_readable))
@@ -132,13 +132,13 @@ def shown_by_id(viewer: Viewer, ids: Collection[int]) -> dict[int, IssueSchema]:
     return dict(zip(found, shown(viewer, list(found.values())), strict=True))
 
 
-def full_name(seen: Seen | None) -> str:
+def full_name(seen: VisibleIssue | None) -> str:
     """Write an issue as people do, when the reader may read it."""
     readable = seen is not None and seen.is_readable
     return f"{seen.repository.full_name}#{seen.issue.number}" if seen is not None and readable else HIDDEN.title
 
 
-def node(viewer: Viewer, seen: Seen, *, key: int, depth: int) -> DependencyNode:
+def node(viewer: Viewer, seen: VisibleIssue, *, key: int, depth: int) -> DependencyNode:
     """Make the shape of an issue in a graph."""
     if not seen.is_readable:
         return DependencyNode(

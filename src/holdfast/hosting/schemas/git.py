@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from holdfast.hosting.git.changes import Changes, Stats
+from holdfast.hosting.git.changes import DiffStats, TreeChanges
 from holdfast.hosting.git.commits import Commit, Signature
 from holdfast.hosting.schemas.times import NEVER, Time
 from holdfast.hosting.schemas.users import UserSchema, user
@@ -191,8 +191,8 @@ def commit_shape(
     commit: Commit,
     people: dict[str, Account],
     *,
-    changes: Changes | None = None,
-    stats: Stats | None = None,
+    changes: TreeChanges | None = None,
+    stats: DiffStats | None = None,
 ) -> CommitSchema:
     """Make the shape; files and lines are there when they were asked for."""
     api = repository_api(viewer, repository)
@@ -236,7 +236,7 @@ def payload_commit(
     repository: Repository,
     commit: Commit,
     people: dict[str, Account],
-    changes: Changes | None = None,
+    changes: TreeChanges | None = None,
 ) -> PayloadCommit:
     """Make the shape of a commit as it stands in branches and events."""
     return PayloadCommit(

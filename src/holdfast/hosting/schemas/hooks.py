@@ -7,7 +7,7 @@ import msgspec
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
 from holdfast.hosting.store.deliveries import Delivery
 from holdfast.hosting.store.event_types import answered
-from holdfast.hosting.store.hooks import Hook, Shown
+from holdfast.hosting.store.hooks import Hook, HookSummary
 from holdfast.redacted_repr import redacted
 from holdfast.secret import MASK
 
@@ -75,7 +75,7 @@ class DeliveryDetails(DeliverySchema, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def hook(kept: Hook | Shown) -> HookSchema:
+def hook(kept: Hook | HookSummary) -> HookSchema:
     """Make the shape, once for as long as nothing of it changes; the keys of `config` are in order."""
     config = {"content_type": kept.content_type, "url": kept.url}
     if kept.scope in {"system", "default"}:

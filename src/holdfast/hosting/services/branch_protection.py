@@ -11,11 +11,11 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.globs import compile_glob, is_plain
 from holdfast.hosting.store.protections import Protection, Rule
 
-__all__ = ["Change", "matching", "may_commit", "may_force_push", "may_push", "refusal_of"]
+__all__ = ["BranchChange", "matching", "may_commit", "may_force_push", "may_push", "refusal_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BranchChange:
     """What is about to happen to a branch; what costs something is asked only when a rule needs it."""
 
     branch: str
@@ -91,7 +91,7 @@ def may_commit(protection: Protection, user: Account, teams: frozenset[int], pat
     return None
 
 
-def refusal_of(protection: Protection, change: Change, user: Account, teams: frozenset[int]) -> str | None:
+def refusal_of(protection: Protection, change: BranchChange, user: Account, teams: frozenset[int]) -> str | None:
     """Return why a branch may not be changed so, in the words clients know; None when it may."""
     rule, branch = protection.rule, change.branch
     if change.deletes:

@@ -24,7 +24,7 @@ from holdfast.hosting.services.commit_references import refer
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.database import Database, Within
-from holdfast.hosting.store.issue_transactions import Change, hold_graph, hold_repositories
+from holdfast.hosting.store.issue_transactions import IssueTransaction, hold_graph, hold_repositories
 from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
@@ -45,7 +45,7 @@ class Deed:
     """A wish that may be done: the issue it is about, and the change it would be part of."""
 
     wish: Wish
-    change: Change
+    change: IssueTransaction
     issue: Issue
 
 
@@ -152,7 +152,7 @@ def deeds_of(database: Database, connection: Connection, places: Places, wishes:
             continue
         before = deeds.get(issue.id)
         if before is None or before.wish.ask.closes != wish.ask.closes:
-            deeds[issue.id] = Deed(wish, Change(connection, place, people[wish.actor_id], now), issue)
+            deeds[issue.id] = Deed(wish, IssueTransaction(connection, place, people[wish.actor_id], now), issue)
     return list(deeds.values())[-ISSUES:]
 
 

@@ -14,7 +14,7 @@ from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.comments import commits_on
 from holdfast.hosting.store.database import Database, Within
-from holdfast.hosting.store.issue_transactions import Change
+from holdfast.hosting.store.issue_transactions import IssueTransaction
 from holdfast.hosting.store.issues import Issue, Reason
 from holdfast.hosting.store.repositories import Repository
 
@@ -58,7 +58,7 @@ def refer(
                 entries.setdefault((wish.actor_id, place.id), []).append((issue_id, "", reason))
     now, by_id = int(time.time()), {place.id: place for place in places.values()}
     for (actor_id, place_id), made in entries.items():
-        Change(connection, by_id[place_id], people[actor_id], now).note_on("commit_ref", made)
+        IssueTransaction(connection, by_id[place_id], people[actor_id], now).note_on("commit_ref", made)
 
 
 def rights_of(database: Database, person: Account, places: Places) -> dict[int, Permissions]:

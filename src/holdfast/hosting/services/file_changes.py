@@ -18,9 +18,18 @@ from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
 from holdfast.hosting.services.file_conditions import Condition
-from holdfast.hosting.services.file_contents import Content
+from holdfast.hosting.services.file_contents import FileContent
 
-__all__ = ["OPERATIONS", "Applied", "Base", "FileChange", "Operation", "apply", "cleaned", "default_message"]
+__all__ = [
+    "OPERATIONS",
+    "AppliedChanges",
+    "Base",
+    "FileChange",
+    "Operation",
+    "apply",
+    "cleaned",
+    "default_message",
+]
 
 Operation = Literal["create", "update", "upload", "rename", "delete"]
 OPERATIONS: Final[tuple[Operation, ...]] = ("create", "update", "upload", "rename", "delete")
@@ -41,7 +50,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     operation: Operation
     path: str
     from_path: str = ""
-    content: Content | None = None
+    content: FileContent | None = None
     sha: str = ""
     last_commit_id: str = ""
     mode: int | None = None
@@ -60,7 +69,7 @@ class Base(msgspec.Struct, frozen=True):
     root: Folder
 
 
-class Applied(msgspec.Struct):
+class AppliedChanges(msgspec.Struct):
     """The tree that came of some changes, and for each what lies at its path then, unless it was deleted."""
 
     root: Folder
@@ -111,7 +120,7 @@ def default_message(changes: Sequence[FileChange]) -> str:
 
 def apply(
     draft: Draft, base: Base, changes: Sequence[FileChange], keep: Callable[[FileChange, Spot | None], str]
-) -> Applied:
+) -> AppliedChanges:
     """Check the changes against the base, then make them in order; `keep` writes what a file holds."""
     for change in changes:
         if change.condition is not None:
@@ -121,7 +130,7 @@ def apply(
             check_source(draft, base, change)
             if change.operation != "delete":
                 check_target(draft, base.root, change)
-    made = Applied(base.root)
+    made = AppliedChanges(base.root)
     seen: set[str] = set()
     for change in changes:
         if change.operation != "delete" and made.root is not base.root:
@@ -188,7 +197,7 @@ def check_target(draft: Draft, root: Folder, change: FileChange) -> None:
 
 def make(
     draft: Draft,
-    made: Applied,
+    made: AppliedChanges,
     change: FileChange,
     keep: Callable[[FileChange, Spot | None], str],
     *,

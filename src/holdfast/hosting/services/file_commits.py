@@ -27,17 +27,17 @@ from holdfast.hosting.errors import (
     RefMoved,
 )
 from holdfast.hosting.git import loose_objects, ref_store, refs
-from holdfast.hosting.git.changes import Change, Changes, Status
+from holdfast.hosting.git.changes import Status, TreeChange, TreeChanges
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
 from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo, locked, open_repository
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
-from holdfast.hosting.git.trees import SYMLINK, Entry, type_of
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.git.trees import SYMLINK, TreeEntry, type_of
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import branch_protection, file_changes, ref_changes
-from holdfast.hosting.services.file_changes import Applied, Base, FileChange
-from holdfast.hosting.services.file_contents import Content, inflated, is_large
+from holdfast.hosting.services.file_changes import AppliedChanges, Base, FileChange
+from holdfast.hosting.services.file_contents import FileContent, inflated, is_large
 from holdfast.hosting.services.ref_changes import BRANCHES, Announced
 from holdfast.hosting.storage.batch_queue import QueuedRequest
 from holdfast.hosting.store import commit_keys, lfs, pending_ref_updates, protections
@@ -47,7 +47,7 @@ from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.protections import Protection
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["CommitRequest", "Committed", "FileResult", "commit_files"]
+__all__ = ["CommitRequest", "CommitResult", "FileResult", "commit_files"]
 
 # How often others may move a branch between our reading it and our moving it, before we give up.
 TRIED: Final = 20
@@ -84,36 +84,36 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
 class FileResult(msgspec.Struct, frozen=True):
     """What lies at a path after a commit, and what the commit has to do with it."""
 
-    entry: Entry
+    entry: TreeEntry
     is_new: bool
     is_changed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommitResult:
     """A commit that was made, or that would have been; a file that was deleted has no result."""
 
     commit: Commit
     branch: str
     files: tuple[FileResult | None, ...]
-    known: Mapping[str, Content] = field(default_factory=dict, compare=False)
+    known: Mapping[str, FileContent] = field(default_factory=dict, compare=False)
     """What the files hold, by their blobs, as far as that is in memory."""
     is_made: bool = True
     """Whether it is there; one that was only tried out is not, nor is anything of it."""
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class PreparedCommit(msgspec.Struct, frozen=True):
     """A commit that is ready: the move that leads to it, and the large files it points to."""
 
     move: Move
-    committed: Committed
-    pointers: tuple[Pointer, ...]
+    committed: CommitResult
+    pointers: tuple[LfsPointer, ...]
 
 
-Waiting = QueuedRequest[CommitRequest, Committed]
+Waiting = QueuedRequest[CommitRequest, CommitResult]
 
 
-class Batch(msgspec.Struct):
+class CommitBatch(msgspec.Struct):
     """Commits that are made together: where the branches are once they are, and what protects them."""
 
     host: App
@@ -122,7 +122,7 @@ class Batch(msgspec.Struct):
     draft: Draft
     rules: list[Protection]
     heads: dict[str, str | None] = msgspec.field(default_factory=dict)
-    known: dict[str, Content] = msgspec.field(default_factory=dict)
+    known: dict[str, FileContent] = msgspec.field(default_factory=dict)
 
     def head(self, branch: str) -> str | None:
         """Return where a branch is, counting the commits that are ready."""
@@ -135,7 +135,7 @@ class Batch(msgspec.Struct):
         return not any(self.heads.values()) and refs.is_empty(self.repo)
 
 
-def commit_files(app: App, request: CommitRequest) -> Committed:
+def commit_files(app: App, request: CommitRequest) -> CommitResult:
     """Commit changes of files to a branch, or find out what would come of it."""
     repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
@@ -146,22 +146,22 @@ def commit_files(app: App, request: CommitRequest) -> Committed:
     large = [change for change in changes if change.content is not None and change.content.small is None]
     if large and (wanted.key is None or commit_keys.find_key(app.database, repository, wanted.key) is None):
         write_ahead(open_batch(app, repository), wanted, large)
-    made: Committed = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
+    made: CommitResult = app.commit_queue.submit(repository.id, wanted, partial(commit_all, app))
     app.pushed.add(repository.id)
     return made
 
 
-def write_ahead(batch: Batch, request: CommitRequest, large: Sequence[FileChange]) -> None:
+def write_ahead(batch: CommitBatch, request: CommitRequest, large: Sequence[FileChange]) -> None:
     """Write what some of the files hold; nothing if the request is refused."""
     checked = check(batch, request, lambda _base, _change, _source: ref_changes.zero_id(request.repository))
     for change in large:
         keep(batch, checked.base, change, None, [], ahead=True)
 
 
-def open_batch(app: App, repository: Repository) -> Batch:
+def open_batch(app: App, repository: Repository) -> CommitBatch:
     """Start a batch on what is there."""
     repo = open_repository(app.folders.path(repository.id))
-    return Batch(app, repository, repo, Draft(repo), protections.protections_of(app.database, repository))
+    return CommitBatch(app, repository, repo, Draft(repo), protections.protections_of(app.database, repository))
 
 
 def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
@@ -182,9 +182,9 @@ def commit_all(app: App, jobs: Sequence[Waiting]) -> None:
         job.error = RefBusy(f"{BRANCHES}{job.request.target} is moved by others all the time; try again")
 
 
-def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
+def attempt(batch: CommitBatch, jobs: Sequence[Waiting]) -> None:
     """Make as many of the commits as can be made; those whose branch somebody else has moved stay undone."""
-    ready: list[tuple[Waiting, Prepared]] = []
+    ready: list[tuple[Waiting, PreparedCommit]] = []
     replayed: dict[tuple[int, str], Waiting] = {}
     for job in jobs:
         try:
@@ -207,17 +207,17 @@ def attempt(batch: Batch, jobs: Sequence[Waiting]) -> None:
         land(batch, ready)
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckedCommit(msgspec.Struct, frozen=True):
     """A request that can be done: on top of what, the tree that comes of it, and where its branch is now."""
 
     base: Base
-    applied: Applied
+    applied: AppliedChanges
     current: str | None
 
 
 def check(
-    batch: Batch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
-) -> Checked:
+    batch: CommitBatch, request: CommitRequest, keep_file: Callable[[Base, FileChange, Spot | None], str]
+) -> CheckedCommit:
     """Check a request against the branch as it is now."""
     source, target = request.source, request.target
     head = batch.head(source)
@@ -239,13 +239,13 @@ def check(
     applied = file_changes.apply(
         draft, base, request.changes, lambda change, source: keep_file(base, change, source)
     )
-    return Checked(base, applied, current)
+    return CheckedCommit(base, applied, current)
 
 
-def prepare(batch: Batch, request: CommitRequest) -> Prepared:
+def prepare(batch: CommitBatch, request: CommitRequest) -> PreparedCommit:
     """Check a request, and add its trees and its commit to the draft."""
     draft = batch.draft
-    pointers: list[Pointer] = []
+    pointers: list[LfsPointer] = []
     checked = check(
         batch,
         request,
@@ -269,15 +269,17 @@ def prepare(batch: Batch, request: CommitRequest) -> Prepared:
     if batch.rules:
         check_rules(batch, request, move, base, current)
     commit = parse_commit(made, draft.content(made))
-    committed = Committed(commit, target, tuple(files), batch.known, is_made=not request.dry_run)
-    return Prepared(move, committed, tuple(pointers))
+    committed = CommitResult(commit, target, tuple(files), batch.known, is_made=not request.dry_run)
+    return PreparedCommit(move, committed, tuple(pointers))
 
 
-def result_of(batch: Batch, before: Folder | None, path: str, spot: Spot) -> FileResult:
+def result_of(batch: CommitBatch, before: Folder | None, path: str, spot: Spot) -> FileResult:
     """Tell what lies at a path, compared with the tree before."""
     old = Nowhere(path) if before is None else batch.draft.find(before, path)
     known = batch.known.get(spot.id)
-    entry = batch.draft.entry(path, spot) if known is None else Entry(raw(path), spot.mode, spot.id, known.size)
+    entry = (
+        batch.draft.entry(path, spot) if known is None else TreeEntry(raw(path), spot.mode, spot.id, known.size)
+    )
     return FileResult(entry, isinstance(old, Nowhere), old != spot)
 
 
@@ -290,11 +292,11 @@ def full_message(request: CommitRequest) -> str:
 
 
 def keep(
-    batch: Batch,
+    batch: CommitBatch,
     base: Base,
     change: FileChange,
     source: Spot | None,
-    pointers: list[Pointer],
+    pointers: list[LfsPointer],
     *,
     ahead: bool = False,
     dry: bool = False,
@@ -304,7 +306,7 @@ def keep(
     What is small goes with the trees, unless it is to be written `ahead` of them; a `dry` run writes nothing.
     """
     host, repo, durable = batch.host, batch.repo, batch.host.settings.durable_writes
-    content = change.content or Content(b"")
+    content = change.content or FileContent(b"")
     large = change.mode != SYMLINK and is_large(batch.draft, base.commit, base.root, change.path)
     if change.operation == "rename" and source is not None:
         was_large = is_large(batch.draft, base.commit, base.root, change.from_path)
@@ -313,10 +315,10 @@ def keep(
         found = inflated(host, batch.repository, repo, source.id) if was_large else None
         if was_large and found is None:
             return source.id
-        content = found or Content(repo.read(source.id, "blob"))
+        content = found or FileContent(repo.read(source.id, "blob"))
     large = large and not content.is_pointer()
     if dry:
-        kept = Content(content.described().format()) if large else content
+        kept = FileContent(content.described().format()) if large else content
         batch.known[kept.blob_id] = kept
         return kept.blob_id
     if large:
@@ -331,7 +333,7 @@ def keep(
     return blob
 
 
-def check_protected_files(batch: Batch, request: CommitRequest) -> None:
+def check_protected_files(batch: CommitBatch, request: CommitRequest) -> None:
     """Ask the rule of the branch about each file."""
     rule = branch_protection.matching(batch.rules, request.target)
     if rule is None:
@@ -343,14 +345,16 @@ def check_protected_files(batch: Batch, request: CommitRequest) -> None:
             raise PushRefused(reason)
 
 
-def check_rules(batch: Batch, request: CommitRequest, move: Move, base: Base, current: str | None) -> None:
+def check_rules(batch: CommitBatch, request: CommitRequest, move: Move, base: Base, current: str | None) -> None:
     """Ask the rule of the branch about its move, as for a push."""
     if branch_protection.matching(batch.rules, request.target) is None:
         return
     paths = sorted({path for change in request.changes for path in (change.path, change.from_path)})
 
-    def about(one: Move) -> branch_protection.Change:
-        known = branch_protection.Change(request.target, False, lambda: False, lambda: paths, lambda: one.new)
+    def about(one: Move) -> branch_protection.BranchChange:
+        known = branch_protection.BranchChange(
+            request.target, False, lambda: False, lambda: paths, lambda: one.new
+        )
         if request.dry_run and base.commit is not None and base.commit != current:
             # git is asked about the commit it would be made on top of: it does not know the one that would be.
             below = ref_changes.described(
@@ -368,7 +372,7 @@ def check_rules(batch: Batch, request: CommitRequest, move: Move, base: Base, cu
         raise PushRefused(refused[0][1])
 
 
-def replay(batch: Batch, request: CommitRequest, key: Key) -> Committed | None:
+def replay(batch: CommitBatch, request: CommitRequest, key: Key) -> CommitResult | None:
     """Return what was made under a key before; nothing when that never happened."""
     used = commit_keys.find_key(batch.host.database, request.repository, key)
     if used is None:
@@ -389,10 +393,10 @@ def replay(batch: Batch, request: CommitRequest, key: Key) -> Committed | None:
             files.append(None)
         else:
             files.append(result_of(batch, before, change.path, found))
-    return Committed(commit, used.move.ref.removeprefix(BRANCHES), tuple(files))
+    return CommitResult(commit, used.move.ref.removeprefix(BRANCHES), tuple(files))
 
 
-def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
+def land(batch: CommitBatch, ready: Sequence[tuple[Waiting, PreparedCommit]]) -> None:
     """Write the objects, announce the commits, move the branches, and record what has moved."""
     host, repo, repository = batch.host, batch.repo, batch.repository
     durable = host.settings.durable_writes
@@ -400,11 +404,11 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
     if durable:
         loose_objects.keep_before(written)
     numbers, linked = announce(host, repository, ready)
-    landed: list[tuple[Waiting, Prepared, int]] = []
+    landed: list[tuple[Waiting, PreparedCommit, int]] = []
     lost: list[int] = []
     names: list[str] = []
     try:
-        by_ref: dict[str, list[tuple[Waiting, Prepared, int]]] = {}
+        by_ref: dict[str, list[tuple[Waiting, PreparedCommit, int]]] = {}
         for (job, prepared), number in zip(ready, numbers, strict=True):
             by_ref.setdefault(prepared.move.ref, []).append((job, prepared, number))
         for ref, group in by_ref.items():
@@ -441,13 +445,13 @@ def land(batch: Batch, ready: Sequence[tuple[Waiting, Prepared]]) -> None:
         job.result = prepared.committed
 
 
-def commits_of(prepared: Prepared) -> tuple[Commit, ...] | None:
+def commits_of(prepared: PreparedCommit) -> tuple[Commit, ...] | None:
     """Return the commits a branch gets: the one that was made, unless it was made on top of another branch."""
     commit = prepared.committed.commit
     return (commit,) if commit.parents == (prepared.move.old,) else None
 
 
-def files_of(request: CommitRequest, prepared: Prepared) -> Changes | None:
+def files_of(request: CommitRequest, prepared: PreparedCommit) -> TreeChanges | None:
     """Return what a commit of one file changed; of others that is read when somebody wants to know."""
     if commits_of(prepared) is None or len(request.changes) != 1:
         return None
@@ -456,12 +460,12 @@ def files_of(request: CommitRequest, prepared: Prepared) -> Changes | None:
         return None
     status: Status = "removed" if result is None else "added" if result.is_new else "modified"
     if result is not None and not result.is_changed:
-        return Changes(())
-    return Changes((Change(raw(change.path), status, 0, 0, "", ""),))
+        return TreeChanges(())
+    return TreeChanges((TreeChange(raw(change.path), status, 0, 0, "", ""),))
 
 
 def announce(
-    app: App, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+    app: App, repository: Repository, ready: Sequence[tuple[Waiting, PreparedCommit]]
 ) -> tuple[list[int], set[str]]:
     """Write down what is about to move, the keys it was asked for under, and the large files it leads to.
 
@@ -475,7 +479,7 @@ def announce(
 
 
 def write_down(
-    app: App, repository: Repository, ready: Sequence[tuple[Waiting, Prepared]]
+    app: App, repository: Repository, ready: Sequence[tuple[Waiting, PreparedCommit]]
 ) -> tuple[list[int], set[str]]:
     """Write what `announce` does, unless what it is about is gone."""
     pointers = {pointer.oid: pointer.size for _, prepared in ready for pointer in prepared.pointers}

@@ -20,12 +20,12 @@ from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft
-from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.hosting.services.lfs_objects import bring_in
 from holdfast.hosting.store import lfs
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["Content", "inflated", "is_large"]
+__all__ = ["FileContent", "inflated", "is_large"]
 
 CHUNK: Final = 1024 * 1024
 SMALL: Final = 64 * 1024
@@ -34,14 +34,14 @@ FILTER: Final = b"filter"
 FROM_COMMIT: Final = AttrCheck.NO_SYSTEM | AttrCheck.INDEX_ONLY | AttrCheck.INCLUDE_COMMIT
 
 
-class Content:
+class FileContent:
     """The bytes of a file, in memory or in a file of ours; each form they can be kept in is written once."""
 
     def __init__(self, source: bytes | Path) -> None:
         self._source = source
         self._blob: str | None = None
         self._blob_id: str | None = None
-        self._pointer: tuple[str, Pointer] | None = None
+        self._pointer: tuple[str, LfsPointer] | None = None
 
     def blob(self, repo: Repo, *, durable: bool) -> str:
         """Write it as a blob and return its id."""
@@ -52,7 +52,7 @@ class Content:
                 self._blob = loose_objects.write_blob_file(repo, self._source, durable=durable).id
         return self._blob
 
-    def pointer(self, app: App, repo: Repo) -> tuple[str, Pointer]:
+    def pointer(self, app: App, repo: Repo) -> tuple[str, LfsPointer]:
         """Keep it in the store of large files, and return the blob of the pointer to it."""
         if self._pointer is None:
             made = self.described()
@@ -93,14 +93,14 @@ class Content:
 
     def is_pointer(self) -> bool:
         """Tell whether it is a pointer already: clients that know of large files send these."""
-        return Pointer.parse(self.beginning(MOST_BYTES + 1)) is not None
+        return LfsPointer.parse(self.beginning(MOST_BYTES + 1)) is not None
 
-    def described(self) -> Pointer:
+    def described(self) -> LfsPointer:
         """Return the pointer to it that a large file would get."""
         if isinstance(self._source, bytes):
-            return Pointer(hashlib.sha256(self._source).hexdigest(), len(self._source))
+            return LfsPointer(hashlib.sha256(self._source).hexdigest(), len(self._source))
         with self._source.open("rb") as file:
-            return Pointer(hashlib.file_digest(file, "sha256").hexdigest(), self._source.stat().st_size)
+            return LfsPointer(hashlib.file_digest(file, "sha256").hexdigest(), self._source.stat().st_size)
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         if isinstance(self._source, bytes):
@@ -144,12 +144,12 @@ def attributes_above(draft: Draft, root: Folder, path: str) -> list[str]:
     ]
 
 
-def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> Content | None:
+def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> FileContent | None:
     """Return the bytes of the large file a blob points to; None when it points to none that is here."""
     header = repo.header(blob)
     if header is None or header[1] > MOST_BYTES:
         return None
-    found = Pointer.parse(trees.read_blob(repo, blob))
+    found = LfsPointer.parse(trees.read_blob(repo, blob))
     if found is None or found.oid not in lfs.linked_sizes(app.database, repository, [found.oid]):
         return None
     if found.size > app.settings.max_file_mb * 2**20:
@@ -159,6 +159,6 @@ def inflated(app: App, repository: Repository, repo: Repo, blob: str) -> Content
         return b"".join([chunk async for chunk in app.lfs.read(found.oid)])
 
     try:
-        return Content(asyncio.run(read()))
+        return FileContent(asyncio.run(read()))
     except LfsError:
         return None

@@ -15,7 +15,7 @@ import structlog
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import LfsError, LfsUnavailable
-from holdfast.hosting.lfs.store import Stored
+from holdfast.hosting.lfs.store import StoredLfsObject
 from holdfast.hosting.storage.backup_lock import exclusive_backup_lock
 from holdfast.hosting.store import lfs
 
@@ -51,10 +51,10 @@ async def bring_in(app: App, oid: str, size: int, chunks: AsyncIterator[bytes]) 
     await app.lfs.write(oid, size, chunks)
 
 
-def stored(app: App) -> dict[str, Stored]:
+def stored(app: App) -> dict[str, StoredLfsObject]:
     """Return all objects of the store by their names."""
 
-    async def gather() -> dict[str, Stored]:
+    async def gather() -> dict[str, StoredLfsObject]:
         return {one.oid: one async for one in app.lfs.stored()}
 
     return asyncio.run(gather())

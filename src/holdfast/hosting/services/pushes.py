@@ -7,7 +7,7 @@ import structlog
 
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError
-from holdfast.hosting.git.quarantine import AcceptedPush, Push, Refusal
+from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection
 from holdfast.hosting.git.ref_transaction import apply_moves, existing_deletes
 from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.lfs.pushed_pointers import new_pointers, paths_of
@@ -34,13 +34,13 @@ class Pushing:
     repository: Repository
     actor: Account
 
-    def judge(self, push: Push) -> list[Refusal]:
+    def judge(self, push: Push) -> list[PushRejection]:
         """Ask the rules which refs must stay as they are; one that is protected refuses the whole push."""
         moves = push.changes
         default = self.repository.default_branch
 
-        def about(move: Move) -> branch_protection.Change:
-            return branch_protection.Change(
+        def about(move: Move) -> branch_protection.BranchChange:
+            return branch_protection.BranchChange(
                 move.ref.removeprefix(ref_changes.BRANCHES),
                 move.deletes,
                 lambda: not push.is_fast_forward(move),
@@ -50,15 +50,15 @@ class Pushing:
             )
 
         refused = ref_changes.check_rules(self.host, self.repository, self.actor, moves, about)
-        refusals = [Refusal(move.ref, reason) for move, reason in refused]
+        refusals = [PushRejection(move.ref, reason) for move, reason in refused]
         refusals += [
-            Refusal(move.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
+            PushRejection(move.ref, f"Branch {default} is the default branch and cannot be deleted", alone=True)
             for move in moves
             if move.deletes and move.ref == f"refs/heads/{default}"
         ]
         return refusals or self.missing_large_files(push)
 
-    def missing_large_files(self, push: Push) -> list[Refusal]:
+    def missing_large_files(self, push: Push) -> list[PushRejection]:
         """Refuse a push whose LFS pointers lead to nothing here: nobody could clone it."""
         if self.host.settings.allow_missing_lfs_objects:
             return []
@@ -77,9 +77,9 @@ class Pushing:
             f"the LFS objects of {named} are not here, so nobody could clone this; "
             "run `git lfs push --all <remote>` first, and push again"
         )
-        return [Refusal(change.ref, reason) for change in push.changes[:1]]
+        return [PushRejection(change.ref, reason) for change in push.changes[:1]]
 
-    def move(self, pushed: AcceptedPush) -> list[Refusal]:
+    def move(self, pushed: AcceptedPush) -> list[PushRejection]:
         """Write down what is about to move, move it, and record what has moved; return why other refs have not."""
         host, repository = self.host, self.repository
         folder = host.folders.existing(repository.id)

@@ -15,7 +15,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchFolder, NoSuchRepository, PushRefused, StorageError
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git import ref_store as git_moves
-from holdfast.hosting.git.changes import Changes, changes_between
+from holdfast.hosting.git.changes import TreeChanges, changes_between
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
@@ -26,7 +26,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.pending_ref_updates import Move, Pending
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.webhooks.payloads.pushes import Brought, read_push
+from holdfast.hosting.webhooks.payloads.pushes import PushedCommits, read_push
 
 __all__ = [
     "Announced",
@@ -56,7 +56,7 @@ class Announced(msgspec.Struct, frozen=True):
     moves: Sequence[Move]
     commits: Sequence[Commit] | None = None
     """All commits the moves bring, oldest first, where they are at hand."""
-    files: Changes | None = None
+    files: TreeChanges | None = None
     """What the only one of these commits changed, where that is at hand too."""
     options: Sequence[str] = ()
     """The options of the push that made the moves (`git push -o`)."""
@@ -80,7 +80,7 @@ def check_rules(
     repository: Repository,
     actor: Account,
     moves: Sequence[Move],
-    about: Callable[[Move], branch_protection.Change],
+    about: Callable[[Move], branch_protection.BranchChange],
 ) -> list[tuple[Move, str]]:
     """Return the moves the rules forbid, each with the reason."""
     branches = [move for move in moves if move.ref.startswith(BRANCHES)]
@@ -97,7 +97,7 @@ def check_rules(
     return refused
 
 
-def described(repo: Repo, move: Move, default_branch: str) -> branch_protection.Change:
+def described(repo: Repo, move: Move, default_branch: str) -> branch_protection.BranchChange:
     """Describe a move between commits the repository has already."""
 
     def before() -> str | None:
@@ -121,7 +121,9 @@ def described(repo: Repo, move: Move, default_branch: str) -> branch_protection.
         # Nobody's keys are known here, so no signature counts.
         return next(iter(history.ids(repo, new, limit=1)), None)
 
-    return branch_protection.Change(move.ref.removeprefix(BRANCHES), move.deletes, is_forced, paths, unsigned)
+    return branch_protection.BranchChange(
+        move.ref.removeprefix(BRANCHES), move.deletes, is_forced, paths, unsigned
+    )
 
 
 def move_refs(
@@ -221,7 +223,7 @@ def settle_all(app: App, repository: Repository, announced: Sequence[Announced],
 
 def read_pushes(
     app: App, repository: Repository, announced: Sequence[Announced], default_branch: str
-) -> dict[Move, Brought]:
+) -> dict[Move, PushedCommits]:
     """Read what pushes brought where a webhook is told of them, so that no transaction waits for git."""
     refs = [move.ref for one in announced for move in one.moves]
     if not hook_subscriptions.is_pushed_to(
@@ -229,7 +231,7 @@ def read_pushes(
     ):
         return {}
     now = msgspec.structs.replace(repository, default_branch=default_branch)
-    known: dict[Move, Brought] = {}
+    known: dict[Move, PushedCommits] = {}
     for one in announced:
         found = at_hand(one)
         for move in one.moves:
@@ -237,12 +239,12 @@ def read_pushes(
     return known
 
 
-def at_hand(announced: Announced) -> Brought | None:
+def at_hand(announced: Announced) -> PushedCommits | None:
     """Return what a push brought if nothing has to be read for it: one commit on top of what was there."""
     if announced.commits is None or announced.files is None:
         return None
     ((commit,), (move,)) = announced.commits, announced.moves
-    return Brought(commit, [commit], 1, move.old, {commit.id: announced.files})
+    return PushedCommits(commit, [commit], 1, move.old, {commit.id: announced.files})
 
 
 def first_branch(moves: Sequence[Move]) -> str | None:

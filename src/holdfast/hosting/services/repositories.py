@@ -16,7 +16,7 @@ from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Within
 from holdfast.hosting.store.repository_events import note_creation, note_deletion
-from holdfast.hosting.webhooks.payloads import Doomed, before_deleting
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = ["NewRepository", "create", "remove"]
 
@@ -76,7 +76,7 @@ def create(
 
 def remove(app: App, repository: store.Repository, actor: Account) -> None:
     """Delete a repository: nobody can find it any more, then its bytes go."""
-    settle = before_deleting(app, Doomed(repository_id=repository.id))
+    settle = before_deleting(app, DeletedEntity(repository_id=repository.id))
     with app.database.write() as connection:
         dependencies.leave_graph(connection, [repository.id], actor)
         store.lock_row(connection, repository)

@@ -31,7 +31,7 @@ from holdfast.hosting.errors import SnapshotDamaged, SnapshotRefused
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Head", "Manifest", "Member", "Writer", "members", "verify"]
+__all__ = ["ArchiveMember", "SnapshotHeader", "SnapshotManifest", "SnapshotWriter", "members", "verify"]
 
 FORMAT: Final = 1
 HEAD: Final = "holdfast-backup.json"
@@ -46,7 +46,7 @@ Told = Callable[[int], object]
 T = TypeVar("T")
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class SnapshotHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What stands at the beginning."""
 
     format: int
@@ -55,7 +55,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     made_at: int
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class SnapshotManifest(msgspec.Struct, frozen=True, kw_only=True):
     """What stands at the end."""
 
     format: int
@@ -73,7 +73,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """The repositories that were deleted while the backup was made; their rows do not count."""
 
 
-class Member(msgspec.Struct, frozen=True):
+class ArchiveMember(msgspec.Struct, frozen=True):
     """One file in the archive, while it is being read."""
 
     name: str
@@ -86,11 +86,11 @@ def line(digest: str, size: int, name: str) -> bytes:
     return f"{digest} {size} {quote_from_bytes(os.fsencode(name))}\n".encode()
 
 
-class Writer:
+class SnapshotWriter:
     """Writes a backup; it appears under its name only when it is whole."""
 
     def __init__(self, target: Path, revision: str, told: Told, *, now: int | None = None) -> None:
-        self.head = Head(
+        self.head = SnapshotHeader(
             format=FORMAT, version=__version__, revision=revision, made_at=int(time.time()) if now is None else now
         )
         self._target = target
@@ -124,7 +124,7 @@ class Writer:
 
     def add(self, name: str, content: IO[bytes], size: int) -> None:
         """Add a member of a known size; a file that is shorter by now is an error, a longer one is cut."""
-        watched = Hashed(content)
+        watched = HashingReader(content)
         try:
             self._put(name, watched, size)
         except OSError as error:
@@ -138,9 +138,9 @@ class Writer:
         self._size += size
         self._told(self._size)
 
-    def finish(self, *, tables: dict[str, int], repositories: int, deleted: tuple[int, ...]) -> Manifest:
+    def finish(self, *, tables: dict[str, int], repositories: int, deleted: tuple[int, ...]) -> SnapshotManifest:
         """Write the end, and give the file its name."""
-        manifest = Manifest(
+        manifest = SnapshotManifest(
             format=FORMAT,
             version=self.head.version,
             revision=self.head.revision,
@@ -165,7 +165,7 @@ class Writer:
         self._partial.rename(self._target)
         return manifest
 
-    def _put(self, name: str, content: "IO[bytes] | Hashed", size: int) -> None:
+    def _put(self, name: str, content: "IO[bytes] | HashingReader", size: int) -> None:
         info = tarfile.TarInfo(name)
         info.size = size
         info.mode = 0o600
@@ -175,7 +175,7 @@ class Writer:
         self._tar.members.clear()  # type: ignore[attr-defined]
 
 
-class Hashed:
+class HashingReader:
     """Reads a file and hashes what is read."""
 
     def __init__(self, content: IO[bytes]) -> None:
@@ -204,7 +204,7 @@ def translated(path: Path) -> Iterator[None]:
         raise SnapshotDamaged(f"{path} is damaged, or it is no backup") from error
 
 
-class Guarded(io.RawIOBase):
+class MemberReader(io.RawIOBase):
     """A member's content, whose reading fails in our own words."""
 
     def __init__(self, content: IO[bytes], path: Path) -> None:
@@ -224,7 +224,7 @@ class Guarded(io.RawIOBase):
         return len(piece)
 
 
-def members(path: Path) -> Iterator[Member]:
+def members(path: Path) -> Iterator[ArchiveMember]:
     """Go through the members in their order; what no backup of ours holds is refused, whatever comes after it."""
     with translated(path):
         tar = tarfile.open(path, "r:*")  # noqa: SIM115  # closed below, also when nobody reads on
@@ -238,7 +238,7 @@ def members(path: Path) -> Iterator[Member]:
                 content = tar.extractfile(info) if info.isreg() and is_harmless(info.name) else None
             if content is None:
                 raise SnapshotDamaged(f"{path} holds {info.name!r}, which no backup of ours does")
-            yield Member(info.name, info.size, io.BufferedReader(Guarded(content, path), CHUNK))
+            yield ArchiveMember(info.name, info.size, io.BufferedReader(MemberReader(content, path), CHUNK))
 
 
 def is_harmless(name: str) -> bool:
@@ -251,14 +251,14 @@ def is_harmless(name: str) -> bool:
     return len(parts) > 1 and parts[0] in PLACES and not PurePosixPath(name).is_absolute()
 
 
-def verify(path: Path, told: Told = lambda done: done) -> Manifest:
+def verify(path: Path, told: Told = lambda done: done) -> SnapshotManifest:
     """Read the whole backup and hold every member against its checksum; return the manifest."""
     damaged = SnapshotDamaged(f"{path} is damaged, or it is no backup")
     with tempfile.TemporaryFile() as lines:
         digest = hashlib.sha256()
         count = size = 0
         compared = False
-        manifest: Manifest | None = None
+        manifest: SnapshotManifest | None = None
         for member in members(path):
             if manifest is not None or (count == 0 and member.name != HEAD):
                 raise damaged
@@ -266,14 +266,14 @@ def verify(path: Path, told: Told = lambda done: done) -> Manifest:
                 compare(member.content, lines, path)
                 compared = True
             elif member.name == MANIFEST:
-                manifest = decoded(small(member, damaged), Manifest, damaged)
+                manifest = decoded(small(member, damaged), SnapshotManifest, damaged)
             elif compared:
                 raise damaged
             else:
-                hashed = Hashed(member.content)
+                hashed = HashingReader(member.content)
                 if count == 0:
-                    first = small(Member(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]
-                    check_head(decoded(first, Head, damaged), path)
+                    first = small(ArchiveMember(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]
+                    check_head(decoded(first, SnapshotHeader, damaged), path)
                 while hashed.read(CHUNK):
                     pass
                 said = line(hashed.digest.hexdigest(), member.size, member.name)
@@ -289,7 +289,7 @@ def verify(path: Path, told: Told = lambda done: done) -> Manifest:
     return manifest
 
 
-def small(member: Member, damaged: SnapshotDamaged) -> bytes:
+def small(member: ArchiveMember, damaged: SnapshotDamaged) -> bytes:
     """Read a member that is never large."""
     if member.size > SMALL:
         raise damaged
@@ -313,7 +313,7 @@ def decoded(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
         raise damaged from None
 
 
-def check_head(head: Head, path: Path) -> None:
+def check_head(head: SnapshotHeader, path: Path) -> None:
     """Refuse a format this version does not know."""
     if head.format != FORMAT:
         raise SnapshotRefused(f"{path} was made by Holdfast {head.version}; this version cannot read its format")

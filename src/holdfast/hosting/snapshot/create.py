@@ -16,7 +16,7 @@ from holdfast.hosting.data_folder import DATABASE, open_database, require_data
 from holdfast.hosting.errors import DatabaseError, SnapshotError, SnapshotRefused
 from holdfast.hosting.git.folders import Folders
 from holdfast.hosting.snapshot import rows
-from holdfast.hosting.snapshot.archive import Manifest, Told, Writer
+from holdfast.hosting.snapshot.archive import SnapshotManifest, SnapshotWriter, Told
 from holdfast.hosting.snapshot.folders import copy_repository
 from holdfast.hosting.storage import instance
 from holdfast.hosting.storage.backup_lock import LOCK, shared_backup_lock
@@ -61,7 +61,7 @@ def check_target(target: Path, data: Path) -> None:
         raise SnapshotRefused("a backup must not lie in the data folder it is of")
 
 
-def make(settings: Settings, target: Path, told: Told = lambda done: done) -> Manifest:
+def make(settings: Settings, target: Path, told: Told = lambda done: done) -> SnapshotManifest:
     """Write a backup of everything but the settings to a new file; the service may go on meanwhile.
 
     Everything that was acknowledged before is in it. Of what happens meanwhile, some is.
@@ -78,7 +78,7 @@ def make(settings: Settings, target: Path, told: Told = lambda done: done) -> Ma
         raise SnapshotError(f"the backup cannot be written: {error.strerror or error}") from error
 
 
-def write(settings: Settings, target: Path, spool: Path, told: Told) -> Manifest:
+def write(settings: Settings, target: Path, spool: Path, told: Told) -> SnapshotManifest:
     """Write the backup, with room for the tables on the way."""
     with open_database(settings) as database:
         revision = migrate.revision(database)
@@ -90,7 +90,7 @@ def write(settings: Settings, target: Path, spool: Path, told: Told) -> Manifest
             tables = rows.dump(connection, spool)
             sequences = rows.read_sequences(connection)
     folders = Folders(settings.data / "repositories")
-    with Writer(target, revision, told) as writer:
+    with SnapshotWriter(target, revision, told) as writer:
         writer.add_bytes("sequences.json", msgspec.json.encode(sequences))
         for name in sorted(tables):
             path = spool / f"{name}.jsonl"
@@ -141,7 +141,7 @@ def files_of(data: Path) -> Iterator[Path]:
                     yield path
 
 
-def add_file(writer: Writer, data: Path, path: Path, spool: Path) -> None:
+def add_file(writer: SnapshotWriter, data: Path, path: Path, spool: Path) -> None:
     """Add a file as it is, or a copy at one moment when it is a database that may be written to."""
     name = f"files/{path.relative_to(data).as_posix()}"
     try:

@@ -24,7 +24,7 @@ PACK: Final = re.compile(r"objects/pack/(pack-[0-9a-f]{40,64})\.(pack|idx|rev|bi
 ATTEMPTS: Final = 10
 
 
-class Sink(Protocol):
+class FileSink(Protocol):
     """Where the files of a backup go."""
 
     def add(self, name: str, content: IO[bytes], size: int) -> None:
@@ -39,7 +39,7 @@ def is_member(name: str) -> bool:
     return name in {"HEAD", "packed-refs"} or bool(LOOSE.fullmatch(name) or PACK.fullmatch(name))
 
 
-def copy_repository(sink: Sink, folder: Path, number: int) -> bool:
+def copy_repository(sink: FileSink, folder: Path, number: int) -> bool:
     """Add a repository to a backup; return false when it was deleted before it was copied whole."""
     place = f"repositories/{number}"
     try:

@@ -21,7 +21,7 @@ from holdfast.hosting.git.folders import Folders, make_private
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.snapshot import rows
-from holdfast.hosting.snapshot.archive import PLACES, Manifest, Member, Told, members, verify
+from holdfast.hosting.snapshot.archive import PLACES, ArchiveMember, SnapshotManifest, Told, members, verify
 from holdfast.hosting.snapshot.create import LEFT_OUT
 from holdfast.hosting.snapshot.folders import check_head, is_member
 from holdfast.hosting.storage import instance
@@ -40,7 +40,7 @@ REPOSITORY: Final = re.compile(r"repositories/([1-9][0-9]{0,18})/(.+)")
 CHUNK: Final = 1 << 20
 
 
-def restore(settings: Settings, source: Path, told: Told = lambda done: done) -> Manifest:
+def restore(settings: Settings, source: Path, told: Told = lambda done: done) -> SnapshotManifest:
     """Restore a backup to the data folder and database the settings name; both must be empty."""
     manifest = verify(source, told)
     if not migrate.knows(manifest.revision):
@@ -62,7 +62,7 @@ def restore(settings: Settings, source: Path, told: Told = lambda done: done) ->
     return manifest
 
 
-def check_empty(settings: Settings, manifest: Manifest) -> None:
+def check_empty(settings: Settings, manifest: SnapshotManifest) -> None:
     """Refuse to restore over anything, or where there is no room."""
     data = settings.data
     if data.exists() and (not data.is_dir() or any(path.name != STAGE for path in data.iterdir())):
@@ -84,10 +84,10 @@ def check_empty(settings: Settings, manifest: Manifest) -> None:
         raise SnapshotRefused(f"the backup needs {manifest.size} bytes, but {data} has room for {free}")
 
 
-def extract(source: Path, stage: Path, manifest: Manifest, told: Told) -> None:
+def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Told) -> None:
     """Write the members where they belong, repositories with settings of our own."""
     folders = Folders(stage / "repositories")
-    template = Template(stage)
+    template = RepositoryTemplate(stage)
     deleted = frozenset(manifest.deleted)
     done = 0
     for member in members(source):
@@ -108,12 +108,12 @@ def extract(source: Path, stage: Path, manifest: Manifest, told: Told) -> None:
         told(done)
 
 
-def foreign(source: Path, member: Member) -> SnapshotDamaged:
+def foreign(source: Path, member: ArchiveMember) -> SnapshotDamaged:
     """Say that a backup holds what none of ours does."""
     return SnapshotDamaged(f"{source} holds {member.name!r}, which no backup of ours does")
 
 
-class Template:
+class RepositoryTemplate:
     """What a new repository of ours looks like; a backup brings neither settings nor hooks along."""
 
     def __init__(self, stage: Path) -> None:
@@ -121,7 +121,7 @@ class Template:
         self._config = (folders.create(1) / "config").read_bytes()
         shutil.rmtree(folders.root)
 
-    def place(self, folders: Folders, number: int, name: str, member: Member) -> None:
+    def place(self, folders: Folders, number: int, name: str, member: ArchiveMember) -> None:
         """Write a file of a repository, which begins with its HEAD."""
         folder = folders.path(number)
         if name != "HEAD":
@@ -134,7 +134,7 @@ class Template:
         (folder / "HEAD").write_bytes(b"ref: refs/heads/" + os.fsencode(branch) + b"\n")
 
 
-def write(member: Member, path: Path) -> None:
+def write(member: ArchiveMember, path: Path) -> None:
     """Write a member to a new file; the same name twice is a mistake nobody makes by chance."""
     make_private(path.parent)
     try:
@@ -145,7 +145,7 @@ def write(member: Member, path: Path) -> None:
         shutil.copyfileobj(member.content, file, CHUNK)
 
 
-def fill(settings: Settings, stage: Path, manifest: Manifest) -> None:
+def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
     """Make the database, and bring it into line with the repositories, which are a little newer."""
     tables = stage / TABLES
     host = App.open(settings)

@@ -24,7 +24,7 @@ from holdfast.settings import Settings
 
 __all__ = [
     "INSTANCE_FILE",
-    "Identity",
+    "InstanceIdentity",
     "adopt",
     "check",
     "establish",
@@ -39,7 +39,7 @@ ADOPT = "`holdfast admin instance --adopt`"
 ANOTHER = "set HOLDFAST_DATA or --data to the folder this database was used with, or restore a backup"
 
 
-class Identity(msgspec.Struct, frozen=True):
+class InstanceIdentity(msgspec.Struct, frozen=True):
     """What the database and the data folder of one installation have in common."""
 
     instance_id: str
@@ -59,18 +59,18 @@ class Contents:
     """Whether the folder holds any repository."""
 
 
-def read_file(data: Path) -> Identity | None:
+def read_file(data: Path) -> InstanceIdentity | None:
     """Return what the file in a data folder says; None when there is no such file."""
     path = data / INSTANCE_FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Identity)
+        return msgspec.json.decode(path.read_bytes(), type=InstanceIdentity)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, msgspec.DecodeError) as error:
         raise WrongDataFolder(f"{path} cannot be read; restore it from a backup, or remove it") from error
 
 
-def write_file(data: Path, identity: Identity) -> None:
+def write_file(data: Path, identity: InstanceIdentity) -> None:
     """Write the file, readable by nobody else, wholly or not at all."""
     descriptor, name = tempfile.mkstemp(prefix=f".{INSTANCE_FILE}-", dir=data)
     try:
@@ -84,14 +84,14 @@ def write_file(data: Path, identity: Identity) -> None:
         raise
 
 
-def read_row(database: Database) -> Identity | None:
+def read_row(database: Database) -> InstanceIdentity | None:
     """Return what the database says; None for one that no service of this version was started on."""
     with database.read() as connection:
         row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
-    return None if row is None else Identity(*row)
+    return None if row is None else InstanceIdentity(*row)
 
 
-def write_row(connection: Connection, identity: Identity) -> None:
+def write_row(connection: Connection, identity: InstanceIdentity) -> None:
     """Replace the only row."""
     connection.execute(delete(instance))
     connection.execute(insert(instance), msgspec.structs.asdict(identity))
@@ -107,19 +107,19 @@ def establish(database: Database, settings: Settings) -> None:
     with database.write() as connection:
         migrate.lock(connection)
         row = connection.execute(select(instance.c.instance_id, instance.c.key_fingerprint)).first()
-        known = None if row is None else Identity(*row)
+        known = None if row is None else InstanceIdentity(*row)
         kept = read_file(settings.data)
         contents = look(connection, settings.data)
         if known is None:
             refuse_strange(database, settings, contents)
-            known = Identity(secrets.token_hex(16) if kept is None else kept.instance_id)
+            known = InstanceIdentity(secrets.token_hex(16) if kept is None else kept.instance_id)
         elif kept is not None or not database.is_sqlite or contents.has_rows:
             # Else the database lies in the folder itself, and nothing could be missing.
             refuse_different(database, settings, known, kept)
         if not known.key_fingerprint and settings.secret_key is None and not has_sealed(connection):
             make_key_file(settings.data / KEY_FILE)
         fingerprint = check_key(settings, known)
-        now = Identity(known.instance_id, fingerprint)
+        now = InstanceIdentity(known.instance_id, fingerprint)
         # The file first: without it the row would say that this is the wrong folder.
         if kept != now:
             write_file(settings.data, now)
@@ -151,13 +151,13 @@ def mismatch(database: Database, settings: Settings) -> str:
     return ""
 
 
-def adopt(database: Database, settings: Settings) -> Identity:
+def adopt(database: Database, settings: Settings) -> InstanceIdentity:
     """Make a data folder and a database belong together, whatever they said before, and return their identity."""
     with database.write() as connection:
         row = connection.execute(select(instance.c.instance_id)).first()
         if settings.secret_key is None:
             make_key_file(settings.data / KEY_FILE)
-        made = Identity(
+        made = InstanceIdentity(
             secrets.token_hex(16) if row is None else row.instance_id, sealer(settings).fingerprints()[0]
         )
         write_file(settings.data, made)
@@ -172,7 +172,7 @@ def renew(database: Database, settings: Settings) -> None:
     """
     with database.write() as connection:
         row = connection.execute(select(instance.c.key_fingerprint)).first()
-        made = Identity(secrets.token_hex(16), "" if row is None else row.key_fingerprint)
+        made = InstanceIdentity(secrets.token_hex(16), "" if row is None else row.key_fingerprint)
         write_file(settings.data, made)
         write_row(connection, made)
 
@@ -213,7 +213,9 @@ def refuse_strange(database: Database, settings: Settings, contents: Contents) -
         )
 
 
-def refuse_different(database: Database, settings: Settings, known: Identity, kept: Identity | None) -> None:
+def refuse_different(
+    database: Database, settings: Settings, known: InstanceIdentity, kept: InstanceIdentity | None
+) -> None:
     """Refuse a folder with another identity than the database, or with none."""
     if kept is None:
         raise WrongDataFolder(
@@ -227,7 +229,7 @@ def refuse_different(database: Database, settings: Settings, known: Identity, ke
         )
 
 
-def check_key(settings: Settings, known: Identity) -> str:
+def check_key(settings: Settings, known: InstanceIdentity) -> str:
     """Return the fingerprint of the key that seals; refuse keys among which the one in use is not."""
     try:
         found = sealer(settings).fingerprints()

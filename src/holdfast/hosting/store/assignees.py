@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, s
 from holdfast.hosting.errors import NotHere
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import Change, Issue, changing
+from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing
 from holdfast.hosting.store.repositories import UNITS_COUNT, Repository
 from holdfast.hosting.store.tables import (
     collaborators,
@@ -92,7 +92,7 @@ def people_named(database: Database, repository: Repository, names: Sequence[str
     return tuple(found[name] for name in wanted)
 
 
-def assignee_ids(change: Change, issue: Issue) -> list[int]:
+def assignee_ids(change: IssueTransaction, issue: Issue) -> list[int]:
     """Return who an issue is assigned to."""
     statement = select(issue_assignees.c.user_id).where(issue_assignees.c.issue_id == issue.id)
     return list(change.connection.execute(statement).scalars())
@@ -118,12 +118,12 @@ def remove_assignees(
         reassign(change, issue, before, [number for number in before if number not in less])
 
 
-def assign_anew(change: Change, issue: Issue, people: Sequence[Account]) -> None:
+def assign_anew(change: IssueTransaction, issue: Issue, people: Sequence[Account]) -> None:
     """Assign an issue to exactly these people, inside a change."""
     reassign(change, issue, assignee_ids(change, issue), [person.id for person in people])
 
 
-def reassign(change: Change, issue: Issue, before: Sequence[int], after: Sequence[int]) -> None:
+def reassign(change: IssueTransaction, issue: Issue, before: Sequence[int], after: Sequence[int]) -> None:
     """Turn one set of assignees into another, and say so on the timeline."""
     added = [number for number in dict.fromkeys(after) if number not in set(before)]
     removed = [number for number in before if number not in set(after)]
@@ -140,13 +140,13 @@ def reassign(change: Change, issue: Issue, before: Sequence[int], after: Sequenc
         tell_assigned(change, issue, added)
 
 
-def write_assignees(change: Change, issue: Issue, added: Sequence[int]) -> None:
+def write_assignees(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
     """Assign an issue to people it is not assigned to, and say so on the timeline."""
     rows = [{"issue_id": issue.id, "user_id": number} for number in added]
     change.connection.execute(insert(issue_assignees), rows)
     change.note(issue, "assignees", [("", {"assignee_id": number}) for number in added])
 
 
-def tell_assigned(change: Change, issue: Issue, added: Sequence[int]) -> None:
+def tell_assigned(change: IssueTransaction, issue: Issue, added: Sequence[int]) -> None:
     """Record that an issue was assigned to people."""
     change.tell(issue, "assign", "assigned", assignee_ids=list(added))

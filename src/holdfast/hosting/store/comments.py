@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 from holdfast.hosting.errors import NoSuchComment
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import ISSUE, Change, Issue, changing
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, changing
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues
@@ -190,7 +190,7 @@ def no_comment(number: int) -> NoSuchComment:
     return NoSuchComment(f"comment does not exist [id: {number}, issue_id: 0]")
 
 
-def recount(change: Change, issue: Issue, by: int) -> None:
+def recount(change: IssueTransaction, issue: Issue, by: int) -> None:
     """Add to the count of an issue's comments."""
     RECOUNT.run(change.connection, issue_id=issue.id, by=by, now=change.now)
 

@@ -22,7 +22,7 @@ __all__ = [
     "INACTIVE",
     "LISTED",
     "Delivery",
-    "Wanted",
+    "DeliveryFilter",
     "add_waiting",
     "cancel",
     "cancel_waiting",
@@ -71,7 +71,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class DeliveryFilter:
     """Which deliveries of a hook are asked for; what is not said does not matter."""
 
     state: str | None = None
@@ -126,7 +126,7 @@ def add_waiting(connection: Link, hook_ids: list[int], event_id: int, kind: str,
 
 
 def deliveries_of(
-    database: Database, hook_id: int, wanted: Wanted, *, skip: int, limit: int
+    database: Database, hook_id: int, wanted: DeliveryFilter, *, skip: int, limit: int
 ) -> tuple[list[Delivery], int]:
     """Return one page of a hook's deliveries, newest first and without what was sent, and how many there are."""
     conditions = wanted.conditions(hook_id)
@@ -180,7 +180,7 @@ def redeliver(database: Database, delivery: Delivery) -> Delivery:
     return Delivery(*made)
 
 
-def redeliver_all(database: Database, hook_id: int, wanted: Wanted) -> int:
+def redeliver_all(database: Database, hook_id: int, wanted: DeliveryFilter) -> int:
     """Let a hook be told once more of each event it was told of, in their order; return how many there are.
 
     An event that waits to be told anyway is not told twice.

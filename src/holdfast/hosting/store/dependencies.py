@@ -25,7 +25,7 @@ from holdfast.hosting.store import events
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.dependency_graph import find_cycle
-from holdfast.hosting.store.issue_transactions import Change, Issue, changing, hold_graph
+from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing, hold_graph
 from holdfast.hosting.store.repositories import ALLOWS_DEPENDENCIES, Repository
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
 
@@ -115,7 +115,7 @@ def named(issue: Issue, blocker: Issue, problem: str) -> str:
     return f"issue dependency {problem} [issue id: {issue.id}, dependency id: {blocker.id}]"
 
 
-def check_allowed(change: Change) -> None:
+def check_allowed(change: IssueTransaction) -> None:
     """Refuse to touch the relations of a repository that was archived or has them switched off meanwhile."""
     allowed = select(repositories.c.id).where(
         repositories.c.id == change.repository.id, repositories.c.archived_at == 0, ALLOWS_DEPENDENCIES
@@ -137,7 +137,7 @@ def blockers_of(connection: Connection, issue: Issue, condition: ColumnElement[b
     return list(connection.execute(statement).scalars())
 
 
-def add(change: Change, issue: Issue, ids: Sequence[int]) -> None:
+def add(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
     """Let an issue wait for others it does not wait for yet, unless that closes a circle."""
     if not ids:
         return
@@ -149,7 +149,7 @@ def add(change: Change, issue: Issue, ids: Sequence[int]) -> None:
     tell(change, issue, ids, kind="add_dependency", action="added")
 
 
-def remove(change: Change, issue: Issue, ids: Sequence[int]) -> None:
+def remove(change: IssueTransaction, issue: Issue, ids: Sequence[int]) -> None:
     """Let an issue not wait for others it waits for."""
     if not ids:
         return
@@ -161,7 +161,7 @@ def remove(change: Change, issue: Issue, ids: Sequence[int]) -> None:
     tell(change, issue, ids, kind="remove_dependency", action="removed")
 
 
-def tell(change: Change, issue: Issue, ids: Sequence[int], *, kind: str, action: str) -> None:
+def tell(change: IssueTransaction, issue: Issue, ids: Sequence[int], *, kind: str, action: str) -> None:
     """Say on the timelines of both issues what became of each relation, and record it for others."""
     change.note_on(
         kind,
@@ -186,7 +186,7 @@ def tell(change: Change, issue: Issue, ids: Sequence[int], *, kind: str, action:
         )
 
 
-def refuse_while_blocked(change: Change, issue: Issue) -> None:
+def refuse_while_blocked(change: IssueTransaction, issue: Issue) -> None:
     """Refuse to close an issue that waits for one that is open."""
     waits = (
         select(issues.c.id)

@@ -39,7 +39,7 @@ def compile_glob(pattern: str, separators: str = "") -> "Glob":
 
 
 @dataclass(slots=True)
-class Part:
+class GlobPart:
     """A piece of a pattern: the states it may begin and end with, as bits, and whether it matches nothing too."""
 
     first: int = 0
@@ -84,14 +84,14 @@ class Glob:
             reached |= self._follow[number]
         return sum(1 << number for number in bits(reached) if self._accepts[number](sign))
 
-    def _state(self, accepts: Accepts, *, repeats: bool = False) -> Part:
+    def _state(self, accepts: Accepts, *, repeats: bool = False) -> GlobPart:
         """Add a state that one sign, or any number of signs, leads to."""
         bit = 1 << len(self._accepts)
         self._accepts.append(accepts)
         self._follow.append(bit if repeats else 0)
-        return Part(bit, bit, repeats)
+        return GlobPart(bit, bit, repeats)
 
-    def _then(self, before: Part, after: Part) -> None:
+    def _then(self, before: GlobPart, after: GlobPart) -> None:
         """Let a part follow another, which becomes both."""
         for number in bits(before.last):
             self._follow[number] |= after.first
@@ -99,18 +99,18 @@ class Glob:
         before.last = after.last | (before.last if after.is_empty else 0)
         before.is_empty = before.is_empty and after.is_empty
 
-    def _alternatives(self, depth: int) -> list[Part]:
+    def _alternatives(self, depth: int) -> list[GlobPart]:
         """Read the alternatives up to the brace that ends them, or the only one up to the end."""
         if depth > DEEPEST:
             raise PatternRefused(f"the pattern {self._pattern} has braces inside braces more than {DEEPEST} deep")
-        found = [Part()]
+        found = [GlobPart()]
         while self._index < len(self._pattern):
             sign = self._pattern[self._index]
             self._index += 1
             if depth and sign == "}":
                 return found
             if depth and sign == ",":
-                found.append(Part())
+                found.append(GlobPart())
             elif sign == "{":
                 self._then(found[-1], either(self._alternatives(depth + 1)))
             else:
@@ -119,7 +119,7 @@ class Glob:
             raise PatternRefused(f"the pattern {self._pattern} opens a {{ that nothing closes")
         return found
 
-    def _single(self, sign: str) -> Part:
+    def _single(self, sign: str) -> GlobPart:
         """Read one sign of a pattern, with what belongs to it."""
         pattern = self._pattern
         if sign == "*":
@@ -163,9 +163,9 @@ class Glob:
         return lambda sign: negated != any(first <= sign <= last for first, last in ranges)
 
 
-def either(parts: list[Part]) -> Part:
+def either(parts: list[GlobPart]) -> GlobPart:
     """Make one part of alternatives."""
-    made = Part(is_empty=any(part.is_empty for part in parts))
+    made = GlobPart(is_empty=any(part.is_empty for part in parts))
     for part in parts:
         made.first |= part.first
         made.last |= part.last

@@ -34,7 +34,7 @@ __all__ = [
     "HOOK",
     "Home",
     "Hook",
-    "Shown",
+    "HookSummary",
     "add_hook",
     "change_hook",
     "copy_defaults",
@@ -77,7 +77,7 @@ class Hook:
     updated_at: int
 
 
-class Shown(msgspec.Struct, frozen=True):
+class HookSummary(msgspec.Struct, frozen=True):
     """What a list shows of a webhook: a struct, since lists are asked for often and hold many."""
 
     id: int
@@ -107,7 +107,8 @@ class Home:
 
 HOOK: Final = tuple(hooks.c[name] for name in Hook.__dataclass_fields__)
 SHOWN: Final = tuple(
-    cast(hooks.c.is_active, Integer) if name == "is_active" else hooks.c[name] for name in Shown.__struct_fields__
+    cast(hooks.c.is_active, Integer) if name == "is_active" else hooks.c[name]
+    for name in HookSummary.__struct_fields__
 )
 CONDITIONS: Final[dict[str, ColumnElement[bool]]] = {
     "repository": hooks.c.repository_id == bindparam("number"),
@@ -154,7 +155,7 @@ def hooks_of(
     skip: int,
     limit: int,
     scope: Literal["system", "default"] | None = None,
-) -> tuple[list[Shown], int]:
+) -> tuple[list[HookSummary], int]:
     """Return one page of the hooks of a home, oldest first, and how many there are."""
     name = scope or home.kind
     rows = database.rows(PAGES[name], number=home.number, skip=skip, limit=limit)
@@ -162,7 +163,7 @@ def hooks_of(
         total = skip + len(rows)
     else:
         total = database.rows(COUNTS[name], number=home.number)[0][0]
-    return [Shown(*row) for row in rows], total
+    return [HookSummary(*row) for row in rows], total
 
 
 def find_hook(database: Database, home: Home, number: int) -> Hook:

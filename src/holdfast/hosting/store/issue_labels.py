@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.issue_transactions import Change, Issue, changing
+from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing
 from holdfast.hosting.store.labels import COLUMNS, Label, one_per_scope
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import issue_labels, labels
@@ -63,7 +63,7 @@ def replace_labels(
         label_anew(change, issue, wanted)
 
 
-def label_anew(change: Change, issue: Issue, wanted: Iterable[Label]) -> None:
+def label_anew(change: IssueTransaction, issue: Issue, wanted: Iterable[Label]) -> None:
     """Give an issue exactly these labels, inside a change."""
     relabel(change, issue, labels_on(change.connection, issue), one_per_scope(wanted))
 
@@ -78,13 +78,13 @@ def remove_labels(
         relabel(change, issue, before, tuple(label for label in before if label.id not in gone))
 
 
-def relabel(change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
+def relabel(change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]) -> None:
     """Turn one set of labels into another, say so on the timeline, and record it for others."""
     tell_relabelled(change, issue, write_labels(change, issue, before, after))
 
 
 def write_labels(
-    change: Change, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
+    change: IssueTransaction, issue: Issue, before: tuple[Label, ...], after: tuple[Label, ...]
 ) -> Relabelled | None:
     """Turn one set of labels into another and say so on the timeline; return what changed, if anything did."""
     had, has = {label.id for label in before}, {label.id for label in after}
@@ -109,7 +109,7 @@ def write_labels(
     return Relabelled(added, removed, is_cleared=not has)
 
 
-def tell_relabelled(change: Change, issue: Issue, made: Relabelled | None) -> None:
+def tell_relabelled(change: IssueTransaction, issue: Issue, made: Relabelled | None) -> None:
     """Record that the labels of an issue changed, if they did."""
     if made is None:
         return

@@ -23,7 +23,7 @@ from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import comments, issues, repositories
 
-__all__ = ["ISSUE", "Change", "Issue", "changing", "hold_graph", "hold_repositories"]
+__all__ = ["ISSUE", "Issue", "IssueTransaction", "changing", "hold_graph", "hold_repositories"]
 
 Details = Mapping[str, object]
 # The first byte keeps it apart from locks of other kinds.
@@ -70,7 +70,7 @@ HOLD_ONE = Statement(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IssueTransaction:
     """A change while it is being made."""
 
     connection: Connection
@@ -145,7 +145,7 @@ def hold_repositories(connection: Connection, ids: Collection[int]) -> int:
 @contextmanager
 def changing(
     database: Database, repository: Repository, actor: Account, *, graph: bool = False
-) -> Iterator[Change]:
+) -> Iterator[IssueTransaction]:
     """Open a transaction in which nobody else changes the issues of a repository.
 
     With `graph`, nobody changes meanwhile which issue waits for which either, whatever repository they are in.
@@ -156,7 +156,7 @@ def changing(
                 hold_graph(connection)
             if not HOLD_ONE.read(connection, id=repository.id):
                 raise NoSuchRepository(f"the repository {repository.full_name} was deleted meanwhile")
-            yield Change(connection, repository, actor, int(time.time()))
+            yield IssueTransaction(connection, repository, actor, int(time.time()))
     except IntegrityError as error:
         # Nothing that is written here can clash with a row that is there, so something it points to is gone.
         raise GoneMeanwhile("something this names was deleted meanwhile") from error

@@ -11,7 +11,7 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.assignees import assign_anew, tell_assigned, write_assignees
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_labels import label_anew, labels_on, tell_relabelled, write_labels
-from holdfast.hosting.store.issue_transactions import ISSUE, Change, Issue, changing
+from holdfast.hosting.store.issue_transactions import ISSUE, Issue, IssueTransaction, changing
 from holdfast.hosting.store.labels import Label, one_per_scope
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.repositories import Repository
@@ -19,8 +19,8 @@ from holdfast.hosting.store.tables import issue_assignees, issues, repositories
 
 __all__ = [
     "Branches",
-    "Changes",
     "Issue",
+    "IssueChanges",
     "NewIssue",
     "Reason",
     "change_issue",
@@ -88,7 +88,7 @@ class NewIssue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class IssueChanges:
     """What to change about an issue; None keeps a thing as it is, and 0 takes a date or a milestone away."""
 
     title: str | None = None
@@ -151,7 +151,7 @@ def counter(issue: Issue) -> str:
     return "open_pulls" if issue.is_pull else "open_issues"
 
 
-def count(change: Change, issue: Issue, by: int) -> None:
+def count(change: IssueTransaction, issue: Issue, by: int) -> None:
     """Add to the repository's count of open issues, or of open pull requests."""
     COUNT[counter(issue)].run(change.connection, repository_id=change.repository.id, by=by)
 
@@ -199,7 +199,7 @@ def open_issue(database: Database, repository: Repository, author: Account, new:
         return read_again(change.connection, repository, issue)
 
 
-def refuse_second_pull(change: Change, branches: Branches) -> None:
+def refuse_second_pull(change: IssueTransaction, branches: Branches) -> None:
     """Refuse a pull request while another for the same branches is open."""
     same = select(issues.c.number).where(
         issues.c.repository_id == change.repository.id,
@@ -214,7 +214,7 @@ def refuse_second_pull(change: Change, branches: Branches) -> None:
 
 
 def change_issue(
-    database: Database, repository: Repository, issue: Issue, actor: Account, changes: Changes
+    database: Database, repository: Repository, issue: Issue, actor: Account, changes: IssueChanges
 ) -> Issue:
     """Change an issue; everything asked for takes effect, or nothing."""
     with changing(database, repository, actor, graph=changes.is_closed is True) as change:
@@ -240,14 +240,14 @@ def change_issue(
         return read_again(change.connection, repository, issue)
 
 
-def set_columns(change: Change, issue: Issue, **columns: str | int | bool | None) -> None:
+def set_columns(change: IssueTransaction, issue: Issue, **columns: str | int | bool | None) -> None:
     """Change an issue's own columns."""
     change.connection.execute(
         update(issues).where(issues.c.id == issue.id).values(updated_at=change.now, **columns)
     )
 
 
-def edit_words(change: Change, issue: Issue, changes: Changes) -> None:
+def edit_words(change: IssueTransaction, issue: Issue, changes: IssueChanges) -> None:
     """Change title, body, ref and target branch, as far as they differ."""
     old: dict[str, str] = {}
     if changes.title is not None and changes.title != issue.title:
@@ -270,21 +270,21 @@ def edit_words(change: Change, issue: Issue, changes: Changes) -> None:
         change.tell(issue, "", "edited", **old)
 
 
-def change_due_date(change: Change, issue: Issue, due_at: int) -> None:
+def change_due_date(change: IssueTransaction, issue: Issue, due_at: int) -> None:
     """Set, move or remove the date an issue is due."""
     kind = "removed_deadline" if not due_at else "modified_deadline" if issue.due_at else "added_deadline"
     set_columns(change, issue, due_at=due_at)
     change.note(issue, kind, [("", {"old_due_at": issue.due_at, "due_at": due_at})])
 
 
-def note_milestone(change: Change, issue: Issue, old: int | None, new: int | None) -> None:
+def note_milestone(change: IssueTransaction, issue: Issue, old: int | None, new: int | None) -> None:
     """Say that an issue has come to another milestone, or to none."""
     facts = {"old_milestone_id": old, "milestone_id": new}
     change.note(issue, "milestone", [("", facts)])
     change.tell(issue, "milestone", "milestoned" if new else "demilestoned", **facts)
 
 
-def close(change: Change, issue: Issue, reason: Reason | None = None) -> None:
+def close(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
     """Close an issue: the one way one is ever closed, so what must hold before belongs here.
 
     The change must hold the graph, unless the issue is so new that it is not in it.
@@ -299,7 +299,7 @@ def close(change: Change, issue: Issue, reason: Reason | None = None) -> None:
     dependencies.tell_unblocked(change.connection, unblocked, change.actor, change.now)
 
 
-def reopen(change: Change, issue: Issue, reason: Reason | None = None) -> None:
+def reopen(change: IssueTransaction, issue: Issue, reason: Reason | None = None) -> None:
     """Open a closed issue again."""
     if not issue.is_closed:
         return
@@ -308,7 +308,7 @@ def reopen(change: Change, issue: Issue, reason: Reason | None = None) -> None:
     note_state(change, issue, "reopen", "reopened", reason)
 
 
-def note_state(change: Change, issue: Issue, kind: str, action: str, reason: Reason | None) -> None:
+def note_state(change: IssueTransaction, issue: Issue, kind: str, action: str, reason: Reason | None) -> None:
     """Say that an issue was closed or opened again, and which commit said so."""
     change.note(issue, kind, [("", {} if reason is None else asdict(reason))])
     change.tell(issue, "", action, **({} if reason is None else {"commit_id": reason.commit_id}))

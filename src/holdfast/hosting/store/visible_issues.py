@@ -13,7 +13,7 @@ from holdfast.hosting.store.issue_transactions import ISSUE, Issue
 from holdfast.hosting.store.repositories import REPOSITORY, Repository, repository_from
 from holdfast.hosting.store.tables import issue_dependencies, issues, repositories, users
 
-__all__ = ["Reader", "Seen", "blocked_by", "blockers_of", "seen_by_id"]
+__all__ = ["Reader", "VisibleIssue", "blocked_by", "blockers_of", "seen_by_id"]
 
 PLACE_WIDTH: Final = WIDTH + len(REPOSITORY)
 END: Final = PLACE_WIDTH + len(ISSUE)
@@ -30,7 +30,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibleIssue:
     """An issue that somebody comes across."""
 
     issue: Issue
@@ -49,7 +49,7 @@ def looking(reader: Reader) -> Select[*tuple[Any, ...]]:
     )
 
 
-def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[Seen]:
+def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[VisibleIssue]:
     """Make them from the columns of `looking`; a repository is made once, however many issues are in it."""
     places: dict[int, Repository] = {}
     for row in rows:
@@ -57,12 +57,12 @@ def seen_from(rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[Seen]:
         number = columns[WIDTH]
         if number not in places:
             places[number] = repository_from(columns[:PLACE_WIDTH])
-        yield Seen(Issue(*columns[PLACE_WIDTH:END]), places[number], columns[END])
+        yield VisibleIssue(Issue(*columns[PLACE_WIDTH:END]), places[number], columns[END])
 
 
-def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, Seen]:
+def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> dict[int, VisibleIssue]:
     """Return the issues of these ids; one that is gone is left out."""
-    found: dict[int, Seen] = {}
+    found: dict[int, VisibleIssue] = {}
     wanted = list(ids)
     for start in range(0, len(wanted), AT_ONCE):
         rows = connection.execute(looking(reader).where(issues.c.id.in_(wanted[start : start + AT_ONCE])))
@@ -72,21 +72,21 @@ def seen_by_id(connection: Connection, ids: Collection[int], reader: Reader) -> 
 
 def blockers_of(
     database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
-) -> tuple[list[Seen], int]:
+) -> tuple[list[VisibleIssue], int]:
     """Return one page of what an issue waits for, and how many that are, also those the reader may not read."""
     return related(database, issue, reader, blockers=True, skip=skip, limit=limit)
 
 
 def blocked_by(
     database: Database, issue: Issue, reader: Reader, *, skip: int, limit: int
-) -> tuple[list[Seen], int]:
+) -> tuple[list[VisibleIssue], int]:
     """Return one page of what waits for an issue, and how many that are, of those the reader may read."""
     return related(database, issue, reader, blockers=False, skip=skip, limit=limit)
 
 
 def related(
     database: Database, issue: Issue, reader: Reader, *, blockers: bool, skip: int, limit: int
-) -> tuple[list[Seen], int]:
+) -> tuple[list[VisibleIssue], int]:
     """Return one page of the issues on the other side: the same repository's first, the newest first in each.
 
     Blockers are listed although they are hidden, so they count; what waits for an issue is there for who reads it.

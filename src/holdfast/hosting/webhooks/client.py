@@ -22,9 +22,9 @@ from holdfast.hosting.webhooks.addresses import Address, Allowed
 from holdfast.hosting.webhooks.connection import Answer, Exchange
 from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.proxies import Proxy
-from holdfast.hosting.webhooks.urls import Target
+from holdfast.hosting.webhooks.urls import UrlParts
 
-__all__ = ["Client", "Resolver"]
+__all__ = ["Resolver", "WebhookClient"]
 
 REDIRECTS: Final = 5
 IDLE_SECONDS: Final = 15.0
@@ -38,7 +38,7 @@ Origin = tuple[str, str, int]
 Resolver = Callable[[str, int], Awaitable[list[Address]]]
 
 
-class Client:
+class WebhookClient:
     """Sends requests and returns answers; `resolve` finds a host's addresses.
 
     One client belongs to one event loop.
@@ -65,7 +65,7 @@ class Client:
 
     async def send(self, outgoing: Outgoing) -> Answer:
         """Send a request, follow where it is redirected to, and return the last answer."""
-        target = Target.parse(outgoing.url)
+        target = UrlParts.parse(outgoing.url)
         headers = dict(outgoing.headers)
         if target.credentials and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = target.credentials
@@ -91,7 +91,7 @@ class Client:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _follow(
-        self, target: Target, method: str, headers: dict[str, str], body: bytes, current: list[Exchange]
+        self, target: UrlParts, method: str, headers: dict[str, str], body: bytes, current: list[Exchange]
     ) -> Answer:
         for _ in range(REDIRECTS + 1):
             answer = await self._ask(target, method, headers, body, current)
@@ -107,7 +107,7 @@ class Client:
         raise DeliveryFailed(f"it redirects more than {REDIRECTS} times")
 
     async def _ask(
-        self, target: Target, method: str, headers: Mapping[str, str], body: bytes, current: list[Exchange]
+        self, target: UrlParts, method: str, headers: Mapping[str, str], body: bytes, current: list[Exchange]
     ) -> Answer:
         """Send one request to one place, over a connection that is open already where there is one."""
         via = self._proxy if self._proxy is not None and self._proxy.serves(target.host) else None
@@ -153,7 +153,7 @@ class Client:
             if not kept:
                 del self._idle[origin]
 
-    async def _connect(self, target: Target, via: Proxy | None) -> Exchange:
+    async def _connect(self, target: UrlParts, via: Proxy | None) -> Exchange:
         loop = asyncio.get_running_loop()
         context = self._tls if target.scheme == "https" else None
         if via is not None:
@@ -188,7 +188,7 @@ def look_up(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(ipaddress.ip_address(str(address[0])) for *_, address in found))
 
 
-async def connect_to(address: Address, target: Target, context: ssl.SSLContext | None) -> Exchange:
+async def connect_to(address: Address, target: UrlParts, context: ssl.SSLContext | None) -> Exchange:
     """Open a connection to an address that has been judged, and to no other."""
     loop = asyncio.get_running_loop()
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
@@ -218,7 +218,7 @@ def tls_context(*, verify: bool) -> ssl.SSLContext:
     return context
 
 
-def written(target: Target, method: str, headers: Mapping[str, str], body: bytes, via: Proxy | None) -> bytes:
+def written(target: UrlParts, method: str, headers: Mapping[str, str], body: bytes, via: Proxy | None) -> bytes:
     """Write a request as it goes over the wire."""
     plain_proxy = via is not None and target.scheme == "http"
     lines = [

@@ -24,7 +24,7 @@ from holdfast.hosting.store import outbox
 from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.faults import is_outage
 from holdfast.hosting.store.outbox import Held, Pause, Result, Waiting
-from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.process_lock import OnlyOne
 from holdfast.hosting.webhooks.requests import MessageOf, Try, compose
 
@@ -55,7 +55,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class DeliveryBatch:
     """What a lane sends next; an event that cannot be described has a problem instead of a payload."""
 
     held: Held
@@ -75,7 +75,7 @@ class Deliverer:
     def __init__(
         self,
         app: App,
-        client: Client,
+        client: WebhookClient,
         *,
         payload_of: PayloadOf,
         message_of: MessageOf,
@@ -221,7 +221,7 @@ class Deliverer:
             self._released.append(hook)
             self._something.set()
 
-    def _take(self, hook: int, after: int) -> Batch | None:
+    def _take(self, hook: int, after: int) -> DeliveryBatch | None:
         """Read what a hook is to be sent next, and make what has not been made; runs in a thread."""
         held = outbox.held(self._database, self.holder, hook, now=self._now())
         if held is None:
@@ -229,7 +229,7 @@ class Deliverer:
         waiting = outbox.waiting_for(self._database, hook, after=after, most=TAKEN_AT_ONCE)
         missing = list({one.event_id for one in waiting if not one.payload})
         if not missing:
-            return Batch(held, waiting, {})
+            return DeliveryBatch(held, waiting, {})
         made: dict[int, str] = {}
         problems: dict[int, HostingError] = {}
         for event in outbox.unmade(self._database, missing):
@@ -246,9 +246,11 @@ class Deliverer:
                 )
         if made:
             outbox.keep_payloads(self._database, made)
-        return Batch(held, outbox.waiting_for(self._database, hook, after=after, most=len(waiting)), problems)
+        return DeliveryBatch(
+            held, outbox.waiting_for(self._database, hook, after=after, most=len(waiting)), problems
+        )
 
-    async def _deliver(self, batch: Batch, one: Waiting) -> bool:
+    async def _deliver(self, batch: DeliveryBatch, one: Waiting) -> bool:
         """Try to deliver, note what came of it, and tell whether the next one may go."""
         if time.monotonic() >= self._sure.get(batch.held.hook.id, 0.0):
             return False

@@ -11,7 +11,7 @@ import uvloop
 from holdfast.hosting.app import App
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.chat import message_of
-from holdfast.hosting.webhooks.client import Client
+from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.deliverer import Deliverer
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.hosting.webhooks.proxies import Proxy
@@ -22,10 +22,10 @@ __all__ = ["deliver", "delivering", "new_client", "new_deliverer"]
 log = structlog.get_logger(__name__)
 
 
-def new_client(settings: Settings) -> Client:
+def new_client(settings: Settings) -> WebhookClient:
     """Make the client the settings describe."""
     proxy = settings.webhook_proxy_url
-    return Client(
+    return WebhookClient(
         Allowed.parse(settings.webhook_allowed_hosts),
         timeout=settings.webhook_timeout,
         verify_tls=settings.webhook_verify_tls,

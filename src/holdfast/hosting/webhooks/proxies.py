@@ -9,7 +9,7 @@ from typing import Final, Self
 from holdfast.hosting.errors import DeliveryFailed
 from holdfast.hosting.store.globs import Glob, compile_glob
 from holdfast.hosting.webhooks.connection import Exchange
-from holdfast.hosting.webhooks.urls import Target
+from holdfast.hosting.webhooks.urls import UrlParts
 from holdfast.redacted_repr import redacted
 
 __all__ = ["Proxy"]
@@ -30,7 +30,7 @@ class Proxy:
     @classmethod
     def parse(cls, url: str, hosts: str) -> Self:
         """Read the settings `webhook_proxy_url` and `webhook_proxy_hosts`."""
-        target = Target.parse(url)
+        target = UrlParts.parse(url)
         patterns = tuple(compile_glob(part.strip().lower()) for part in hosts.split(",") if part.strip())
         return cls(target.host, target.port, target.credentials, patterns)
 
@@ -38,7 +38,7 @@ class Proxy:
         """Tell whether a host is reached through it."""
         return not self.hosts or any(pattern.matches(host) for pattern in self.hosts)
 
-    async def connect(self, target: Target, context: ssl.SSLContext | None) -> Exchange:
+    async def connect(self, target: UrlParts, context: ssl.SSLContext | None) -> Exchange:
         """Open a connection; for https a tunnel to the receiver, whose certificate is checked by us."""
         loop = asyncio.get_running_loop()
         try:
@@ -71,7 +71,7 @@ class Tunnel(asyncio.Protocol):
         self._received = b""
         self._answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
-    async def open(self, transport: asyncio.WriteTransport, target: Target, authorization: str) -> None:
+    async def open(self, transport: asyncio.WriteTransport, target: UrlParts, authorization: str) -> None:
         """Ask, and return when the way is open."""
         name = f"[{target.host}]" if ":" in target.host else target.host
         lines = [f"CONNECT {name}:{target.port} HTTP/1.1", f"Host: {name}:{target.port}"]

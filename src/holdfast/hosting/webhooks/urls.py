@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from holdfast.hosting.errors import UrlRefused
 from holdfast.redacted_repr import redacted
 
-__all__ = ["Target", "without_credentials"]
+__all__ = ["UrlParts", "without_credentials"]
 
 PORTS: Final = {"http": 80, "https": 443}
 # What may stand in a path or a query as it is; everything else is written with a percent sign.
@@ -19,7 +19,7 @@ QUERY_SAFE: Final = PATH_SAFE + "?"
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Target:
+class UrlParts:
     """The parts of an address; two targets of one `origin` can share a connection."""
 
     scheme: str
@@ -65,14 +65,14 @@ class Target:
         """The whole address, without credentials."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
-    def redirected(self, location: str) -> "Target":
+    def redirected(self, location: str) -> "UrlParts":
         """Return where an answer's Location header points; credentials in it are nobody's we know."""
         try:
             joined = urljoin(self.url, location.strip())
         except ValueError as error:
             raise UrlRefused(f"it redirects to an address that cannot be understood: {error}") from None
-        found = Target.parse(joined)
-        return Target(found.scheme, found.host, found.port, found.path)
+        found = UrlParts.parse(joined)
+        return UrlParts(found.scheme, found.host, found.port, found.path)
 
 
 def host_of(parts: SplitResult) -> str:

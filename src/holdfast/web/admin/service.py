@@ -78,7 +78,7 @@ def watched(counted: Counts, *, free: int, total: int) -> tuple[Check, Check]:
     )
 
 
-class FindQuery(msgspec.Struct, frozen=True):
+class AdminSearchQuery(msgspec.Struct, frozen=True):
     """What to look for."""
 
     q: str = ""
@@ -192,7 +192,7 @@ def show_deliveries(request: RequestContext, page: PageParams) -> RawResponse:
 
 
 @endpoint(f"GET {ADMIN}/organizations", scope="admin", guards=(site_admin,), slow=True)
-def list_organizations_page(request: RequestContext, query: FindQuery, page: PageParams) -> RawResponse:
+def list_organizations_page(request: RequestContext, query: AdminSearchQuery, page: PageParams) -> RawResponse:
     """Show every organization, or those whose name has a text in it."""
     found, total = accounts.search_accounts(
         request.app.database,

@@ -5,7 +5,14 @@ from typing import Final
 
 from holdfast.backup.rules import RULES
 from holdfast.web.chats.validation_results import frame_json, read_findings
-from holdfast.web.chats.view import NotHere, Shown, View, page_number, when, whole_number
+from holdfast.web.chats.view import (
+    ConversationRequest,
+    PageNotFound,
+    TemplateResult,
+    page_number,
+    when,
+    whole_number,
+)
 
 __all__ = ["show_about", "show_findings", "show_frame"]
 
@@ -13,7 +20,7 @@ SKIPPED: Final = 200
 FINDINGS: Final = 100
 
 
-def show_about(view: View) -> Shown:
+def show_about(view: ConversationRequest) -> TemplateResult:
     """List the backups that were imported, and what was left out of them."""
     skipped = []
     for one in view.archive.skipped():
@@ -21,7 +28,7 @@ def show_about(view: View) -> Shown:
         if len(skipped) > SKIPPED:
             break
     snapshots = view.archive.snapshots()[-SKIPPED:]
-    return Shown(
+    return TemplateResult(
         "chats/about.html",
         "About",
         {
@@ -33,21 +40,21 @@ def show_about(view: View) -> Shown:
     )
 
 
-def has_findings(view: View) -> bool:
+def has_findings(view: ConversationRequest) -> bool:
     """Tell whether the backup was held to the rules when it was brought in."""
     connection: sqlite3.Connection = view.archive.connection
     row = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'page_verdict'").fetchone()
     return row is not None
 
 
-def show_findings(view: View) -> Shown:
+def show_findings(view: ConversationRequest) -> TemplateResult:
     """List what is wrong with the backup, each finding with the way to its frame."""
     if not has_findings(view):
-        raise NotHere
+        raise PageNotFound
     number = page_number(view)
     verdict, findings = read_findings(view.archive.connection, FINDINGS, (number - 1) * FINDINGS)
     rules = {rule.id: rule for rule in RULES}
-    return Shown(
+    return TemplateResult(
         "chats/findings.html",
         "Findings",
         {
@@ -60,12 +67,12 @@ def show_findings(view: View) -> Shown:
     )
 
 
-def show_frame(view: View, number: str) -> Shown:
+def show_frame(view: ConversationRequest, number: str) -> TemplateResult:
     """Show a frame that something is wrong with, as JSON."""
     if not has_findings(view):
-        raise NotHere
+        raise PageNotFound
     wanted = whole_number(number)
     text = frame_json(view.archive.connection, wanted)
     if text is None:
-        raise NotHere
-    return Shown("chats/frame.html", f"Frame {wanted}", {"number": wanted, "text": text})
+        raise PageNotFound
+    return TemplateResult("chats/frame.html", f"Frame {wanted}", {"number": wanted, "text": text})

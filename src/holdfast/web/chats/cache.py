@@ -28,34 +28,34 @@ from holdfast.backup.errors import ArchiveError
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats.cache_entries import (
+    CacheEntry,
     CacheLimits,
-    Entry,
-    Failed,
-    NeedsKey,
-    NotStarted,
-    Ready,
-    Source,
+    ConversationSource,
+    ImportFailed,
+    ImportNotStarted,
+    ImportReady,
+    ImportRunning,
+    KeyRequired,
     State,
-    Working,
 )
 from holdfast.web.chats.encryption import key_for, open_sealed
-from holdfast.web.chats.file_kinds import Kind
-from holdfast.web.chats.import_limits import ImportInProgress, Viewer, free_slot, note_start
+from holdfast.web.chats.file_kinds import FileKind
+from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, free_slot, note_start
 from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
 from holdfast.web.chats.import_worker import (
     PROBLEM,
     PROGRESS,
     READY,
     SEALED,
-    Problem,
-    Progress,
-    Task,
+    ImportProblem,
+    ImportProgress,
+    ImportTask,
     put,
 )
 from holdfast.web.chats.locks import LOCK, is_locked, locked, open_private, private_folder, taken
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 
-__all__ = ["Cache", "Import", "cache_of"]
+__all__ = ["ConversationCache", "RunningImport", "cache_of"]
 
 log = structlog.get_logger(__name__)
 Note = TypeVar("Note", bound=msgspec.Struct)
@@ -80,7 +80,7 @@ RECORD: Final = "record"
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class RunningImport:
     """An import that was begun by this process; it is done when `thread` has ended."""
 
     entry: Path
@@ -88,64 +88,68 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Job:
+class ImportJob:
     """A backup to bring in: the locks that are held for it, its keys, and the key it is sealed with."""
 
-    source: Source
+    source: ConversationSource
     entry: Path
-    record: Entry
+    record: CacheEntry
     lock: BinaryIO
     slot: BinaryIO
     keys: str
     key: bytes
 
 
-class Cache:
+class ConversationCache:
     """The conversations of one service."""
 
     def __init__(self, folder: Path, limits: CacheLimits) -> None:
         self.folder = folder / f"{LAYOUT}-{VERSION}"
         self.limits = limits
         self._lock = threading.Lock()
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, OpenArchive] = {}
 
-    def look(self, source: Source, viewer: Viewer, secret: Secret | None = None) -> State:
+    def look(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> State:
         """Tell what state a conversation is in; one that needs no key is begun when nobody has begun it yet."""
-        if source.kind is Kind.SEALED and secret is None:
-            return NeedsKey() if viewer.may_start else NotStarted()
+        if source.kind is FileKind.SEALED and secret is None:
+            return KeyRequired() if viewer.may_start else ImportNotStarted()
         entry = self._entry(source, viewer, secret)
         room = self._room(entry, source, viewer, secret)
         if room is not None:
-            return Ready(room)
+            return ImportReady(room)
         if is_locked(entry):
-            return Working(read(entry / PROGRESS, Progress) or Progress())
-        problem = read(entry / PROBLEM, Problem)
+            return ImportRunning(read(entry / PROGRESS, ImportProgress) or ImportProgress())
+        problem = read(entry / PROBLEM, ImportProblem)
         if problem is not None:
-            if source.kind is not Kind.SEALED:
-                return Failed(problem.text)
+            if source.kind is not FileKind.SEALED:
+                return ImportFailed(problem.text)
             # Nothing is left of a key that did not work once that was said.
             self._remove(entry)
-            return NeedsKey(problem.text) if problem.key else Failed(problem.text)
+            return KeyRequired(problem.text) if problem.key else ImportFailed(problem.text)
         # It may have been finished between the two looks.
         room = self._room(entry, source, viewer, secret)
         if room is not None:
-            return Ready(room)
+            return ImportReady(room)
         if not viewer.may_start:
-            return NotStarted()
-        if source.kind is Kind.SEALED:
-            return NeedsKey()
+            return ImportNotStarted()
+        if source.kind is FileKind.SEALED:
+            return KeyRequired()
         self.begin(source, viewer)
-        return Working(Progress())
+        return ImportRunning(ImportProgress())
 
     def begin(
-        self, source: Source, viewer: Viewer, secret: Secret | None = None, keys: Secret | None = None
-    ) -> Import | None:
+        self,
+        source: ConversationSource,
+        viewer: ImportClient,
+        secret: Secret | None = None,
+        keys: Secret | None = None,
+    ) -> RunningImport | None:
         """Begin to bring a conversation in; None if somebody does so already.
 
         ImportRefused is raised for one too many.
         """
         entry = self._entry(source, viewer, secret)
-        sealed = source.kind is Kind.SEALED
+        sealed = source.kind is FileKind.SEALED
         with self._mutex():
             lock = locked(entry)
             if lock is None:
@@ -162,19 +166,19 @@ class Cache:
                 lock.close()
                 raise
         key = b"" if secret is None or not sealed else key_for(secret, bound_to(source.content, viewer))
-        job = Job(source, entry, record, lock, slot, "" if keys is None else keys.reveal(), key)
+        job = ImportJob(source, entry, record, lock, slot, "" if keys is None else keys.reveal(), key)
         thread = threading.Thread(target=self._bring, args=(job,), daemon=True, name="chat import")
         thread.start()
-        return Import(entry, thread)
+        return RunningImport(entry, thread)
 
-    def problem_of(self, begun: Import) -> Problem | None:
+    def problem_of(self, begun: RunningImport) -> ImportProblem | None:
         """Return why an import with a key failed, and let go of what is left of it."""
-        problem = read(begun.entry / PROBLEM, Problem)
+        problem = read(begun.entry / PROBLEM, ImportProblem)
         if problem is not None:
             self._remove(begun.entry)
         return problem
 
-    def forget(self, source: Source, viewer: Viewer, secret: Secret | None = None) -> None:
+    def forget(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> None:
         """Let go of what is kept of a conversation, so that it is asked for or brought in anew."""
         self._remove(self._entry(source, viewer, secret))
 
@@ -183,12 +187,12 @@ class Cache:
         browser = browser_of(secret)
         self.drop(lambda record: record.browser == browser)
 
-    def is_ready(self, source: Source, viewer: Viewer, secret: Secret | None = None) -> bool:
+    def is_ready(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> bool:
         """Tell whether a conversation is there to be looked at."""
         entry = self._entry(source, viewer, secret)
-        return (entry / (SEALED if source.kind is Kind.SEALED else READY)).is_file()
+        return (entry / (SEALED if source.kind is FileKind.SEALED else READY)).is_file()
 
-    def drop(self, unwanted: Callable[[Entry], bool]) -> None:
+    def drop(self, unwanted: Callable[[CacheEntry], bool]) -> None:
         """Remove the conversations that a rule says should be gone, but for those that are being brought in."""
         for entry, record in self._entries():
             if record is not None and unwanted(record):
@@ -225,30 +229,32 @@ class Cache:
         """Tell whether an entry holds a conversation, or why there is none."""
         return any((entry / name).is_file() for name in (READY, SEALED, PROBLEM))
 
-    def _entries(self) -> list[tuple[Path, Entry | None]]:
+    def _entries(self) -> list[tuple[Path, CacheEntry | None]]:
         """List the conversations, those used longest ago first."""
         try:
             found = [(item.stat().st_mtime, Path(item.path)) for item in os.scandir(self.folder) if item.is_dir()]
         except FileNotFoundError:
             return []
-        return [(path, read(path / RECORD, Entry)) for _, path in sorted(found)]
+        return [(path, read(path / RECORD, CacheEntry)) for _, path in sorted(found)]
 
-    def _entry(self, source: Source, viewer: Viewer, secret: Secret | None) -> Path:
+    def _entry(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None) -> Path:
         """Return the folder of a conversation; one that is sealed has one for each browser and log-in."""
         origin = 0 if source.origin is None else source.origin.repository
         name = hashlib.sha256(f"{source.kind.value} {origin} {source.content}".encode()).hexdigest()
-        if source.kind is Kind.SEALED and secret is not None:
+        if source.kind is FileKind.SEALED and secret is not None:
             bound = bound_to(name, viewer).encode()
             name = "s" + hmac.new(secret.reveal().encode(), bound, hashlib.sha256).hexdigest()
         return self.folder / name
 
     @staticmethod
-    def _record(entry: Path, source: Source, viewer: Viewer, secret: Secret | None) -> Entry:
+    def _record(
+        entry: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
+    ) -> CacheEntry:
         """Describe a conversation that is about to be brought in."""
         content = hashlib.sha256(f"{source.kind.value} {source.content}".encode()).hexdigest()
         if secret is None or not entry.name.startswith("s"):
-            return Entry(content, source.origin, viewer=viewer.kind, starter=viewer.name)
-        return Entry(
+            return CacheEntry(content, source.origin, viewer=viewer.kind, starter=viewer.name)
+        return CacheEntry(
             content,
             source.origin,
             browser_of(secret),
@@ -258,7 +264,7 @@ class Cache:
             starter=viewer.name,
         )
 
-    def _admit(self, entry: Path, record: Entry, viewer: Viewer) -> BinaryIO:
+    def _admit(self, entry: Path, record: CacheEntry, viewer: ImportClient) -> BinaryIO:
         """Take a place in the queue: a file is read once at a time for a kind of viewer, few for one viewer."""
         running = [
             other for path, other in self._entries() if other is not None and path != entry and is_locked(path)
@@ -294,9 +300,11 @@ class Cache:
             with lock:
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def _room(self, entry: Path, source: Source, viewer: Viewer, secret: Secret | None) -> Room | None:
+    def _room(
+        self, entry: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
+    ) -> OpenArchive | None:
         """Return the opened room of a conversation that is ready."""
-        sealed = source.kind is Kind.SEALED
+        sealed = source.kind is FileKind.SEALED
         file = entry / (SEALED if sealed else READY)
         with self._lock:
             self._tidy_rooms()
@@ -317,7 +325,7 @@ class Cache:
                 else room_of_file(file, source.name, is_ours=True)
             )
         except ArchiveError as error:
-            put(entry / PROBLEM, Problem(f"{str(error).capitalize()}.", key=True))
+            put(entry / PROBLEM, ImportProblem(f"{str(error).capitalize()}.", key=True))
             file.unlink(missing_ok=True)
             return None
         except FileNotFoundError:
@@ -326,13 +334,15 @@ class Cache:
         with self._lock:
             return self._rooms.setdefault(entry.name, room)
 
-    def _opened(self, file: Path, source: Source, viewer: Viewer, secret: Secret | None) -> Room:
+    def _opened(
+        self, file: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
+    ) -> OpenArchive:
         """Read a sealed conversation into memory."""
         if secret is None:
             raise ArchiveError("what was kept of this conversation belongs to another browser")
         connection = open_sealed(file, key_for(secret, bound_to(source.content, viewer)))
         opened = Archive(file.with_name(READY), connection)
-        return Room(source.name, lambda: opened, stamp=lambda: None, most=1)
+        return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1)
 
     def _tidy_rooms(self) -> None:
         """Close the rooms that are gone from the disk, used longest ago, or sealed and idle for a while."""
@@ -346,23 +356,23 @@ class Cache:
         for name in dict.fromkeys(gone):
             self._rooms.pop(name).close()
 
-    def _bring(self, job: Job) -> None:
+    def _bring(self, job: ImportJob) -> None:
         """Bring a conversation in by a process of its own, and wait for it."""
         with job.lock, job.slot:
-            problem: Problem | None = None
+            problem: ImportProblem | None = None
             try:
                 with self._turn():
                     self.tidy()
                     problem = self._run(job)
             except Exception as error:  # noqa: BLE001  # nobody waits for this thread; whoever looks finds the problem
                 log.error("conversation not brought in", error=type(error).__name__)  # noqa: TRY400  # no paths or texts in logs
-                problem = Problem("It could not be read from where it is kept.")
+                problem = ImportProblem("It could not be read from where it is kept.")
             with suppress(OSError):
                 self._finish(job.entry, job.record, problem)
         with suppress(OSError):
             self.tidy()
 
-    def _run(self, job: Job) -> Problem | None:
+    def _run(self, job: ImportJob) -> ImportProblem | None:
         """Have a process read the backup; return what went wrong."""
         source, entry = job.source, job.entry
         spooled = entry / SPOOLED
@@ -372,17 +382,17 @@ class Cache:
             source.write(spooled)
             path = spooled
         limits = self.limits.imports
-        status, ended = run(Task(str(path), str(entry), source.name, limits, job.keys, job.key), entry)
+        status, ended = run(ImportTask(str(path), str(entry), source.name, limits, job.keys, job.key), entry)
         if status == 0:
             return None
-        problem = read(entry / PROBLEM, Problem)
+        problem = read(entry / PROBLEM, ImportProblem)
         if problem is None:
-            problem = Problem(ended or ended_by(status, limits))
+            problem = ImportProblem(ended or ended_by(status, limits))
             log.error("conversation not brought in", status=status)
         return problem
 
     @staticmethod
-    def _finish(entry: Path, record: Entry, problem: Problem | None) -> None:
+    def _finish(entry: Path, record: CacheEntry, problem: ImportProblem | None) -> None:
         """Leave the conversation, or why there is none, and nothing else."""
         if problem is None:
             (entry / SPOOLED).unlink(missing_ok=True)
@@ -435,7 +445,7 @@ class Cache:
                     owners[owner] -= sizes[path]
 
 
-def bound_to(content: str, viewer: Viewer) -> str:
+def bound_to(content: str, viewer: ImportClient) -> str:
     """Bind a name or a key to a log-in: what was opened while logged in is gone with it."""
     return f"{content} {viewer.account or 0} {viewer.session}"
 
@@ -454,11 +464,11 @@ def read(path: Path, kind: type[Note]) -> Note | None:
 
 
 @lru_cache(maxsize=16)
-def cache_at(folder: Path, limits: CacheLimits) -> Cache:
+def cache_at(folder: Path, limits: CacheLimits) -> ConversationCache:
     """Return the conversations of a folder."""
-    return Cache(folder, limits)
+    return ConversationCache(folder, limits)
 
 
-def cache_of(settings: Settings) -> Cache:
+def cache_of(settings: Settings) -> ConversationCache:
     """Return the conversations of the service with these settings."""
     return cache_at(settings.data / "cache" / "chats", CacheLimits.of(settings))

@@ -8,21 +8,21 @@ from typing import Final
 import msgspec
 
 from holdfast.settings import Settings
-from holdfast.web.chats.file_kinds import Kind
-from holdfast.web.chats.import_worker import ImportLimits, Progress
-from holdfast.web.chats.open_archive import Room
+from holdfast.web.chats.file_kinds import FileKind
+from holdfast.web.chats.import_worker import ImportLimits, ImportProgress
+from holdfast.web.chats.open_archive import OpenArchive
 
 __all__ = [
+    "CacheEntry",
     "CacheLimits",
-    "Entry",
-    "Failed",
-    "NeedsKey",
-    "NotStarted",
-    "Origin",
-    "Ready",
-    "Source",
+    "ConversationSource",
+    "FileOrigin",
+    "ImportFailed",
+    "ImportNotStarted",
+    "ImportReady",
+    "ImportRunning",
+    "KeyRequired",
     "State",
-    "Working",
 ]
 
 MB: Final = 1 << 20
@@ -45,7 +45,7 @@ class CacheLimits(msgspec.Struct, frozen=True):
         return cls(total, per_owner, settings.chat_imports_per_hour, imports)
 
 
-class Origin(msgspec.Struct, frozen=True):
+class FileOrigin(msgspec.Struct, frozen=True):
     """Where a file lies in a repository."""
 
     repository: int
@@ -57,11 +57,11 @@ class Origin(msgspec.Struct, frozen=True):
     blob: str
 
 
-class Entry(msgspec.Struct, frozen=True):
+class CacheEntry(msgspec.Struct, frozen=True):
     """What is known of a conversation in the cache: whose it is, where it came from and who may look at it."""
 
     content: str
-    origin: Origin | None = None
+    origin: FileOrigin | None = None
     browser: str = ""
     """Names the browser that alone can read it, for one that is sealed."""
     account: int | None = None
@@ -79,48 +79,48 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ConversationSource:
     """A file to show: `content` names its bytes, `write` puts them into a file unless they lie at `path`."""
 
     content: str
     name: str
-    kind: Kind
+    kind: FileKind
     path: Path | None = None
     write: Callable[[Path], None] | None = None
-    origin: Origin | None = None
+    origin: FileOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ImportReady:
     """It can be shown."""
 
-    room: Room
+    room: OpenArchive
 
 
 @dataclass(frozen=True, slots=True)
-class Working:
+class ImportRunning:
     """It is being brought in."""
 
-    progress: Progress
+    progress: ImportProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ImportFailed:
     """It cannot be shown."""
 
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
-class NeedsKey:
+class KeyRequired:
     """It is encrypted; `problem` tells what was wrong with the key that was given."""
 
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class NotStarted:
+class ImportNotStarted:
     """Nobody has had it brought in, and whoever looks may not."""
 
 
-State = Ready | Working | Failed | NeedsKey | NotStarted
+State = ImportReady | ImportRunning | ImportFailed | KeyRequired | ImportNotStarted

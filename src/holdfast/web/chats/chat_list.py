@@ -8,7 +8,15 @@ from typing import Final
 
 from holdfast.backup.archive import Chat, Message, browsing
 from holdfast.backup.export.html.bubbles import color_of, initials
-from holdfast.web.chats.view import NotHere, Shown, View, cut, page_number, when, whole_number
+from holdfast.web.chats.view import (
+    ConversationRequest,
+    PageNotFound,
+    TemplateResult,
+    cut,
+    page_number,
+    when,
+    whole_number,
+)
 
 __all__ = ["line_of", "show_list", "with_mentions"]
 
@@ -28,7 +36,7 @@ KINDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChatRow:
     """A chat in the list."""
 
     chat: Chat
@@ -41,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class ChatListTab:
     """A part of the list."""
 
     name: str
@@ -50,16 +58,16 @@ class Tab:
     count: int
 
 
-def show_list(view: View) -> Shown:
+def show_list(view: ConversationRequest) -> TemplateResult:
     """Show the chats of one account, all or those of a folder."""
     owners = view.room.kept("accounts", lambda: browsing.accounts(view.archive))
     if not owners:
-        return Shown(
+        return TemplateResult(
             "chats/list.html", view.room.name, {"rows": [], "folders": [], "accounts": [], "total": 0, "page": 1}
         )
     account = whole_number(view.query["account"]) if "account" in view.query else owners[0][0]
     if account not in {number for number, _ in owners}:
-        raise NotHere
+        raise PageNotFound
     mine = [chat for chat in view.chats().values() if chat.account_id == account]
     extra = account if account != owners[0][0] else None
     tabs, chosen = parts_of(view, account, mine, extra)
@@ -67,11 +75,11 @@ def show_list(view: View) -> Shown:
     part = chosen[(number - 1) * ROWS : number * ROWS]
     latest = browsing.latest_messages(view.archive, [chat.id for chat in part])
     accounts = [
-        Tab(cut(name, 60) or f"Account {n}", view.address("", account=i), i == account, 0)
+        ChatListTab(cut(name, 60) or f"Account {n}", view.address("", account=i), i == account, 0)
         for n, (i, name) in enumerate(owners[:MOST_TABS], 1)
     ]
     here = view.address("", account=extra, folder=view.query.get("folder"), archived=view.query.get("archived"))
-    return Shown(
+    return TemplateResult(
         "chats/list.html",
         view.room.name,
         {
@@ -86,7 +94,9 @@ def show_list(view: View) -> Shown:
     )
 
 
-def parts_of(view: View, account: int, mine: list[Chat], extra: int | None) -> tuple[list[Tab], list[Chat]]:
+def parts_of(
+    view: ConversationRequest, account: int, mine: list[Chat], extra: int | None
+) -> tuple[list[ChatListTab], list[Chat]]:
     """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
     folders = view.room.kept(("folders", account), lambda: browsing.folders(view.archive, account))
     wanted = view.query.get("folder"), "archived" in view.query
@@ -99,15 +109,15 @@ def parts_of(view: View, account: int, mine: list[Chat], extra: int | None) -> t
     ]
     if any(chat.archived for chat in mine):
         parts.append(("Archived", {"archived": 1}, wanted[1], lambda chat: chat.archived))
-    tabs: list[Tab] = []
+    tabs: list[ChatListTab] = []
     chosen: list[Chat] | None = None
     for name, query, current, takes in parts:
         taken = [chat for chat in mine if takes(chat)]
-        tabs.append(Tab(name, view.address("", account=extra, **query), current, len(taken)))
+        tabs.append(ChatListTab(name, view.address("", account=extra, **query), current, len(taken)))
         if current:
             chosen = taken
     if chosen is None:
-        raise NotHere
+        raise PageNotFound
     return tabs, chosen
 
 
@@ -116,12 +126,12 @@ def is_in(folder: browsing.Folder, chat: Chat) -> bool:
     return not chat.archived and folder.takes(chat)
 
 
-def row(view: View, chat: Chat, latest: Message | None) -> Row:
+def row(view: ConversationRequest, chat: Chat, latest: Message | None) -> ChatRow:
     """Describe a chat in two lines."""
     who = ""
     if latest is not None and latest.kind != "update":
         who = "You" if latest.direction == "outgoing" else cut(latest.author, 60) if chat.kind == "group" else ""
-    return Row(
+    return ChatRow(
         chat,
         f"{view.address(f'chat/{chat.id}')}#latest",
         initials(chat.name),

@@ -14,9 +14,18 @@ from holdfast.backup.archive.query import parse_date
 from holdfast.backup.errors import QueryRefused
 from holdfast.backup.export.html.bubbles import bubble, color_of, day_line, initials, stands_with
 from holdfast.backup.export.html.clock import Clock
-from holdfast.web.chats.view import Elsewhere, Shown, View, cut, place_in, spelled, when, whole_number
+from holdfast.web.chats.view import (
+    ConversationRequest,
+    RedirectResult,
+    TemplateResult,
+    cut,
+    place_in,
+    spelled,
+    when,
+    whole_number,
+)
 
-__all__ = ["Links", "drawn", "go_to_message", "show_chat", "show_months"]
+__all__ = ["MessageLinks", "drawn", "go_to_message", "show_chat", "show_months"]
 
 MESSAGES: Final = 100
 # A page of a hundred messages is far below this; a hundred long ones are not.
@@ -31,10 +40,10 @@ CLOCK: Final = Clock()
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class MessageLinks:
     """The addresses that bubbles need."""
 
-    view: View
+    view: ConversationRequest
 
     def media(self, attachment: Attachment) -> str | None:
         """Return where the file of an attachment is shown, if it was copied beside the archive."""
@@ -51,7 +60,7 @@ class Links:
         return self.view.address(f"message/{number}")
 
 
-def show_chat(view: View, number: str) -> Shown:
+def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
     """Show the part of a chat that was asked for, the last one if none was."""
     chat = view.chat(number)
     query = view.query
@@ -79,7 +88,7 @@ def show_chat(view: View, number: str) -> Shown:
         page = view.archive.page(chat.id, before=before, limit=MESSAGES)
     page, inside = fitted(view, page, target, keep_last=keep_last)
     newest = page.newer is None
-    return Shown(
+    return TemplateResult(
         "chats/chat.html",
         chat.name,
         {
@@ -98,13 +107,13 @@ def show_chat(view: View, number: str) -> Shown:
     )
 
 
-def from_date(view: View, chat: Chat, ms: int) -> Page:
+def from_date(view: ConversationRequest, chat: Chat, ms: int) -> Page:
     """Read the messages from a date on; the last ones when there are none so late."""
     found = view.archive.page(chat.id, after=Position(max(ms, 0), -1, 0), limit=MESSAGES)
     return found if found.messages else view.archive.page(chat.id, limit=MESSAGES)
 
 
-def fitted(view: View, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:
+def fitted(view: ConversationRequest, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:
     """Draw as many messages as fit: those around the target, else the last or the first."""
     messages = list(page.messages)
     pieces = drawn(view, messages)
@@ -122,9 +131,9 @@ def fitted(view: View, page: Page, target: int, *, keep_last: bool) -> tuple[Pag
     return Page(tuple(messages), older, newer), "".join(pieces)
 
 
-def drawn(view: View, messages: list[Message]) -> list[str]:
+def drawn(view: ConversationRequest, messages: list[Message]) -> list[str]:
     """Draw messages one after the other, with a line where a day begins."""
-    links = Links(view)
+    links = MessageLinks(view)
     pieces: list[str] = []
     day: int | None = None
     before: Message | None = None
@@ -144,7 +153,7 @@ def drawn(view: View, messages: list[Message]) -> list[str]:
     return pieces
 
 
-def shortened(message: Message, links: Links) -> tuple[Message, str]:
+def shortened(message: Message, links: MessageLinks) -> tuple[Message, str]:
     """Cut a text that would fill the page, and say where the whole of it is."""
     text = message.text or ""
     longest = max([len(text), *(len(one.text or "") for one in message.revisions)])
@@ -158,7 +167,7 @@ def shortened(message: Message, links: Links) -> tuple[Message, str]:
     return replace(message, text=shorter, revisions=revisions), whole_link(message, links)
 
 
-def whole_link(message: Message, links: Links) -> str:
+def whole_link(message: Message, links: MessageLinks) -> str:
     """Lead to all of a message that is not shown whole."""
     return str(
         Markup('<li class="whole"><a href="{}">The whole message</a></li>\n').format(links.detail(message.id))
@@ -184,14 +193,14 @@ def bare(message: Message) -> Message:
     )
 
 
-def go_to_message(view: View, number: str) -> Elsewhere:
+def go_to_message(view: ConversationRequest, number: str) -> RedirectResult:
     """Go to a message among those around it."""
     message = view.archive.message(whole_number(number))
     place = view.address(f"chat/{message.chat_id}", at=spelled(message.position))
-    return Elsewhere(f"{place}#m{message.id}")
+    return RedirectResult(f"{place}#m{message.id}")
 
 
-def show_months(view: View, number: str) -> Shown:
+def show_months(view: ConversationRequest, number: str) -> TemplateResult:
     """List the months and days of a chat that have messages, each a link to its first one."""
     chat = view.chat(number)
     months = view.room.kept(("months", chat.id), lambda: browsing.months(view.archive, chat.id))
@@ -201,7 +210,7 @@ def show_months(view: View, number: str) -> Shown:
         years[month.name[:4]] = years.get(month.name[:4], 0) + month.messages
     if year not in years:
         year = next(iter(years), "")
-    return Shown(
+    return TemplateResult(
         "chats/months.html",
         f"{chat.name}: dates",
         {

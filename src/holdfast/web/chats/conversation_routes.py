@@ -10,15 +10,15 @@ from holdfast.web.chats.chat_list import show_list
 from holdfast.web.chats.chat_page import go_to_message, show_chat, show_months
 from holdfast.web.chats.media import show_file
 from holdfast.web.chats.message_page import show_message
-from holdfast.web.chats.open_archive import PATIENCE_S, Room
+from holdfast.web.chats.open_archive import PATIENCE_S, OpenArchive
 from holdfast.web.chats.people_page import show_people
 from holdfast.web.chats.search_page import show_search
 from holdfast.web.chats.statistics_page import show_figures
-from holdfast.web.chats.view import Answer, NotHere, Shown, View
+from holdfast.web.chats.view import Answer, ConversationRequest, PageNotFound, TemplateResult
 
 __all__ = ["answer"]
 
-PLAIN: Final[Mapping[str, Callable[[View], Answer]]] = {
+PLAIN: Final[Mapping[str, Callable[[ConversationRequest], Answer]]] = {
     "": show_list,
     "search": show_search,
     "people": show_people,
@@ -26,7 +26,7 @@ PLAIN: Final[Mapping[str, Callable[[View], Answer]]] = {
     "about": show_about,
     "findings": show_findings,
 }
-NAMED: Final[Mapping[tuple[str, str], Callable[[View, str], Answer]]] = {
+NAMED: Final[Mapping[tuple[str, str], Callable[[ConversationRequest, str], Answer]]] = {
     ("chat", ""): show_chat,
     ("chat", "dates"): show_months,
     ("to", ""): go_to_message,
@@ -36,13 +36,13 @@ NAMED: Final[Mapping[tuple[str, str], Callable[[View, str], Answer]]] = {
 }
 
 
-def answer(room: Room, base: str, inner: str, query: Mapping[str, str]) -> Answer:
+def answer(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) -> Answer:
     """Answer one request; `inner` is the address inside the conversation. NotHere is raised where nothing is."""
     try:
         with room.reading() as archive:
-            return find(View(room, archive, base, query), inner)
+            return find(ConversationRequest(room, archive, base, query), inner)
     except NotInArchive:
-        raise NotHere from None
+        raise PageNotFound from None
     except sqlite3.Error as error:
         # SQLite's own words may quote what an archive holds.
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
@@ -55,22 +55,22 @@ def answer(room: Room, base: str, inner: str, query: Mapping[str, str]) -> Answe
         return trouble(f"{told[:1].upper()}{told[1:]}.")
 
 
-def trouble(problem: str) -> Shown:
+def trouble(problem: str) -> TemplateResult:
     """Say why an archive cannot be shown."""
-    return Shown("chats/trouble.html", "This archive cannot be read", {"problem": problem}, 503)
+    return TemplateResult("chats/trouble.html", "This archive cannot be read", {"problem": problem}, 503)
 
 
-def find(view: View, inner: str) -> Answer:
+def find(view: ConversationRequest, inner: str) -> Answer:
     """Choose the page."""
     parts = inner.strip("/").split("/")
     if len(parts) == 1:
         plain = PLAIN.get(parts[0])
         if plain is None:
-            raise NotHere
+            raise PageNotFound
         return plain(view)
     if len(parts) > 3:
-        raise NotHere
+        raise PageNotFound
     named = NAMED.get((parts[0], "".join(parts[2:])))
     if named is None:
-        raise NotHere
+        raise PageNotFound
     return named(view, parts[1])

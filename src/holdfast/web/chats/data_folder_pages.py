@@ -16,25 +16,25 @@ from holdfast.hosting.guards import site_admin
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.web.chats.cache_entries import Source
-from holdfast.web.chats.file_kinds import LOOK, Kind, kind_of_file
-from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_room, show_source, viewer_of
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.cache_entries import ConversationSource
+from holdfast.web.chats.file_kinds import LOOK, FileKind, kind_of_file
+from holdfast.web.chats.host_pages import ConversationPages, KeyForm, act_on, show_room, show_source, viewer_of
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 from holdfast.web.pages import moment, page
 
 __all__ = ["act_on_archive", "page_archive", "page_archive_part", "page_archives"]
 
 ROOT: Final = "/-/archives"
 WORDS: Final = {
-    Kind.ARCHIVE: "Archive",
-    Kind.PLAIN: "Backup",
-    Kind.SEALED: "Encrypted backup",
+    FileKind.ARCHIVE: "Archive",
+    FileKind.PLAIN: "Backup",
+    FileKind.SEALED: "Encrypted backup",
     None: "Not a backup",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class DataFolderEntry:
     """A file or folder of the shelf."""
 
     name: str
@@ -42,7 +42,7 @@ class Book:
     words: str
     size: int | None
     changed: datetime
-    kind: Kind | None
+    kind: FileKind | None
 
 
 def shelf_of(request: RequestContext) -> Path:
@@ -50,18 +50,18 @@ def shelf_of(request: RequestContext) -> Path:
     return request.app.settings.data / "backups"
 
 
-def kind_at(path: Path) -> Kind | None:
+def kind_at(path: Path) -> FileKind | None:
     """Tell what a file or folder of the shelf is."""
     try:
         if path.is_dir():
-            return Kind.SEALED if find_snapshots(path) else Kind.PLAIN if find_export(path) else None
+            return FileKind.SEALED if find_snapshots(path) else FileKind.PLAIN if find_export(path) else None
         with path.open("rb") as file:
             return kind_of_file(file.read(LOOK), path.stat().st_size)
     except (OSError, BackupError):
         return None
 
 
-def books(folder: Path) -> list[Book]:
+def books(folder: Path) -> list[DataFolderEntry]:
     """List the shelf by name; the folders of attachments belong to their archives."""
     if not folder.is_dir():
         return []
@@ -73,7 +73,7 @@ def books(folder: Path) -> list[Book]:
         kind = kind_at(path)
         size = None if path.is_dir() else status.st_size
         found.append(
-            Book(
+            DataFolderEntry(
                 path.name, f"{ROOT}/{quote(path.name, safe='')}", WORDS[kind], size, moment(status.st_mtime), kind
             )
         )
@@ -110,7 +110,7 @@ def shown(request: RequestContext, name: str, inner: str) -> RawResponse:
     path = file_named(request, name)
     source = source_of(path)
     frame = frame_of(request, name)
-    if source.kind is Kind.ARCHIVE:
+    if source.kind is FileKind.ARCHIVE:
         return show_room(frame, room_at(path), inner)
     return show_source(frame, source, viewer_of(request, may_write=True), inner)
 
@@ -125,7 +125,7 @@ def file_named(request: RequestContext, name: str) -> Path:
     return path
 
 
-def frame_of(request: RequestContext, name: str) -> Frame:
+def frame_of(request: RequestContext, name: str) -> ConversationPages:
     """Show pages below the shelf."""
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
@@ -133,19 +133,19 @@ def frame_of(request: RequestContext, name: str) -> Frame:
             request, template, title=title, status=status, layout="chats/on_shelf.html", top="h1", **values
         )
 
-    return Frame(request, f"{ROOT}/{quote(name, safe='')}", draw)
+    return ConversationPages(request, f"{ROOT}/{quote(name, safe='')}", draw)
 
 
-def source_of(path: Path) -> Source:
+def source_of(path: Path) -> ConversationSource:
     """Describe a file of the shelf by its content."""
     kind = kind_at(path)
     if kind is None:
         raise ApiError(404)
     main = main_file(path) if path.is_dir() else path
     status = main.stat()
-    if kind is Kind.ARCHIVE:
-        return Source("", path.name, kind, path=path)
-    return Source(digest_of(main, status.st_size, status.st_mtime_ns), path.name, kind, path=path)
+    if kind is FileKind.ARCHIVE:
+        return ConversationSource("", path.name, kind, path=path)
+    return ConversationSource(digest_of(main, status.st_size, status.st_mtime_ns), path.name, kind, path=path)
 
 
 def main_file(folder: Path) -> Path:
@@ -164,6 +164,6 @@ def digest_of(path: Path, _size: int, _changed: int) -> str:
 
 
 @lru_cache(maxsize=16)
-def room_at(path: Path) -> Room:
+def room_at(path: Path) -> OpenArchive:
     """Open an archive where it lies."""
     return room_of_file(path, path.name)

@@ -12,7 +12,7 @@ from holdfast.backup.errors import BackupError
 from holdfast.backup.file_types import is_random
 from holdfast.backup.opening import Form, begins_like_a_stream, recognise
 
-__all__ = ["LOOK", "Kind", "is_archive", "is_plain_backup", "kind_of_file", "looks_like_backup"]
+__all__ = ["LOOK", "FileKind", "is_archive", "is_plain_backup", "kind_of_file", "looks_like_backup"]
 
 # So much of the beginning of a file is needed to tell.
 LOOK: Final = 1 << 16
@@ -24,7 +24,7 @@ FIELDS: Final = (b'"backupTimeMs"', b"backupTimeMs:")
 INSIDE_ZIP: Final = b"main.jsonl"
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """What can be shown as a conversation."""
 
     ARCHIVE = "archive"
@@ -37,17 +37,17 @@ def is_archive(head: bytes) -> bool:
     return head.startswith(SQLITE) and head[MARK] == APPLICATION_ID.to_bytes(4, "big")
 
 
-def kind_of_file(head: bytes, size: int) -> Kind | None:
+def kind_of_file(head: bytes, size: int) -> FileKind | None:
     """Tell what a file is that somebody wants to see as a conversation."""
     if head.startswith(SQLITE):
-        return Kind.ARCHIVE if is_archive(head) else None
+        return FileKind.ARCHIVE if is_archive(head) else None
     try:
         form = recognise(head, size)
     except BackupError:
         return None
     if form is not Form.CONTAINER:
-        return Kind.PLAIN
-    return Kind.SEALED if can_be_encrypted(head, size) else None
+        return FileKind.PLAIN
+    return FileKind.SEALED if can_be_encrypted(head, size) else None
 
 
 def can_be_encrypted(head: bytes, size: int) -> bool:
@@ -61,7 +61,7 @@ def can_be_encrypted(head: bytes, size: int) -> bool:
 
 def is_plain_backup(head: bytes, name: str, size: int) -> bool:
     """Tell whether a file is a backup that anybody who has it can read."""
-    return looks_like_backup(head, name) and (is_archive(head) or kind_of_file(head, size) is Kind.PLAIN)
+    return looks_like_backup(head, name) and (is_archive(head) or kind_of_file(head, size) is FileKind.PLAIN)
 
 
 def looks_like_backup(head: bytes, name: str) -> bool:

@@ -19,16 +19,32 @@ from holdfast.hosting.store import sessions
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 from holdfast.web.chats import media
-from holdfast.web.chats.cache import Cache, cache_of
-from holdfast.web.chats.cache_entries import Failed, NeedsKey, NotStarted, Ready, Source, Working
+from holdfast.web.chats.cache import ConversationCache, cache_of
+from holdfast.web.chats.cache_entries import (
+    ConversationSource,
+    ImportFailed,
+    ImportNotStarted,
+    ImportReady,
+    ImportRunning,
+    KeyRequired,
+)
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.file_kinds import Kind
-from holdfast.web.chats.import_limits import ImportRefused, Viewer
-from holdfast.web.chats.open_archive import Room
-from holdfast.web.chats.view import Elsewhere, Kept, NotHere, Shown
+from holdfast.web.chats.file_kinds import FileKind
+from holdfast.web.chats.import_limits import ImportClient, ImportRefused
+from holdfast.web.chats.open_archive import OpenArchive
+from holdfast.web.chats.view import MediaResult, PageNotFound, RedirectResult, TemplateResult
 from holdfast.web.pages import go
 
-__all__ = ["COOKIE", "Frame", "KeyForm", "act_on", "forget_keys", "show_room", "show_source", "viewer_of"]
+__all__ = [
+    "COOKIE",
+    "ConversationPages",
+    "KeyForm",
+    "act_on",
+    "forget_keys",
+    "show_room",
+    "show_source",
+    "viewer_of",
+]
 
 COOKIE: Final = "holdfast_chats"
 CHUNK: Final = 256 * 1024
@@ -46,7 +62,7 @@ class KeyForm(msgspec.Struct, frozen=True):
     account: str = ""
 
 
-class Draw(Protocol):
+class PageRenderer(Protocol):
     """Makes a page inside the frame that a conversation is shown in."""
 
     def __call__(self, template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
@@ -54,68 +70,74 @@ class Draw(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ConversationPages:
     """Where a conversation is shown: `base` is its address, `draw` makes its pages."""
 
     call: RequestContext
     base: str
-    draw: Draw
+    draw: PageRenderer
 
-    def page(self, shown: Shown, **more: object) -> RawResponse:
+    def page(self, shown: TemplateResult, **more: object) -> RawResponse:
         """Make a page; no browser keeps it, so that nobody finds it there after whoever looked has logged out."""
         made = self.draw(shown.template, shown.title, shown.status, {**shown.values, **more, "base": self.base})
         made.headers["Cache-Control"] = "no-store"
         return made
 
 
-def show_source(frame: Frame, source: Source, viewer: Viewer, inner: str) -> RawResponse:
+def show_source(
+    frame: ConversationPages, source: ConversationSource, viewer: ImportClient, inner: str
+) -> RawResponse:
     """Show a page of a conversation, or how far it is."""
     cache = cache_of(frame.call.app.settings)
     try:
         state = cache.look(source, viewer, secret_of(frame.call))
     except ImportRefused as refused:
         return refused_page(frame, source, refused)
-    if isinstance(state, Ready):
-        return show_room(frame, state.room, inner, sealed=source.kind is Kind.SEALED)
+    if isinstance(state, ImportReady):
+        return show_room(frame, state.room, inner, sealed=source.kind is FileKind.SEALED)
     return frame.page(shown_for(state, source), room_name=source.name, sealed=False)
 
 
-def shown_for(state: NeedsKey | Failed | Working | NotStarted, source: Source) -> Shown:
+def shown_for(
+    state: KeyRequired | ImportFailed | ImportRunning | ImportNotStarted, source: ConversationSource
+) -> TemplateResult:
     """Say why a conversation cannot be shown yet."""
-    if isinstance(state, NeedsKey):
-        return Shown("chats/key.html", source.name, {"problem": state.problem, "typed": ""})
-    if isinstance(state, Failed):
-        return Shown("chats/failed.html", source.name, {"problem": state.problem})
-    if isinstance(state, NotStarted):
-        return Shown("chats/not_started.html", source.name, status=403)
-    return Shown("chats/working.html", source.name, {"progress": state.progress})
+    if isinstance(state, KeyRequired):
+        return TemplateResult("chats/key.html", source.name, {"problem": state.problem, "typed": ""})
+    if isinstance(state, ImportFailed):
+        return TemplateResult("chats/failed.html", source.name, {"problem": state.problem})
+    if isinstance(state, ImportNotStarted):
+        return TemplateResult("chats/not_started.html", source.name, status=403)
+    return TemplateResult("chats/working.html", source.name, {"progress": state.progress})
 
 
-def refused_page(frame: Frame, source: Source, refused: ImportRefused) -> RawResponse:
+def refused_page(frame: ConversationPages, source: ConversationSource, refused: ImportRefused) -> RawResponse:
     """Say why a backup is not read now, and when to try again."""
     wait = f"{refused.seconds} seconds" if refused.seconds <= MINUTE_S else f"{-(-refused.seconds // 60)} minutes"
     text = str(refused)
     problem = f"{text[:1].upper()}{text[1:]}. Try again in {wait}."
-    shown = Shown("chats/trouble.html", "This backup is not read now", {"problem": problem}, refused.status)
+    shown = TemplateResult(
+        "chats/trouble.html", "This backup is not read now", {"problem": problem}, refused.status
+    )
     made = frame.page(shown, room_name=source.name, sealed=False)
     made.headers["Retry-After"] = str(refused.seconds)
     return made
 
 
-def show_room(frame: Frame, room: Room, inner: str, *, sealed: bool = False) -> RawResponse:
+def show_room(frame: ConversationPages, room: OpenArchive, inner: str, *, sealed: bool = False) -> RawResponse:
     """Show a page of a conversation that is there."""
     try:
         found = answer(room, frame.base, inner, dict(frame.call.query_pairs()))
-    except NotHere:
+    except PageNotFound:
         raise ApiError(404) from None
-    if isinstance(found, Elsewhere):
+    if isinstance(found, RedirectResult):
         return go(found.address)
-    if isinstance(found, Kept):
+    if isinstance(found, MediaResult):
         return serve_file(frame.call, found)
     return frame.page(found, room_name=room.name, sealed=sealed)
 
 
-def serve_file(request: RequestContext, kept: Kept) -> RawResponse:
+def serve_file(request: RequestContext, kept: MediaResult) -> RawResponse:
     """Serve a file of a message, or the parts of it that are asked for."""
     try:
         status = kept.path.stat()
@@ -151,16 +173,18 @@ def pieces(path: Path, start: int, stop: int) -> Iterator[bytes]:
             yield piece
 
 
-def act_on(frame: Frame, source: Source, viewer: Viewer, inner: str, form: KeyForm) -> RawResponse:
+def act_on(
+    frame: ConversationPages, source: ConversationSource, viewer: ImportClient, inner: str, form: KeyForm
+) -> RawResponse:
     """Take a key, forget one, or try again."""
     call = frame.call
-    cache: Cache = cache_of(call.app.settings)
+    cache: ConversationCache = cache_of(call.app.settings)
     secret = secret_of(call)
-    sealed = source.kind is Kind.SEALED
+    sealed = source.kind is FileKind.SEALED
     if inner not in {"-again", "-forget", "-key"} or (inner != "-again" and not sealed):
         raise ApiError(404)
     if not viewer.may_start:
-        return frame.page(shown_for(NotStarted(), source), room_name=source.name, sealed=False)
+        return frame.page(shown_for(ImportNotStarted(), source), room_name=source.name, sealed=False)
     if inner == "-again" and not sealed and not viewer.may_write and cache.is_ready(source, viewer):
         raise ApiError(403, "Only people who may change this file can have it read anew.")
     if inner != "-key":
@@ -171,7 +195,9 @@ def act_on(frame: Frame, source: Source, viewer: Viewer, inner: str, form: KeyFo
     return take_key(frame, source, viewer, form)
 
 
-def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> RawResponse:
+def take_key(
+    frame: ConversationPages, source: ConversationSource, viewer: ImportClient, form: KeyForm
+) -> RawResponse:
     """Open an encrypted backup with a key; one that turns out quickly to be wrong is said to be at once."""
     cache = cache_of(frame.call.app.settings)
     key, account = form.key.strip(), form.account.strip()
@@ -196,7 +222,7 @@ def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> Raw
         if not begun.thread.is_alive() and (failed := cache.problem_of(begun)) is not None:
             if failed.key:
                 return key_page(frame, source, failed.text, account)
-            shown = Shown("chats/failed.html", source.name, {"problem": failed.text}, 422)
+            shown = TemplateResult("chats/failed.html", source.name, {"problem": failed.text}, 422)
             return frame.page(shown, room_name=source.name, sealed=False)
     answered = go(f"{frame.base}/")
     if known is None:
@@ -206,17 +232,17 @@ def take_key(frame: Frame, source: Source, viewer: Viewer, form: KeyForm) -> Raw
     return answered
 
 
-def key_page(frame: Frame, source: Source, problem: str, account: str) -> RawResponse:
+def key_page(frame: ConversationPages, source: ConversationSource, problem: str, account: str) -> RawResponse:
     """Ask for the key again, and say what was wrong with the last one."""
-    shown = Shown("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
+    shown = TemplateResult("chats/key.html", source.name, {"problem": problem, "typed": account[:100]}, 422)
     return frame.page(shown, room_name=source.name, sealed=False)
 
 
-def viewer_of(request: RequestContext, *, may_write: bool) -> Viewer:
+def viewer_of(request: RequestContext, *, may_write: bool) -> ImportClient:
     """Return who looks at a conversation, as far as the limits are concerned."""
     user = request.actor.user
     token = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
-    return Viewer(
+    return ImportClient(
         account=None if user is None else user.id,
         address=request.address,
         session="" if user is None or token is None else sessions.hashed(Secret(token)),

@@ -13,11 +13,11 @@ import msgspec
 from holdfast.errors import HoldfastError
 
 __all__ = [
+    "ImportClient",
     "ImportInProgress",
     "ImportQueueFull",
     "ImportRateLimited",
     "ImportRefused",
-    "Viewer",
     "free_slot",
     "note_start",
 ]
@@ -54,7 +54,7 @@ class ImportQueueFull(ImportRefused):
     status = 503
 
 
-class Viewer(msgspec.Struct, frozen=True):
+class ImportClient(msgspec.Struct, frozen=True):
     """Whoever looks at a conversation, as far as the limits are concerned."""
 
     account: int | None = None
@@ -80,7 +80,7 @@ class Viewer(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys((self.name, hashed(f"address {network(self.address)}"))))
 
 
-class Starts(msgspec.Struct):
+class ImportStarts(msgspec.Struct):
     """When imports were begun within the hour, by the names of whoever began them."""
 
     begun: list[tuple[float, str]] = msgspec.field(default_factory=list)
@@ -115,12 +115,12 @@ def free_slot(folder: Path, most: int) -> BinaryIO:
     raise ImportQueueFull("too many backups are being read at the moment")
 
 
-def note_start(folder: Path, viewer: Viewer, per_hour: int, *, now: float | None = None) -> None:
+def note_start(folder: Path, viewer: ImportClient, per_hour: int, *, now: float | None = None) -> None:
     """Count an import, or refuse it where its viewer has begun too many; the caller keeps other processes away."""
     moment = time.time() if now is None else now
     place = folder / "starts"
     try:
-        known = msgspec.json.decode(place.read_bytes(), type=Starts).begun
+        known = msgspec.json.decode(place.read_bytes(), type=ImportStarts).begun
     except (OSError, msgspec.DecodeError):
         known = []
     recent = [start for start in known if moment - HOUR_S < start[0] <= moment][-MOST_STARTS:]
@@ -133,5 +133,5 @@ def note_start(folder: Path, viewer: Viewer, per_hour: int, *, now: float | None
     beside = place.with_name("starts.part")
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as out:
-        out.write(msgspec.json.encode(Starts(recent)))
+        out.write(msgspec.json.encode(ImportStarts(recent)))
     beside.replace(place)

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from holdfast.web.chats.import_worker import ImportLimits, Task
+from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
 __all__ = ["SPOOLED", "ended_by", "run", "size_of"]
 
@@ -21,7 +21,7 @@ SPOOLED: Final = "source"
 WATCH_S: Final = 0.2
 
 
-def run(task: Task, entry: Path) -> tuple[int, str]:
+def run(task: ImportTask, entry: Path) -> tuple[int, str]:
     """Run the process that brings a backup in; its input stays open for as long as this process lives.
 
     Return its status, and why it was ended if it was. It is ended when it takes too long or writes too much.

@@ -34,9 +34,9 @@ __all__ = [
     "READY",
     "SEALED",
     "ImportLimits",
-    "Problem",
-    "Progress",
-    "Task",
+    "ImportProblem",
+    "ImportProgress",
+    "ImportTask",
     "bring",
     "main",
     "put",
@@ -93,7 +93,7 @@ class ImportLimits(msgspec.Struct, frozen=True):
         )
 
 
-class Task(msgspec.Struct, frozen=True):
+class ImportTask(msgspec.Struct, frozen=True):
     """What to bring where; `key` seals it, `keys` open the backup, `name` is what people call it."""
 
     source: str
@@ -104,7 +104,7 @@ class Task(msgspec.Struct, frozen=True):
     key: bytes = b""
 
 
-class Progress(msgspec.Struct, frozen=True):
+class ImportProgress(msgspec.Struct, frozen=True):
     """How far it is."""
 
     done: int = 0
@@ -112,7 +112,7 @@ class Progress(msgspec.Struct, frozen=True):
     messages: int = 0
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ImportProblem(msgspec.Struct, frozen=True):
     """Why it did not work; `key` when another key might help."""
 
     text: str
@@ -128,7 +128,7 @@ def put(path: Path, value: msgspec.Struct) -> None:
     beside.rename(path)
 
 
-def bring(task: Task) -> None:
+def bring(task: ImportTask) -> None:
     """Do it; what goes wrong is written down in the folder, and raised."""
     folder = Path(task.target)
     try:
@@ -137,15 +137,15 @@ def bring(task: Task) -> None:
         else:
             take_plain(task, folder)
     except (KeyIncomplete, KeyRefused, WrongKey) as error:
-        put(folder / PROBLEM, Problem(told(task, error), key=True))
+        put(folder / PROBLEM, ImportProblem(told(task, error), key=True))
         raise
     except BackupError as error:
-        put(folder / PROBLEM, Problem(exceeded(task.limits, error.__cause__) or told(task, error)))
+        put(folder / PROBLEM, ImportProblem(exceeded(task.limits, error.__cause__) or told(task, error)))
         raise
     except (MemoryError, OSError, sqlite3.Error) as error:
         put(
             folder / PROBLEM,
-            Problem(exceeded(task.limits, error) or "There is no room for it, or the disk has a fault."),
+            ImportProblem(exceeded(task.limits, error) or "There is no room for it, or the disk has a fault."),
         )
         raise ArchiveError(f"{task.name} could not be brought in") from error
     finally:
@@ -163,7 +163,7 @@ def exceeded(limits: ImportLimits, error: BaseException | None) -> str:
     return ""
 
 
-def told(task: Task, error: Exception) -> str:
+def told(task: ImportTask, error: Exception) -> str:
     """Say what is wrong without saying where things lie on this machine."""
     text = str(error).replace(task.source, task.name).replace(task.target, task.name)
     return f"{text[:1].upper()}{text[1:400]}."
@@ -178,12 +178,12 @@ def reporter(folder: Path) -> Callable[[int, int, int], None]:
         now = time.monotonic()
         if now - last >= EVERY_S:
             last = now
-            put(folder / PROGRESS, Progress(done, total, messages))
+            put(folder / PROGRESS, ImportProgress(done, total, messages))
 
     return tell
 
 
-def take_plain(task: Task, folder: Path) -> None:
+def take_plain(task: ImportTask, folder: Path) -> None:
     """Import a backup into an archive in a file, with its attachments where it has some."""
     new = folder / NEW
     new.unlink(missing_ok=True)
@@ -198,7 +198,7 @@ def take_plain(task: Task, folder: Path) -> None:
     new.rename(folder / READY)
 
 
-def copy_files(task: Task, made: Archive, target: Archive, found: backup.Backup) -> None:
+def copy_files(task: ImportTask, made: Archive, target: Archive, found: backup.Backup) -> None:
     """Copy the attachments, no more of them than there is room for."""
     room = task.limits.output - made.path.stat().st_size
     for copied in target.copy_media(found):
@@ -207,7 +207,7 @@ def copy_files(task: Task, made: Archive, target: Archive, found: backup.Backup)
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
-def take_sealed(task: Task, folder: Path) -> None:
+def take_sealed(task: ImportTask, folder: Path) -> None:
     """Import an encrypted backup into memory, and keep that sealed: on the disk nothing lies in the clear."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -240,7 +240,7 @@ def confine(limits: ImportLimits) -> None:
 
 def main() -> int:
     """Do what standard input says."""
-    task = msgspec.json.decode(sys.stdin.buffer.readline(), type=Task)
+    task = msgspec.json.decode(sys.stdin.buffer.readline(), type=ImportTask)
     confine(task.limits)
     threading.Thread(target=watch, daemon=True).start()
     try:

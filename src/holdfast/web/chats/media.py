@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.backup.archive import Archive, browsing
 from holdfast.backup.archive.model import Attachment
 from holdfast.backup.export.media import extension_of, kind_of, show
-from holdfast.web.chats.view import Kept, NotHere, View
+from holdfast.web.chats.view import ConversationRequest, MediaResult, PageNotFound
 
 __all__ = ["POLICY", "show_file"]
 
@@ -16,27 +16,27 @@ TEXTS: Final = frozenset({"text/plain", "text/x-signal-plain"})
 HEX: Final = frozenset("0123456789abcdef")
 
 
-def show_file(view: View, digest: str) -> Kept:
+def show_file(view: ConversationRequest, digest: str) -> MediaResult:
     """Find the file with a content."""
     if len(digest) != 64 or not HEX.issuperset(digest):
-        raise NotHere
+        raise PageNotFound
     attachment = browsing.kept_file(view.archive, digest)
     path = file_of(view.archive, attachment)
     kind = kind_of(attachment.content_type)
     name = attachment.file_name or f"{digest[:12]}{extension_of(attachment.content_type)}"
     if kind in TEXTS:
-        return Kept(path, "text/plain; charset=utf-8", name, inline=True)
+        return MediaResult(path, "text/plain; charset=utf-8", name, inline=True)
     inline = show(attachment) != "file"
-    return Kept(path, kind if inline else "application/octet-stream", name, inline=inline)
+    return MediaResult(path, kind if inline else "application/octet-stream", name, inline=inline)
 
 
 def file_of(archive: Archive, attachment: Attachment) -> Path:
     """Return where a file lies; an archive may come from anybody, and leads nowhere but into its own folder."""
     relative = PurePosixPath(attachment.path or "")
     if not relative.parts or relative.is_absolute() or ".." in relative.parts:
-        raise NotHere
+        raise PageNotFound
     folder = archive.media_folder.resolve()
     path = (folder / relative).resolve()
     if not path.is_relative_to(folder) or not path.is_file():
-        raise NotHere
+        raise PageNotFound
     return path

@@ -11,7 +11,7 @@ from holdfast.backup.errors import BackupError
 from holdfast.backup.wire import frame_to_json
 from holdfast.backup.wire.varint import encode_varint
 from holdfast.web.chats.chat_page import drawn
-from holdfast.web.chats.view import Shown, View, cut, spelled, when, whole_number
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, spelled, when, whole_number
 
 __all__ = ["pretty", "show_message"]
 
@@ -24,11 +24,11 @@ MOST_ROWS: Final = 100
 TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
-def show_message(view: View, number: str) -> Shown:
+def show_message(view: ConversationRequest, number: str) -> TemplateResult:
     """Show one message."""
     message = view.archive.message(whole_number(number))
     text = message.text or ""
-    return Shown(
+    return TemplateResult(
         "chats/message.html",
         f"Message in {cut(message.chat)}",
         {
@@ -49,7 +49,7 @@ def show_message(view: View, number: str) -> Shown:
     )
 
 
-def record_of(view: View, message: Message) -> str:
+def record_of(view: ConversationRequest, message: Message) -> str:
     """Write the record a message was read from as JSON."""
     raw = view.archive.record(message.id)
     try:

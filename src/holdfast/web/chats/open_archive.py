@@ -12,7 +12,7 @@ from holdfast.backup import archive
 from holdfast.backup.archive import Archive, integrity
 from holdfast.backup.errors import ArchiveError
 
-__all__ = ["PATIENCE_S", "Room", "RoomBusy", "room_of_file"]
+__all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "room_of_file"]
 
 Made = TypeVar("Made")
 
@@ -27,11 +27,11 @@ CHECK_S: Final = 8.0
 ANSWERS: Final = 256
 
 
-class RoomBusy(ArchiveError):
+class ConnectionPoolBusy(ArchiveError):
     """All connections to an archive are in use, and stayed so."""
 
 
-class Room:
+class OpenArchive:
     """An archive, the connections to it that wait for the next request, and answers worth keeping.
 
     `stamp` tells what state the archive is in: when it changes, what was kept is forgotten. `place` is where it
@@ -65,7 +65,7 @@ class Room:
         self.used = time.monotonic()
         end = self.used + PATIENCE_S
         if not self._seats.acquire(timeout=PATIENCE_S):
-            raise RoomBusy("too many are reading this archive at the moment; try again soon")
+            raise ConnectionPoolBusy("too many are reading this archive at the moment; try again soon")
         try:
             opened, state = self._borrowed()
             try:
@@ -151,7 +151,7 @@ def interrupting(connection: sqlite3.Connection, end: float) -> Iterator[None]:
         connection.set_progress_handler(None, 0)
 
 
-def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> Room:
+def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive:
     """Make a room of an archive in a file, which others may write to meanwhile.
 
     One that is not `is_ours` may come from anybody: its values are checked once for each state of it.
@@ -180,7 +180,7 @@ def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> Room:
             raise ArchiveError(f"the archive is damaged: {column} holds a value of a wrong type")
         return opened
 
-    return Room(name, opens, stamp=stamp, place=str(path))
+    return OpenArchive(name, opens, stamp=stamp, place=str(path))
 
 
 def wrong_value_soon(connection: sqlite3.Connection) -> str:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from holdfast.backup.archive import Person
 from holdfast.backup.export.html.bubbles import color_of, initials
-from holdfast.web.chats.view import Shown, View, cut, page_number
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, page_number
 
 __all__ = ["show_people"]
 
@@ -15,7 +15,7 @@ ROWS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ContactRow:
     """Somebody in the list."""
 
     person: Person
@@ -25,7 +25,7 @@ class Row:
     messages: str
 
 
-def show_people(view: View) -> Shown:
+def show_people(view: ConversationRequest) -> TemplateResult:
     """List people, or those whose name, number or username has some letters."""
     people = view.room.kept("people", lambda: [shortened(one) for one in view.archive.people()])
     wanted = view.query.get("q", "").strip()[:200]
@@ -36,7 +36,7 @@ def show_people(view: View) -> Shown:
     several = len({one.account_id for one in people}) > 1
     part = people[(number - 1) * ROWS : number * ROWS]
     address = view.address("people", q=wanted)
-    return Shown(
+    return TemplateResult(
         "chats/people.html",
         "People",
         {
@@ -68,9 +68,9 @@ def facts(person: Person) -> tuple[str | None, ...]:
     return person.name, person.profile_name, person.phone, person.username, person.aci
 
 
-def row(view: View, person: Person) -> Row:
+def row(view: ConversationRequest, person: Person) -> ContactRow:
     """Describe somebody, with the way to the chat and to what they wrote."""
-    return Row(
+    return ContactRow(
         person,
         initials(person.name),
         color_of(person.id),

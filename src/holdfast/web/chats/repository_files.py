@@ -14,33 +14,33 @@ from holdfast.hosting.git import trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.hosting.store import lfs
-from holdfast.web.chats.cache_entries import Origin, Source
+from holdfast.web.chats.cache_entries import ConversationSource, FileOrigin
 from holdfast.web.chats.file_kinds import (
     LOOK,
-    Kind,
+    FileKind,
     is_archive,
     is_plain_backup,
     kind_of_file,
     looks_like_backup,
 )
-from holdfast.web.chats.host_pages import Frame, KeyForm, act_on, show_source, viewer_of
-from holdfast.web.chats.import_limits import Viewer
+from holdfast.web.chats.host_pages import ConversationPages, KeyForm, act_on, show_source, viewer_of
+from holdfast.web.chats.import_limits import ImportClient
 from holdfast.web.chats.revocation import is_public
-from holdfast.web.chats.view import Shown
-from holdfast.web.code.location import READING, Spot, spot_at
+from holdfast.web.chats.view import TemplateResult
+from holdfast.web.code.location import READING, CodeLocation, spot_at
 from holdfast.web.repository_frame import CODE, show_in
 
-__all__ = ["Offer", "act_on_chats", "offered_conversation", "page_chats"]
+__all__ = ["ConversationLink", "act_on_chats", "offered_conversation", "page_chats"]
 
 MB: Final = 1 << 20
 # An archive is a database, and what is in a database from anybody runs when it is read.
-ARCHIVE_REFUSED: Final = Shown(
+ARCHIVE_REFUSED: Final = TemplateResult(
     "chats/archive_refused.html", "An archive is not opened from a repository", status=422
 )
 
@@ -49,7 +49,7 @@ ARCHIVE_REFUSED: Final = Shown(
 def page_chats(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # read from the raw path
     """Show a page of a conversation that is a file."""
     frame, source, inner = opened(request, target, kind)
-    if source.kind is Kind.ARCHIVE:
+    if source.kind is FileKind.ARCHIVE:
         return frame.page(ARCHIVE_REFUSED, room_name=source.name, sealed=False)
     return show_source(frame, source, viewer_in(request, target), inner)
 
@@ -64,22 +64,24 @@ def act_on_chats(
 ) -> RawResponse:
     """Take the key of a backup, forget it, or try again to read one."""
     frame, source, inner = opened(request, target, kind)
-    if source.kind is Kind.ARCHIVE:
+    if source.kind is FileKind.ARCHIVE:
         raise ApiError(404)
     return act_on(frame, source, viewer_in(request, target), inner, body)
 
 
-def viewer_in(request: RequestContext, target: RepositoryAccess) -> Viewer:
+def viewer_in(request: RequestContext, target: RepositoryAccess) -> ImportClient:
     """Return who looks at a file of a repository."""
     return viewer_of(request, may_write=target.permissions.may_write(Unit.CODE))
 
 
-def opened(request: RequestContext, target: RepositoryAccess, kind: str) -> tuple[Frame, Source, str]:
+def opened(
+    request: RequestContext, target: RepositoryAccess, kind: str
+) -> tuple[ConversationPages, ConversationSource, str]:
     """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
     spot = spot_at(request, target, kind)
     entry, inner = file_in(spot.repo, spot.commit, argument(spot.path))
     source = source_of(request, target, spot, entry)
-    exposed = source.kind is not Kind.SEALED and is_exposed(target)
+    exposed = source.kind is not FileKind.SEALED and is_exposed(target)
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         return show_in(
@@ -100,16 +102,16 @@ def opened(request: RequestContext, target: RepositoryAccess, kind: str) -> tupl
             **values,
         )
 
-    return Frame(request, spot.address("chats", entry.raw_path), draw), source, inner
+    return ConversationPages(request, spot.address("chats", entry.raw_path), draw), source, inner
 
 
-def file_in(repo: Repo, commit: str, path: str) -> tuple[Entry, str]:
+def file_in(repo: Repo, commit: str, path: str) -> tuple[TreeEntry, str]:
     """Walk down a path to the file on it, and return the rest."""
     parts = path.split("/")
     tree = read_commit(repo, commit).tree
     for count in range(1, len(parts) + 1):
         entry = trees.find(repo, tree, "/".join(parts[:count]))
-        if not isinstance(entry, Entry):
+        if not isinstance(entry, TreeEntry):
             break
         if entry.type == "file":
             return entry, "/".join(parts[count:])
@@ -119,7 +121,7 @@ def file_in(repo: Repo, commit: str, path: str) -> tuple[Entry, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ConversationLink:
     """What a file's page says of the conversations in it."""
 
     address: str
@@ -129,8 +131,8 @@ class Offer:
 
 
 def offered_conversation(
-    request: RequestContext, target: RepositoryAccess, spot: Spot, entry: Entry
-) -> Offer | None:
+    request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry
+) -> ConversationLink | None:
     """Tell whether a file's page should lead to it as a conversation, at the same address below `chats`."""
     if entry.type != "file":
         return None
@@ -143,16 +145,16 @@ def offered_conversation(
         return None
     size = entry.size if stored is None else stored.size
     exposed = is_exposed(target) and is_plain_backup(head, entry.name, size)
-    return Offer(spot.address("chats"), is_archive(head), exposed)
+    return ConversationLink(spot.address("chats"), is_archive(head), exposed)
 
 
 def stored_elsewhere(
-    request: RequestContext, target: RepositoryAccess, repo: Repo, entry: Entry
-) -> Pointer | None:
+    request: RequestContext, target: RepositoryAccess, repo: Repo, entry: TreeEntry
+) -> LfsPointer | None:
     """Return the large file a file points to, if the repository has it."""
     if entry.size > MOST_BYTES:
         return None
-    stored = Pointer.parse(trees.read_blob(repo, entry.id))
+    stored = LfsPointer.parse(trees.read_blob(repo, entry.id))
     if stored is None or lfs.linked_at(request.app.database, target.repository, stored.oid) is None:
         return None
     return stored
@@ -163,7 +165,9 @@ def is_exposed(target: RepositoryAccess) -> bool:
     return is_public(target.repository) and target.permissions.may_write(Unit.CODE)
 
 
-def source_of(request: RequestContext, target: RepositoryAccess, spot: Spot, entry: Entry) -> Source:
+def source_of(
+    request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry
+) -> ConversationSource:
     """Describe a file by its content: its own, or of a pointer what it stands for."""
     repo = spot.repo
     stored = stored_elsewhere(request, target, repo, entry)
@@ -176,21 +180,21 @@ def source_of(request: RequestContext, target: RepositoryAccess, spot: Spot, ent
     if kind is None:
         raise ApiError(404)
     most = request.app.settings.chat_import_output_mb * MB
-    if size > most and kind is not Kind.ARCHIVE:
+    if size > most and kind is not FileKind.ARCHIVE:
         raise ApiError(
             413,
             f"{entry.name} is larger than the {most // MB:,} MB that are shown here; "
             "`holdfast archive import` has no such limit",
         )
     repository = target.repository
-    origin = Origin(
+    origin = FileOrigin(
         repository.id, repository.owner.id, is_public(repository), spot.kind, spot.ref, entry.raw_path, entry.id
     )
     if stored is None:
         write = partial(write_blob, repo.folder, entry.id)
-        return Source(f"blob {entry.id}", entry.name, kind, write=write, origin=origin)
+        return ConversationSource(f"blob {entry.id}", entry.name, kind, write=write, origin=origin)
     write_stored = partial(write_large, request.app, stored)
-    return Source(f"lfs {stored.oid}", entry.name, kind, write=write_stored, origin=origin)
+    return ConversationSource(f"lfs {stored.oid}", entry.name, kind, write=write_stored, origin=origin)
 
 
 @lru_cache(maxsize=64)
@@ -199,7 +203,7 @@ def head_of(folder: Path, blob: str) -> bytes:
     return b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOK))
 
 
-def large_head(app: App, stored: Pointer) -> bytes:
+def large_head(app: App, stored: LfsPointer) -> bytes:
     """Read how a large file begins."""
 
     async def beginning() -> bytes:
@@ -218,7 +222,7 @@ def write_blob(folder: Path, blob: str, target: Path) -> None:
             out.write(piece)
 
 
-def write_large(app: App, stored: Pointer, target: Path) -> None:
+def write_large(app: App, stored: LfsPointer, target: Path) -> None:
     """Write a large file to a file of ours."""
 
     async def copy() -> None:

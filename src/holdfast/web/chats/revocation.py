@@ -24,12 +24,12 @@ from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.git.trees import Entry as TreeEntry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.store import accounts, repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import sessions
-from holdfast.web.chats.cache import Cache, cache_of
-from holdfast.web.chats.cache_entries import Entry, Origin
+from holdfast.web.chats.cache import ConversationCache, cache_of
+from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin
 
 __all__ = ["Revocation", "is_current", "revoke"]
 
@@ -47,7 +47,7 @@ def revoke(app: App) -> None:
     cache_of(app.settings).drop(lambda record: not is_current(app, record))
 
 
-def is_current(app: App, record: Entry) -> bool:
+def is_current(app: App, record: CacheEntry) -> bool:
     """Tell whether a conversation may stay in the cache."""
     if record.session and not is_logged_in(app, record.session):
         return False
@@ -80,7 +80,7 @@ def is_public(repository: Repository) -> bool:
     return not repository.is_private and repository.owner.visibility == "public"
 
 
-def may_read(app: App, repository: Repository, record: Entry) -> bool:
+def may_read(app: App, repository: Repository, record: CacheEntry) -> bool:
     """Tell whether the one reader of a sealed conversation may still read its file; others have no one reader."""
     if not record.browser:
         return True
@@ -93,7 +93,7 @@ def may_read(app: App, repository: Repository, record: Entry) -> bool:
     return access.repository_access(Actor(user), repository, grants).may_read(Unit.CODE)
 
 
-def lies_there(app: App, origin: Origin) -> bool:
+def lies_there(app: App, origin: FileOrigin) -> bool:
     """Tell whether a file still lies where it was opened."""
     repo = open_repository(app.folders.existing(origin.repository))
     if origin.kind == "commit":
@@ -144,7 +144,7 @@ class Revocation:
                 await task
 
     async def _watch(self, changed: asyncio.Event) -> None:
-        cache: Cache = cache_of(self._host.settings)
+        cache: ConversationCache = cache_of(self._host.settings)
         await self._do(cache.clear_leftovers)
         looked = -EVERY_S
         while True:

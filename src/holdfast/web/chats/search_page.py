@@ -12,7 +12,7 @@ from holdfast.backup.archive.searching import CLOSE, OPEN
 from holdfast.backup.errors import NotInArchive, QueryRefused
 from holdfast.backup.export.html.bubbles import color_of, initials
 from holdfast.web.chats.chat_list import line_of, with_mentions
-from holdfast.web.chats.view import Shown, View, cut, when, whole_number
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, when, whole_number
 
 __all__ = ["marked", "show_search"]
 
@@ -22,7 +22,7 @@ FIELDS: Final = ("q", "chat", "from", "kind", "is", "has", "since", "until", "by
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """A hit as the page shows it."""
 
     address: str
@@ -46,7 +46,7 @@ def marked(snippet: str) -> Markup:
     return Markup("").join(parts)
 
 
-def show_search(view: View) -> Shown:
+def show_search(view: ConversationRequest) -> TemplateResult:
     """Show the form and what was found."""
     typed = {name: view.query.get(name, "")[:500].strip() for name in FIELDS}
     values: dict[str, object] = {
@@ -67,10 +67,10 @@ def show_search(view: View) -> Shown:
         except NotInArchive:
             values["problem"] = f"There is nobody called {cut(typed['from'])} here."
             status = 400
-    return Shown("chats/search.html", f"Search: {typed['q']}" if typed["q"] else "Search", values, status)
+    return TemplateResult("chats/search.html", f"Search: {typed['q']}" if typed["q"] else "Search", values, status)
 
 
-def look(view: View, typed: dict[str, str]) -> tuple[list[Found], str]:
+def look(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[SearchHit], str]:
     """Search, and say where the next hits are."""
     filters = Filters(
         chat=typed["chat"] or None,
@@ -88,10 +88,10 @@ def look(view: View, typed: dict[str, str]) -> tuple[list[Found], str]:
     return [shown(view, hit) for hit in found.hits], more
 
 
-def shown(view: View, hit: Hit) -> Found:
+def shown(view: ConversationRequest, hit: Hit) -> SearchHit:
     """Describe a hit."""
     message = hit.message
-    return Found(
+    return SearchHit(
         view.address(f"to/{message.id}"),
         cut(message.chat),
         cut(message.author) if message.kind != "update" else "",
@@ -103,7 +103,7 @@ def shown(view: View, hit: Hit) -> Found:
     )
 
 
-def named_chats(view: View) -> list[tuple[int, str]]:
+def named_chats(view: ConversationRequest) -> list[tuple[int, str]]:
     """List the chats to choose from, no more than a form can hold."""
     chats = sorted(view.chats().values(), key=lambda chat: -chat.messages)[:200]
     wanted = view.query.get("chat", "")

@@ -26,9 +26,9 @@ from holdfast.secret import Secret
 from holdfast.web import stylesheet
 from holdfast.web.chats import media
 from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import Room, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, room_of_file
 from holdfast.web.chats.statistics_page import counted
-from holdfast.web.chats.view import Elsewhere, Kept, NotHere, Shown
+from holdfast.web.chats.view import MediaResult, PageNotFound, RedirectResult, TemplateResult
 from holdfast.web.pages import PAGES
 from holdfast.web.security_headers import SecurityHeaders
 
@@ -36,7 +36,7 @@ __all__ = ["build"]
 
 OPENING: Final = "/open/"
 LAYOUT: Final = "chats/alone.html"
-NOT_YOURS: Final = Shown(
+NOT_YOURS: Final = TemplateResult(
     "chats/trouble.html",
     "This address was used already",
     {"problem": "An address that was printed works once, in one browser. Start the command again for a new one."},
@@ -44,7 +44,7 @@ NOT_YOURS: Final = Shown(
 )
 
 
-class Door:
+class SessionAuthentication:
     """Lets in one browser: the first that brings the token, which is worth nothing afterwards.
 
     A site elsewhere can make a browser ask for pages of this machine under a name of its own; only our own names
@@ -100,7 +100,7 @@ class Door:
         return response
 
 
-def page_of(name: str, shown: Shown) -> Response:
+def page_of(name: str, shown: TemplateResult) -> Response:
     """Make a page."""
     values: Mapping[str, object] = {
         "layout": LAYOUT,
@@ -115,7 +115,7 @@ def page_of(name: str, shown: Shown) -> Response:
     return made
 
 
-def file_response(kept: Kept) -> Response:
+def file_response(kept: MediaResult) -> Response:
     """Serve a file, or the parts of it that are asked for."""
     return FileResponse(
         kept.path,
@@ -128,7 +128,7 @@ def file_response(kept: Kept) -> Response:
     )
 
 
-def warm(room: Room) -> None:
+def warm(room: OpenArchive) -> None:
     """Count what the archive holds; what is wrong with it is said to whoever looks."""
     with suppress(BackupError, sqlite3.Error), room.reading() as opened:
         counted(room, opened)
@@ -136,17 +136,17 @@ def warm(room: Room) -> None:
 
 def build(archive: Path, token: Secret, port: int) -> ASGIApp:
     """Build the application that shows one archive on a port of this machine."""
-    room: Room = room_of_file(archive, archive.name)
+    room: OpenArchive = room_of_file(archive, archive.name)
 
     async def show(request: Request) -> Response:
         def look() -> Response:
             try:
                 found = answer(room, "", request.url.path, request.query_params)
-            except NotHere:
-                return page_of(room.name, Shown("chats/missing.html", "Not found", status=404))
-            if isinstance(found, Elsewhere):
+            except PageNotFound:
+                return page_of(room.name, TemplateResult("chats/missing.html", "Not found", status=404))
+            if isinstance(found, RedirectResult):
                 return RedirectResponse(found.address, 303)
-            return file_response(found) if isinstance(found, Kept) else page_of(room.name, found)
+            return file_response(found) if isinstance(found, MediaResult) else page_of(room.name, found)
 
         return await to_thread.run_sync(look)
 
@@ -163,6 +163,6 @@ def build(archive: Path, token: Secret, port: int) -> ASGIApp:
         middleware=[
             Middleware(SecurityHeaders),
             # Cookies do not tell ports apart, so the name does.
-            Middleware(Door, token=token, hosts=hosts, cookie=f"holdfast_archive_{port}"),
+            Middleware(SessionAuthentication, token=token, hosts=hosts, cookie=f"holdfast_archive_{port}"),
         ],
     )

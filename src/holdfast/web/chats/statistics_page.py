@@ -7,8 +7,8 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.backup.archive import Archive, Statistics
-from holdfast.web.chats.open_archive import Room
-from holdfast.web.chats.view import Shown, View, cut, when
+from holdfast.web.chats.open_archive import OpenArchive
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, when
 
 __all__ = ["counted", "hour_plot", "keep_statistics", "month_plot", "show_figures"]
 
@@ -21,7 +21,7 @@ MOST_MONTHS: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """Something counted, and how long its bar is, in percent of the longest."""
 
     name: str
@@ -31,13 +31,13 @@ class Bar:
     more: str
 
 
-def show_figures(view: View) -> Shown:
+def show_figures(view: ConversationRequest) -> TemplateResult:
     """Show what an archive, or one chat, holds."""
     wanted = view.query.get("chat", "")
     chat = view.chat(wanted) if wanted else None
     number = None if chat is None else chat.id
     found = counted(view.room, view.archive, number)
-    return Shown(
+    return TemplateResult(
         "chats/statistics.html",
         f"Statistics of {chat.name}" if chat else "Statistics",
         {
@@ -57,7 +57,7 @@ def show_figures(view: View) -> Shown:
     )
 
 
-def counted(room: Room, archive: Archive, chat: int | None = None) -> Statistics:
+def counted(room: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
     """Count what there is; of a million messages that takes seconds, so it is done once."""
     return room.kept(("statistics", chat), lambda: read_statistics(archive, chat) or archive.statistics(chat))
 
@@ -162,17 +162,19 @@ def busiest(found: Statistics) -> list[tuple[str, int]]:
     return [(name, count) for count, name in sorted(hours, key=lambda one: -one[0])[:5]]
 
 
-def bars(view: View, found: Statistics, of: str) -> list[Bar]:
+def bars(view: ConversationRequest, found: Statistics, of: str) -> list[ChartBar]:
     """Prepare the list of chats or people with most messages."""
     listing = found.chats if of == "chat" else found.people
     most = max((one.messages for one in listing), default=0) or 1
-    listed: list[Bar] = []
+    listed: list[ChartBar] = []
     for one in listing[:LISTED]:
         if of == "chat":
             address = view.address("statistics", chat=one.id) if one.id in view.chats() else ""
         else:
             address = view.address("search", **{"from": one.id})
-        listed.append(Bar(cut(one.name), address, one.messages, 100 * one.messages / most, f"{one.words:,} words"))
+        listed.append(
+            ChartBar(cut(one.name), address, one.messages, 100 * one.messages / most, f"{one.words:,} words")
+        )
     return listed
 
 

@@ -12,7 +12,7 @@ from holdfast.backup.rules import Validation
 from holdfast.backup.wire import header_to_json
 from holdfast.web.chats.message_page import pretty
 
-__all__ = ["FindingRow", "Verdict", "frame_json", "keep_findings", "read_findings"]
+__all__ = ["FindingRow", "ValidationSummary", "frame_json", "keep_findings", "read_findings"]
 
 # So many are listed; the rest are counted.
 LISTED: Final = 2000
@@ -25,7 +25,7 @@ CREATE TABLE page_frame (frame INTEGER PRIMARY KEY, json TEXT);
 """
 
 
-class Verdict(Struct, frozen=True):
+class ValidationSummary(Struct, frozen=True):
     """Whether a backup keeps to the rules, and how often it does not."""
 
     valid: bool
@@ -109,7 +109,9 @@ def text_of(raw: bytes) -> str:
         return f"{error}\n\n{raw[:2000].hex(' ', 2)}"
 
 
-def read_findings(connection: sqlite3.Connection, limit: int, skip: int) -> tuple[Verdict, list[FindingRow]]:
+def read_findings(
+    connection: sqlite3.Connection, limit: int, skip: int
+) -> tuple[ValidationSummary, list[FindingRow]]:
     """Read the verdict and some of the findings."""
     (row,) = connection.execute("SELECT *, (SELECT count(*) FROM page_finding) FROM page_verdict").fetchall()
     found = connection.execute(
@@ -121,7 +123,7 @@ def read_findings(connection: sqlite3.Connection, limit: int, skip: int) -> tupl
         FindingRow(rule, severity, frame, path, detail, bool(shown))
         for rule, severity, frame, path, detail, shown in found
     ]
-    return Verdict(bool(row[0]), *row[1:]), findings
+    return ValidationSummary(bool(row[0]), *row[1:]), findings
 
 
 def frame_json(connection: sqlite3.Connection, number: int) -> str | None:

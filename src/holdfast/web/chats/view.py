@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from holdfast.backup.archive import Archive, Chat, Position
 from holdfast.backup.dates import moment
-from holdfast.web.chats.open_archive import Room
+from holdfast.web.chats.open_archive import OpenArchive
 
 __all__ = [
     "Answer",
-    "Elsewhere",
-    "Kept",
-    "NotHere",
-    "Shown",
-    "View",
+    "ConversationRequest",
+    "MediaResult",
+    "PageNotFound",
+    "RedirectResult",
+    "TemplateResult",
     "cut",
     "page_number",
     "place_in",
@@ -31,12 +31,12 @@ __all__ = [
 LARGEST: Final = (1 << 63) - 1
 
 
-class NotHere(Exception):
+class PageNotFound(Exception):
     """There is no such page in the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TemplateResult:
     """A page: its template and what stands in it."""
 
     template: str
@@ -46,7 +46,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class MediaResult:
     """A file: where it lies, what it may be shown as, and the name it was sent with; to keep, unless `inline`."""
 
     path: Path
@@ -56,20 +56,20 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class RedirectResult:
     """Another address, to go to."""
 
     address: str
 
 
-Answer = Shown | Kept | Elsewhere
+Answer = TemplateResult | MediaResult | RedirectResult
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ConversationRequest:
     """One request about a conversation; `base` is where the conversation begins, without a slash at the end."""
 
-    room: Room
+    room: OpenArchive
     archive: Archive
     base: str
     query: Mapping[str, str]
@@ -91,7 +91,7 @@ class View:
         """Return the chat that an address names."""
         found = self.chats().get(whole_number(number))
         if found is None:
-            raise NotHere
+            raise PageNotFound
         return found
 
 
@@ -103,11 +103,11 @@ def cut(text: str, most: int = 150) -> str:
 def whole_number(text: str) -> int:
     """Read a number of an address."""
     if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
-        raise NotHere
+        raise PageNotFound
     return int(text)
 
 
-def page_number(view: View) -> int:
+def page_number(view: ConversationRequest) -> int:
     """Return which page of a list was asked for."""
     text = view.query.get("page", "1")
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 8 else 1
@@ -122,7 +122,7 @@ def place_in(text: str) -> Position:
     """Read a place in a chat from an address."""
     parts = text.split(".")
     if len(parts) != 3:
-        raise NotHere
+        raise PageNotFound
     return Position(*(whole_number(part) for part in parts))
 
 

@@ -9,16 +9,16 @@ from markupsafe import Markup
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.blob_responses import blob_media_type
 from holdfast.hosting.git import trees
-from holdfast.hosting.git.blame import Origin, blame
+from holdfast.hosting.git.blame import BlameHunk, blame
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.media_types import TEXT
-from holdfast.web.code.commit_rows import Line, lines_of
+from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.file_page import Stretch, text_shown
-from holdfast.web.code.location import READING, Spot, spot_at
+from holdfast.web.code.location import READING, CodeLocation, spot_at
 from holdfast.web.code.repository_pages import number
 from holdfast.web.code.switcher import switcher
 from holdfast.web.repository_frame import CODE, show_in
@@ -36,7 +36,7 @@ class BlameRow:
 
     number: int
     html: Markup
-    line: Line | None
+    line: CommitRow | None
 
 
 class BlameQuery(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ def page_blame(
     """Show where each line of a file came from."""
     spot = spot_at(request, target, kind)
     entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
-    if not isinstance(entry, Entry) or entry.type != "file":
+    if not isinstance(entry, TreeEntry) or entry.type != "file":
         raise ApiError(404)
     problem, rows = "", list[BlameRow]()
     stretch: Stretch | None = None
@@ -86,7 +86,9 @@ def page_blame(
     )
 
 
-def rows_of(request: RequestContext, spot: Spot, stretch: Stretch, origins: tuple[Origin, ...]) -> list[BlameRow]:
+def rows_of(
+    request: RequestContext, spot: CodeLocation, stretch: Stretch, origins: tuple[BlameHunk, ...]
+) -> list[BlameRow]:
     """Put the lines of a page beside the commits they came from."""
     here = [
         origin

@@ -14,7 +14,7 @@ from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
@@ -22,12 +22,12 @@ from holdfast.hosting.services import branch_protection, ref_changes
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
 from holdfast.web.api_actions import act
-from holdfast.web.code.location import Spot, find_spot, rest_of
+from holdfast.web.code.location import CodeLocation, find_spot, rest_of
 from holdfast.web.repository_frame import root_path
 
 __all__ = [
     "CHANGING",
-    "Saying",
+    "CommitForm",
     "barrier",
     "branch_spot",
     "check_branch_name",
@@ -46,7 +46,7 @@ AFTER_WORD: Final = 4
 NAMES_TRIED: Final = 100
 
 
-class Saying(msgspec.Struct, frozen=True, kw_only=True):
+class CommitForm(msgspec.Struct, frozen=True, kw_only=True):
     """How a change is committed: what is said about it, and to which branch it goes."""
 
     message: str = ""
@@ -55,7 +55,7 @@ class Saying(msgspec.Struct, frozen=True, kw_only=True):
     new_branch: str = ""
 
 
-def branch_spot(request: RequestContext, target: RepositoryAccess) -> Spot:
+def branch_spot(request: RequestContext, target: RepositoryAccess) -> CodeLocation:
     """Find the branch and the path an address names; in an empty repository the default branch is to be made."""
     repo, root, rest = open_git(request.app, target), root_path(target), rest_of(request, AFTER_WORD)
     found = find_spot(repo, root, "branch", rest)
@@ -63,16 +63,16 @@ def branch_spot(request: RequestContext, target: RepositoryAccess) -> Spot:
         return found
     default = target.repository.default_branch
     if refs.is_empty(repo) and rest == default:
-        return Spot(root, repo, "branch", default, "")
+        return CodeLocation(root, repo, "branch", default, "")
     raise ApiError(404)
 
 
-def entry_at(spot: Spot, *, is_text: bool = True) -> Entry:
+def entry_at(spot: CodeLocation, *, is_text: bool = True) -> TreeEntry:
     """Return the file a form is about, which must have a name that is text unless told otherwise."""
     found = None
     if spot.commit and spot.path and (not is_text or raw(spot.title) == spot.path):
         found = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
-    if not isinstance(found, Entry) or found.type in {"dir", "submodule"}:
+    if not isinstance(found, TreeEntry) or found.type in {"dir", "submodule"}:
         raise ApiError(404)
     return found
 
@@ -98,10 +98,10 @@ def free_name(repo: Repo, user: str) -> str:
     return ""
 
 
-def saying_for(request: RequestContext, spot: Spot, problem: str) -> Saying:
+def saying_for(request: RequestContext, spot: CodeLocation, problem: str) -> CommitForm:
     """Return what a form begins with; where the branch cannot be written to it begins with a new one."""
     name = free_name(spot.repo, request.user.name)
-    return Saying(target="new" if problem else "here", new_branch=name)
+    return CommitForm(target="new" if problem else "here", new_branch=name)
 
 
 def check_branch_name(name: str) -> None:
@@ -119,7 +119,7 @@ def encoded(content: bytes) -> str:
     return b64encode(content).decode()
 
 
-def options_of(spot: Spot, said: Saying) -> dict[str, Any]:
+def options_of(spot: CodeLocation, said: CommitForm) -> dict[str, Any]:
     """Return what a form says about a commit, as the API takes it."""
     message = said.message.strip()
     if said.telling.strip():
@@ -135,20 +135,20 @@ def options_of(spot: Spot, said: Saying) -> dict[str, Any]:
 
 
 def commit_changes(
-    request: RequestContext, spot: Spot, said: Saying, changes: Sequence[Mapping[str, str]]
+    request: RequestContext, spot: CodeLocation, said: CommitForm, changes: Sequence[Mapping[str, str]]
 ) -> None:
     """Commit changes as the API does, with all its checks."""
     body = {**options_of(spot, said), "files": [dict(change) for change in changes]}
     act(request, contents_write.change_files, body=body)
 
 
-def commit_deletion(request: RequestContext, spot: Spot, said: Saying, sha: str) -> None:
+def commit_deletion(request: RequestContext, spot: CodeLocation, said: CommitForm, sha: str) -> None:
     """Delete the file at a spot as the API does; its name may be bytes that are no text."""
     body = {**options_of(spot, said), "sha": sha}
     act(request, contents_write.delete_file, {"filepath": argument(spot.path)}, body=body)
 
 
-def place_after(spot: Spot, said: Saying, path: str) -> str:
+def place_after(spot: CodeLocation, said: CommitForm, path: str) -> str:
     """Return where to go when a change is made."""
     branch = said.new_branch.strip() if said.target == "new" and spot.commit else spot.ref
     if not path:

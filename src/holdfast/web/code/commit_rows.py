@@ -10,13 +10,13 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.schemas.git import people_of
 from holdfast.hosting.store.accounts import Account
 
-__all__ = ["Line", "lines_of", "summary_of"]
+__all__ = ["CommitRow", "lines_of", "summary_of"]
 
 LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommitRow:
     """One commit in a list; `person` is the account behind its author's address."""
 
     id: str
@@ -42,7 +42,7 @@ def summary_of(message: str) -> tuple[str, str]:
     return first, rest.strip()
 
 
-def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[Line]:
+def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[CommitRow]:
     """Describe commits, and look up all their authors at once."""
     listed = list(commits)
     people = people_of(request, listed)
@@ -53,5 +53,7 @@ def lines_of(request: RequestContext, commits: Iterable[Commit]) -> list[Line]:
         person = people.get(author.email)
         if person is not None and not account_visible(request.actor, person):
             person = None
-        made.append(Line(commit.id, summary, rest, author.name, person, commit.committer.time, commit.parents))
+        made.append(
+            CommitRow(commit.id, summary, rest, author.name, person, commit.committer.time, commit.parents)
+        )
     return made

@@ -10,7 +10,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.web.code.change_forms import (
     CHANGING,
-    Saying,
+    CommitForm,
     barrier,
     branch_spot,
     commit_deletion,
@@ -18,7 +18,7 @@ from holdfast.web.code.change_forms import (
     place_after,
     saying_for,
 )
-from holdfast.web.code.location import Spot
+from holdfast.web.code.location import CodeLocation
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
@@ -28,7 +28,7 @@ __all__ = ["page_delete", "page_deleted"]
 CHANGED: Final = "Somebody changed this file meanwhile. Look at it again before you delete it."
 
 
-class Deleting(Saying, frozen=True, kw_only=True):
+class DeleteFileForm(CommitForm, frozen=True, kw_only=True):
     """Which version of a file is to go."""
 
     sha: str = ""
@@ -37,8 +37,8 @@ class Deleting(Saying, frozen=True, kw_only=True):
 def delete_form(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: Spot,
-    typed: Deleting,
+    spot: CodeLocation,
+    typed: DeleteFileForm,
     *,
     status: int = 200,
     problem: str = "",
@@ -65,12 +65,17 @@ def page_delete(request: RequestContext, target: RepositoryAccess, filepath: str
     spot = branch_spot(request, target)
     entry = entry_at(spot, is_text=False)
     said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))
-    typed = Deleting(sha=entry.id, target=said.target, new_branch=said.new_branch)
+    typed = DeleteFileForm(sha=entry.id, target=said.target, new_branch=said.new_branch)
     return delete_form(request, target, spot, typed)
 
 
 @endpoint("POST /{owner}/{repo}/_delete/{filepath...}", scope="repository", guards=CHANGING)
-def page_deleted(request: RequestContext, target: RepositoryAccess, filepath: str, body: Deleting) -> RawResponse:  # noqa: ARG001
+def page_deleted(
+    request: RequestContext,
+    target: RepositoryAccess,
+    filepath: str,  # noqa: ARG001
+    body: DeleteFileForm,
+) -> RawResponse:
     """Delete a file."""
     spot = branch_spot(request, target)
     entry_at(spot, is_text=False)

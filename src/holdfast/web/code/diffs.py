@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from holdfast.hosting.blob_responses import blob_media_type
 from holdfast.hosting.git.encoding import shown
-from holdfast.hosting.git.patches import Difference, FileDiff, Hunk, Line, hunks_of
+from holdfast.hosting.git.patches import DiffLine, FileDiff, Hunk, TreeDiff, hunks_of
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE
 
@@ -99,7 +99,7 @@ def number(text: str, least: int) -> int:
 
 
 def diff_shown(
-    repo: Repo, root: str, found: Difference, query: DiffQuery, *, old: str, new: str, whole: str
+    repo: Repo, root: str, found: TreeDiff, query: DiffQuery, *, old: str, new: str, whole: str
 ) -> DiffShown:
     """Choose what a page shows of the difference between two commits; `whole` is the address of its first page."""
 
@@ -147,7 +147,7 @@ def diff_shown(
     )
 
 
-def cost(line: Line) -> int:
+def cost(line: DiffLine) -> int:
     """Return how much of a page a line takes."""
     return PER_LINE + len(escape(line.text))
 
@@ -207,7 +207,7 @@ def fitting(hunks: list[Hunk], more: bool, *, room: int) -> tuple[list[Hunk], bo
     """Leave out what a page has no room for; a few endless lines would fill any."""
     kept: list[Hunk] = []
     for hunk in hunks:
-        lines: list[Line] = []
+        lines: list[DiffLine] = []
         for whole in hunk.lines:
             is_long = len(whole.text) > LONGEST_LINE
             line = replace(whole, text=whole.text[:LONGEST_LINE] + CUT) if is_long else whole

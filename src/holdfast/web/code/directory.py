@@ -6,20 +6,20 @@ from typing import Final
 from holdfast.hosting.git import last_commits, trees
 from holdfast.hosting.git.commits import Commit
 from holdfast.hosting.git.encoding import shown
-from holdfast.hosting.git.trees import Entry, EntryType
+from holdfast.hosting.git.trees import EntryType, TreeEntry
 from holdfast.hosting.http.context import RequestContext
-from holdfast.web.code.commit_rows import Line, lines_of, summary_of
-from holdfast.web.code.location import Spot
+from holdfast.web.code.commit_rows import CommitRow, lines_of, summary_of
+from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import Readme, readme_of
 
-__all__ = ["Directory", "Row", "directory"]
+__all__ = ["Directory", "DirectoryRow", "directory"]
 
 # A page holds so many; the rest of a larger directory is on the pages after it.
 PER_PAGE: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DirectoryRow:
     """An entry; a submodule's lies elsewhere, so it has no address here."""
 
     name: str
@@ -35,20 +35,20 @@ class Row:
 class Directory:
     """A page of a directory."""
 
-    rows: list[Row]
+    rows: list[DirectoryRow]
     total: int
     number: int
     size: int
-    last: Line | None
+    last: CommitRow | None
     readme: Readme | None
 
 
-def order(entry: Entry) -> tuple[bool, bytes]:
+def order(entry: TreeEntry) -> tuple[bool, bytes]:
     """Put directories first, then by name as people sort: without regard to case."""
     return entry.type != "dir", entry.raw_path.lower()
 
 
-def directory(request: RequestContext, spot: Spot, tree: str, number: int) -> Directory:
+def directory(request: RequestContext, spot: CodeLocation, tree: str, number: int) -> Directory:
     """Describe a directory; `number` is the page of it."""
     nodes = trees.children(spot.repo, tree)
     total = len(nodes)
@@ -65,11 +65,11 @@ def directory(request: RequestContext, spot: Spot, tree: str, number: int) -> Di
     return Directory(rows, total, number, PER_PAGE, last, readme)
 
 
-def row_of(spot: Spot, entry: Entry, commit: Commit | None) -> Row:
+def row_of(spot: CodeLocation, entry: TreeEntry, commit: Commit | None) -> DirectoryRow:
     """Describe an entry."""
     address = "" if entry.type == "submodule" else spot.address("src", entry.raw_path)
     name = shown(entry.raw_path.rpartition(b"/")[2])
     if commit is None:
-        return Row(name, entry.type, entry.size, address)
+        return DirectoryRow(name, entry.type, entry.size, address)
     summary, _ = summary_of(commit.message)
-    return Row(name, entry.type, entry.size, address, summary, commit.id, commit.committer.time)
+    return DirectoryRow(name, entry.type, entry.size, address, summary, commit.id, commit.committer.time)

@@ -13,14 +13,14 @@ from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, raw
 from holdfast.hosting.git.patches import Hunk, hunks_between
 from holdfast.hosting.git.repository import Repo
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.lfs.pointer import Pointer
+from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.web.code.change_forms import (
     CHANGING,
-    Saying,
+    CommitForm,
     barrier,
     branch_spot,
     commit_changes,
@@ -29,8 +29,8 @@ from holdfast.web.code.change_forms import (
     place_after,
     saying_for,
 )
-from holdfast.web.code.commit_rows import Line, lines_of
-from holdfast.web.code.location import Spot
+from holdfast.web.code.commit_rows import CommitRow, lines_of
+from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import is_markdown, rendered
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
@@ -53,7 +53,7 @@ class NewQuery(msgspec.Struct, frozen=True):
     path: str = ""
 
 
-class Writing(Saying, frozen=True, kw_only=True):
+class EditFileForm(CommitForm, frozen=True, kw_only=True):
     """A file as somebody wrote it; `sha` is the version they began with."""
 
     path: str = ""
@@ -71,7 +71,7 @@ class Preview:
     hunks: list[Hunk]
 
 
-def text_of(written: Writing) -> bytes:
+def text_of(written: EditFileForm) -> bytes:
     """Return the bytes a form stands for: browsers end every line in their own way, the file keeps its own."""
     plain = written.content.replace("\r\n", "\n").replace("\r", "\n")
     return (plain.replace("\n", "\r\n") if written.lines_end == "crlf" else plain).encode(errors="replace")
@@ -82,11 +82,11 @@ def line_ends(content: bytes) -> str:
     return "crlf" if b"\r\n" in content and content.count(b"\r\n") == content.count(b"\n") else ""
 
 
-def unfit(entry: Entry, content: bytes) -> str:
+def unfit(entry: TreeEntry, content: bytes) -> str:
     """Say why a file cannot be changed in a form; empty when it can."""
     if entry.size > LARGEST:
         return TOO_LARGE
-    if Pointer.parse(content) is not None:
+    if LfsPointer.parse(content) is not None:
         return STORED_APART
     try:
         text = content.decode()
@@ -98,8 +98,8 @@ def unfit(entry: Entry, content: bytes) -> str:
 def form_page(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: Spot,
-    written: Writing,
+    spot: CodeLocation,
+    written: EditFileForm,
     *,
     is_new: bool,
     status: int = 200,
@@ -127,7 +127,7 @@ def form_page(
     )
 
 
-def preview_of(spot: Spot, written: Writing, before: bytes) -> Preview:
+def preview_of(spot: CodeLocation, written: EditFileForm, before: bytes) -> Preview:
     """Show a text as its page would, or what would change."""
     content = text_of(written)
     if is_markdown(written.path):
@@ -141,12 +141,17 @@ def page_new(request: RequestContext, target: RepositoryAccess, filepath: str, q
     spot = branch_spot(request, target)
     folder = f"{spot.title}/" if spot.path else ""
     said = saying_for(request, spot, barrier(request, target, spot.ref, ""))
-    written = Writing(path=f"{folder}{query.path}", target=said.target, new_branch=said.new_branch)
+    written = EditFileForm(path=f"{folder}{query.path}", target=said.target, new_branch=said.new_branch)
     return form_page(request, target, spot, written, is_new=True)
 
 
 @endpoint("POST /{owner}/{repo}/_new/{filepath...}", scope="repository", guards=CHANGING)
-def page_save_new(request: RequestContext, target: RepositoryAccess, filepath: str, body: Writing) -> RawResponse:  # noqa: ARG001
+def page_save_new(
+    request: RequestContext,
+    target: RepositoryAccess,
+    filepath: str,  # noqa: ARG001
+    body: EditFileForm,
+) -> RawResponse:
     """Make a new file."""
     spot = branch_spot(request, target)
     if body.action == "preview":
@@ -179,7 +184,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
             upload_at=spot.change("_upload", spot.path.rpartition(b"/")[0]),
         )
     said = saying_for(request, spot, barrier(request, target, spot.ref, spot.title))
-    written = Writing(
+    written = EditFileForm(
         path=spot.title,
         content=content.decode(),
         sha=entry.id,
@@ -191,7 +196,7 @@ def page_edit(request: RequestContext, target: RepositoryAccess, filepath: str) 
 
 
 @endpoint("POST /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING)
-def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: Writing) -> RawResponse:  # noqa: ARG001
+def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, body: EditFileForm) -> RawResponse:  # noqa: ARG001
     """Change a file, or show what somebody else did to it meanwhile."""
     spot = branch_spot(request, target)
     if body.path == LINE_BREAK.sub("", spot.title):
@@ -212,8 +217,8 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
     except ApiError as refusal:
         fresh = branch_spot(request, target)
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
-        if not isinstance(now, Entry) or now.id != body.sha:
-            return conflict_page(request, target, fresh, body, now if isinstance(now, Entry) else None)
+        if not isinstance(now, TreeEntry) or now.id != body.sha:
+            return conflict_page(request, target, fresh, body, now if isinstance(now, TreeEntry) else None)
         told = message_for(refusal)
         return form_page(request, target, spot, body, is_new=False, status=refusal.status, problem=told)
     return go(place_after(spot, body, paths.clean(body.path)), "changed")
@@ -228,14 +233,18 @@ def known_version(repo: Repo, blob: str) -> bytes | None:
 
 
 def conflict_page(
-    request: RequestContext, target: RepositoryAccess, spot: Spot, written: Writing, now: Entry | None
+    request: RequestContext,
+    target: RepositoryAccess,
+    spot: CodeLocation,
+    written: EditFileForm,
+    now: TreeEntry | None,
 ) -> RawResponse:
     """Show what somebody else changed, keep what was typed, and offer what can be done."""
     mine = text_of(written)
     before = known_version(spot.repo, written.sha)
     after = None if now is None else known_version(spot.repo, now.id)
     last = last_commits.of_path(spot.repo, spot.commit, spot.path)
-    told: Line | None = None if last is None else lines_of(request, [last])[0]
+    told: CommitRow | None = None if last is None else lines_of(request, [last])[0]
     theirs = [] if before is None or after is None else hunks_between(before, after, most=LINES_SHOWN)[0]
     ours = [] if after is None else hunks_between(after, mine, most=LINES_SHOWN)[0]
     suggested = saying_for(request, spot, "").new_branch
@@ -259,6 +268,6 @@ def conflict_page(
     )
 
 
-def replace_writing(written: Writing, *, sha: str, new_branch: str) -> Writing:
+def replace_writing(written: EditFileForm, *, sha: str, new_branch: str) -> EditFileForm:
     """Return what was typed, about another version of the file."""
     return msgspec.structs.replace(written, sha=sha, new_branch=new_branch, action="")

@@ -10,13 +10,13 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.blob_responses import blob_media_type
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.media_types import TEXT
-from holdfast.hosting.lfs.pointer import MOST_BYTES, Pointer
+from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
 from holdfast.hosting.store import lfs
 from holdfast.web.code.highlight import coloured, language
-from holdfast.web.code.location import Spot
+from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import is_markdown, rendered_blob
 
 __all__ = ["FileShown", "Stretch", "file_shown", "stretch_of", "text_shown"]
@@ -96,8 +96,8 @@ def way_of(kind: str) -> Way:
 def file_shown(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: Spot,
-    entry: Entry,
+    spot: CodeLocation,
+    entry: TreeEntry,
     *,
     source: bool = False,
     first: int = 1,
@@ -106,7 +106,7 @@ def file_shown(
     if entry.type == "symlink":
         return FileShown("link", entry.size, target=shown(trees.read_blob(spot.repo, entry.id)))
     if entry.size <= MOST_BYTES:
-        pointer = Pointer.parse(trees.read_blob(spot.repo, entry.id))
+        pointer = LfsPointer.parse(trees.read_blob(spot.repo, entry.id))
         if pointer is not None:
             return stored_apart(request, target, entry, pointer)
     kind = blob_media_type(spot.repo.folder, entry.id)
@@ -122,7 +122,9 @@ def file_shown(
     return text_shown(spot, entry, first, has_source=is_markdown(entry.name))
 
 
-def text_shown(spot: Spot, entry: Entry, first: int, *, has_source: bool, each: int = PER_LINE) -> FileShown:
+def text_shown(
+    spot: CodeLocation, entry: TreeEntry, first: int, *, has_source: bool, each: int = PER_LINE
+) -> FileShown:
     """Show a text with its lines and colours."""
     content = trees.read_blob(spot.repo, entry.id)
     charset = blob_media_type(spot.repo.folder, entry.id).partition("charset=")[2] or "utf-8"
@@ -139,7 +141,9 @@ def text_shown(spot: Spot, entry: Entry, first: int, *, has_source: bool, each: 
     )
 
 
-def stored_apart(request: RequestContext, target: RepositoryAccess, entry: Entry, pointer: Pointer) -> FileShown:
+def stored_apart(
+    request: RequestContext, target: RepositoryAccess, entry: TreeEntry, pointer: LfsPointer
+) -> FileShown:
     """Show a large file that lies outside of git; its name tells what it is, for reading it would take long."""
     here = lfs.linked_at(request.app.database, target.repository, pointer.oid) is not None
     kind = mimetypes.guess_type(entry.name)[0] or ""

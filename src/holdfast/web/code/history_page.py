@@ -11,7 +11,7 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import history
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.web.code.commit_rows import Line, lines_of
+from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.location import READING, spot_at
 from holdfast.web.code.switcher import switcher
 from holdfast.web.pages import moment
@@ -29,16 +29,16 @@ class Day:
     """What was committed on one day."""
 
     date: datetime
-    lines: list[Line]
+    lines: list[CommitRow]
 
 
-class HistoryQuery(msgspec.Struct, frozen=True):
+class CommitHistoryQuery(msgspec.Struct, frozen=True):
     """Which page is wanted."""
 
     page: str = ""
 
 
-def by_day(lines: list[Line]) -> list[Day]:
+def by_day(lines: list[CommitRow]) -> list[Day]:
     """Put commits that follow each other on the same day together."""
     grouped = groupby(lines, key=lambda line: moment(line.time).date())
     return [Day(moment(group[0].time), group) for _, found in grouped for group in [list(found)]]
@@ -50,7 +50,7 @@ def page_history(
     target: RepositoryAccess,
     kind: str,
     filepath: str,  # noqa: ARG001  # named in the path
-    query: HistoryQuery,  # named in the path
+    query: CommitHistoryQuery,  # named in the path
 ) -> RawResponse:
     """Show who changed what, newest first."""
     spot = spot_at(request, target, kind)

@@ -18,7 +18,7 @@ from holdfast.hosting.http.router import merge_slashes
 from holdfast.hosting.services.revisions import open_git
 from holdfast.web.repository_frame import root_path
 
-__all__ = ["READING", "Crumb", "Kind", "Spot", "commit_by_id", "find_spot", "rest_of", "spot_at"]
+__all__ = ["READING", "CodeLocation", "Crumb", "Kind", "commit_by_id", "find_spot", "rest_of", "spot_at"]
 
 READING: Final = (in_repository, reads(Unit.CODE))
 SHORTENED: Final = re.compile(r"[0-9a-f]{4,40}")
@@ -37,7 +37,7 @@ class Crumb:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class CodeLocation:
     """Where a page looks; `path` holds bytes, for a name in git need not be text."""
 
     root: str
@@ -103,7 +103,9 @@ def rest_of(request: RequestContext, before: int = AFTER_KIND) -> str:
     return merge_slashes(parts[before].removesuffix("/")) if len(parts) > before else ""
 
 
-def spot_at(request: RequestContext, target: RepositoryAccess, kind: str, *, before: int = AFTER_KIND) -> Spot:
+def spot_at(
+    request: RequestContext, target: RepositoryAccess, kind: str, *, before: int = AFTER_KIND
+) -> CodeLocation:
     """Find the spot an address names; one without its ref or with a path nothing can have is not there."""
     repo = open_git(request.app, target)
     found = find_spot(repo, root_path(target), kind, rest_of(request, before))
@@ -112,18 +114,18 @@ def spot_at(request: RequestContext, target: RepositoryAccess, kind: str, *, bef
     return found
 
 
-def find_spot(repo: Repo, root: str, kind: str, joined: str) -> Spot | None:
+def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | None:
     """Split a joined ref and path at the shortest beginning that is a ref of this kind."""
     if kind == "commit":
         name, _, rest = joined.partition("/")
         commit = commit_by_id(repo, name)
-        return None if commit is None else at_path(Spot(root, repo, "commit", name, commit), rest)
+        return None if commit is None else at_path(CodeLocation(root, repo, "commit", name, commit), rest)
     known: Kind | None = "branch" if kind == "branch" else "tag" if kind == "tag" else None
     for name, rest in refs.beginnings(joined) if known else ():
         found = refs.branch(repo, name) if known == "branch" else refs.tag(repo, name)
         commit = None if found is None else refs.commit_of(repo, found.id)
         if commit is not None:
-            return at_path(Spot(root, repo, known or "commit", name, commit), rest)
+            return at_path(CodeLocation(root, repo, known or "commit", name, commit), rest)
     return None
 
 
@@ -132,7 +134,7 @@ def commit_by_id(repo: Repo, name: str) -> str | None:
     return refs.rev_parse(repo, name) if SHORTENED.fullmatch(name) else None
 
 
-def at_path(spot: Spot, rest: str) -> Spot | None:
+def at_path(spot: CodeLocation, rest: str) -> CodeLocation | None:
     """Add a path to a spot; nothing when nothing can lie there."""
     try:
         return replace(spot, path=raw(cleaned(rest)))

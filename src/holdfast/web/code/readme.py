@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from holdfast.hosting.git import trees
 from holdfast.hosting.git.encoding import shown
-from holdfast.hosting.git.trees import Entry
-from holdfast.web.code.location import Spot
-from holdfast.web.markdown import Surroundings, markdown
+from holdfast.hosting.git.trees import TreeEntry
+from holdfast.web.code.location import CodeLocation
+from holdfast.web.markdown import MarkdownContext, markdown
 
 __all__ = ["Readme", "is_markdown", "readme_of", "rendered", "rendered_blob"]
 
@@ -38,14 +38,14 @@ def is_markdown(name: str) -> bool:
     return MARKDOWN.search(name) is not None
 
 
-def rank(entry: Entry) -> tuple[bool, str]:
+def rank(entry: TreeEntry) -> tuple[bool, str]:
     """Order introductions: Markdown first."""
     return not is_markdown(entry.name), entry.name
 
 
-def around(spot: Spot, path: bytes) -> Surroundings:
+def around(spot: CodeLocation, path: bytes) -> MarkdownContext:
     """Return what stands around a text at a path: pages of the same tree, and files there."""
-    return Surroundings(
+    return MarkdownContext(
         repository=spot.root,
         pages=spot.address("src", b""),
         files=spot.address("media", b""),
@@ -55,18 +55,18 @@ def around(spot: Spot, path: bytes) -> Surroundings:
     )
 
 
-def rendered(spot: Spot, path: bytes, content: bytes) -> Markup:
+def rendered(spot: CodeLocation, path: bytes, content: bytes) -> Markup:
     """Show Markdown of a repository: its links lead to pages of the same tree, its images to files there."""
     return markdown(content.decode("utf-8-sig", "replace"), around(spot, path), most=LONGEST_MARKDOWN)
 
 
-def rendered_blob(spot: Spot, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
+def rendered_blob(spot: CodeLocation, path: bytes, blob: str, *, most: int = LONGEST_MARKDOWN) -> Markup:
     """Show a file of Markdown."""
     content = trees.read_blob(spot.repo, blob)
     return markdown(content.decode("utf-8-sig", "replace"), around(spot, path), most=most)
 
 
-def readme_of(spot: Spot, entries: Iterable[Entry]) -> Readme | None:
+def readme_of(spot: CodeLocation, entries: Iterable[TreeEntry]) -> Readme | None:
     """Find the introduction among the entries of a directory."""
     found = [one for one in entries if one.type == "file" and README.match(one.name) and one.size <= LARGEST]
     if not found:

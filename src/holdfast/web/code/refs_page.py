@@ -21,8 +21,8 @@ from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
 from holdfast.web.api_actions import act
 from holdfast.web.code.change_forms import check_branch_name
-from holdfast.web.code.commit_rows import Line, lines_of
-from holdfast.web.code.location import READING, Spot
+from holdfast.web.code.commit_rows import CommitRow, lines_of
+from holdfast.web.code.location import READING, CodeLocation
 from holdfast.web.code.repository_pages import may_change, number
 from holdfast.web.code.switcher import choice_of, is_linkable
 from holdfast.web.error_messages import message_for
@@ -37,7 +37,7 @@ SEARCHED: Final = 20_000
 LONGEST_TELLING: Final = 2000
 
 
-class ListQuery(msgspec.Struct, frozen=True):
+class RefListQuery(msgspec.Struct, frozen=True):
     """Which names are wanted, and which page of them."""
 
     q: str = ""
@@ -63,7 +63,7 @@ class RefRow:
 
     name: str
     address: str
-    last: Line | None
+    last: CommitRow | None
     is_default: bool
     is_protected: bool
     archive: str
@@ -71,7 +71,7 @@ class RefRow:
     telling: str = ""
 
 
-def chosen(repo: Repo, kind: str, query: ListQuery) -> tuple[list[Ref], int, int]:
+def chosen(repo: Repo, kind: str, query: RefListQuery) -> tuple[list[Ref], int, int]:
     """Return one page of the refs whose names hold what is looked for, how many there are, and its number."""
     page = number(query.page)
     look = refs.branches if kind == "branch" else refs.tags
@@ -101,7 +101,7 @@ def list_page(
     request: RequestContext,
     target: RepositoryAccess,
     kind: str,
-    query: ListQuery,
+    query: RefListQuery,
     *,
     status: int = 200,
     problem: str = "",
@@ -117,7 +117,7 @@ def list_page(
     full_name = quote(target.repository.full_name)
     rows = []
     for ref, commit in zip(found, commits, strict=True):
-        spot = Spot(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
+        spot = CodeLocation(root, repo, "branch" if kind == "branch" else "tag", "", ref.id)
         ours, its = quote(default, safe="/"), quote(ref.name, safe="/")
         # Of a branch people ask what it adds, of a tag what came after it.
         sides = f"{ours}...{its}" if kind == "branch" else f"{its}...{ours}"
@@ -156,13 +156,13 @@ def list_page(
 
 
 @endpoint("GET /{owner}/{repo}/branches", scope="repository", guards=READING, slow=True)
-def page_branches(request: RequestContext, target: RepositoryAccess, query: ListQuery) -> RawResponse:
+def page_branches(request: RequestContext, target: RepositoryAccess, query: RefListQuery) -> RawResponse:
     """List the branches."""
     return list_page(request, target, "branch", query)
 
 
 @endpoint("GET /{owner}/{repo}/tags", scope="repository", guards=READING, slow=True)
-def page_tags(request: RequestContext, target: RepositoryAccess, query: ListQuery) -> RawResponse:
+def page_tags(request: RequestContext, target: RepositoryAccess, query: RefListQuery) -> RawResponse:
     """List the tags."""
     return list_page(request, target, "tag", query)
 
@@ -178,7 +178,7 @@ def page_new_branch(request: RequestContext, target: RepositoryAccess, body: New
             request,
             target,
             "branch",
-            ListQuery(),
+            RefListQuery(),
             status=refusal.status,
             problem=message_for(refusal),
             typed=body,
@@ -193,6 +193,6 @@ def page_remove_branch(request: RequestContext, target: RepositoryAccess, body: 
         act(request, delete_branch, {"branch": body.name})
     except ApiError as refusal:
         return list_page(
-            request, target, "branch", ListQuery(), status=refusal.status, problem=message_for(refusal)
+            request, target, "branch", RefListQuery(), status=refusal.status, problem=message_for(refusal)
         )
     return go(f"{root_path(target)}/branches", "deleted")

@@ -9,7 +9,7 @@ from holdfast.hosting.access import RepositoryAccess, Unit
 from holdfast.hosting.git import history, last_commits, refs, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw
-from holdfast.hosting.git.trees import Entry
+from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
@@ -19,7 +19,7 @@ from holdfast.web.chats.repository_files import offered_conversation
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.directory import directory
 from holdfast.web.code.file_page import FileShown, file_shown
-from holdfast.web.code.location import READING, Spot, spot_at
+from holdfast.web.code.location import READING, CodeLocation, spot_at
 from holdfast.web.code.switcher import switcher
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, root_path, show_in
@@ -57,7 +57,9 @@ def show_repository(request: RequestContext, target: RepositoryAccess, query: So
     found = refs.branch(repo, name)
     if found is None:
         return empty_page(request, target, [ref.name for ref in refs.branches(repo, limit=20)[0]])
-    return directory_page(request, target, Spot(root, repo, "branch", name, found.id), query, is_first=True)
+    return directory_page(
+        request, target, CodeLocation(root, repo, "branch", name, found.id), query, is_first=True
+    )
 
 
 @endpoint("GET /{owner}/{repo}/src/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
@@ -71,7 +73,7 @@ def page_source(
     """Show a file or a directory."""
     spot = spot_at(request, target, kind)
     entry = trees.find(spot.repo, read_commit(spot.repo, spot.commit).tree, spot.path)
-    if not isinstance(entry, Entry) or entry.type == "submodule":
+    if not isinstance(entry, TreeEntry) or entry.type == "submodule":
         return missing_page(request, target, spot)
     if entry.type == "dir":
         return directory_page(request, target, spot, query)
@@ -105,7 +107,7 @@ def may_change(target: RepositoryAccess) -> bool:
     return target.permissions.may_write(Unit.CODE) and not (repository.is_archived or repository.is_mirror)
 
 
-def missing_page(request: RequestContext, target: RepositoryAccess, spot: Spot) -> RawResponse:
+def missing_page(request: RequestContext, target: RepositoryAccess, spot: CodeLocation) -> RawResponse:
     """Say that a branch, tag or commit has nothing at a path."""
     return show_in(
         request,
@@ -120,13 +122,18 @@ def missing_page(request: RequestContext, target: RepositoryAccess, spot: Spot) 
 
 
 def directory_page(
-    request: RequestContext, target: RepositoryAccess, spot: Spot, query: SourceQuery, *, is_first: bool = False
+    request: RequestContext,
+    target: RepositoryAccess,
+    spot: CodeLocation,
+    query: SourceQuery,
+    *,
+    is_first: bool = False,
 ) -> RawResponse:
     """Show a directory."""
     tree = read_commit(spot.repo, spot.commit).tree
     if spot.path:
         found = trees.find(spot.repo, tree, spot.path)
-        tree = found.id if isinstance(found, Entry) else tree
+        tree = found.id if isinstance(found, TreeEntry) else tree
     seen = directory(request, spot, tree, number(query.page))
     repository = target.repository
     return show_in(
@@ -148,7 +155,7 @@ def directory_page(
 
 
 def file_page(
-    request: RequestContext, target: RepositoryAccess, spot: Spot, entry: Entry, query: SourceQuery
+    request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry, query: SourceQuery
 ) -> RawResponse:
     """Show a file."""
     seen = file_shown(request, target, spot, entry, source=query.view == "source", first=number(query.line))
@@ -175,6 +182,6 @@ def file_page(
     return made
 
 
-def is_editable(spot: Spot, seen: FileShown) -> bool:
+def is_editable(spot: CodeLocation, seen: FileShown) -> bool:
     """Tell whether a file can be changed in a form: it is text, and its name can be sent back."""
     return seen.is_text and seen.way != "large" and raw(spot.title) == spot.path

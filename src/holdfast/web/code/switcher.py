@@ -6,7 +6,7 @@ from typing import Final
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.refs import Ref
 from holdfast.hosting.git.repository import Repo
-from holdfast.web.code.location import Kind, Spot
+from holdfast.web.code.location import CodeLocation, Kind
 
 __all__ = ["Choice", "Switcher", "choice_of", "is_linkable", "switcher"]
 
@@ -41,7 +41,7 @@ def is_linkable(ref: Ref) -> bool:
     return refs.is_ref_name(ref.name)
 
 
-def choice_of(repo: Repo, spot: Spot, kind: Kind, ref: Ref, page: str) -> Choice:
+def choice_of(repo: Repo, spot: CodeLocation, kind: Kind, ref: Ref, page: str) -> Choice:
     """Point to a branch or tag; one whose name is no text is pointed to by its commit."""
     if is_linkable(ref):
         other = replace(spot, kind=kind, ref=ref.name)
@@ -51,7 +51,7 @@ def choice_of(repo: Repo, spot: Spot, kind: Kind, ref: Ref, page: str) -> Choice
     return Choice(ref.name, other.address(page), (spot.kind, spot.ref) == (kind, ref.name))
 
 
-def switcher(spot: Spot, default_branch: str, page: str = "src") -> Switcher:
+def switcher(spot: CodeLocation, default_branch: str, page: str = "src") -> Switcher:
     """Gather what the menu shows: the default branch first, then by name."""
     repo = spot.repo
     branches, branch_count = refs.branches(repo, limit=SHOWN)

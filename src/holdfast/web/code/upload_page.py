@@ -15,7 +15,7 @@ from holdfast.web.chats.file_kinds import LOOK, is_plain_backup
 from holdfast.web.chats.revocation import is_public
 from holdfast.web.code.change_forms import (
     CHANGING,
-    Saying,
+    CommitForm,
     barrier,
     branch_spot,
     commit_changes,
@@ -23,7 +23,7 @@ from holdfast.web.code.change_forms import (
     place_after,
     saying_for,
 )
-from holdfast.web.code.location import Spot
+from holdfast.web.code.location import CodeLocation
 from holdfast.web.error_messages import message_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
@@ -33,7 +33,7 @@ __all__ = ["page_upload", "page_uploaded", "plain_name"]
 MOST_FILES: Final = 200
 
 
-class Uploading(Saying, frozen=True, kw_only=True):
+class UploadForm(CommitForm, frozen=True, kw_only=True):
     """Files, and the folder they go to."""
 
     folder: str = ""
@@ -55,8 +55,8 @@ def plain_name(sent: str) -> str:
 def upload_form(
     request: RequestContext,
     target: RepositoryAccess,
-    spot: Spot,
-    typed: Uploading,
+    spot: CodeLocation,
+    typed: UploadForm,
     *,
     status: int = 200,
     problem: str = "",
@@ -88,7 +88,7 @@ def page_upload(request: RequestContext, target: RepositoryAccess, filepath: str
     """Ask for files."""
     spot = branch_spot(request, target)
     said = saying_for(request, spot, barrier(request, target, spot.ref, ""))
-    typed = Uploading(folder=spot.title, target=said.target, new_branch=said.new_branch)
+    typed = UploadForm(folder=spot.title, target=said.target, new_branch=said.new_branch)
     return upload_form(request, target, spot, typed)
 
 
@@ -99,7 +99,7 @@ def page_uploaded(
     request: RequestContext,
     target: RepositoryAccess,
     filepath: str,  # noqa: ARG001  # named in the path
-    body: Uploading,  # named in the path
+    body: UploadForm,  # named in the path
 ) -> RawResponse:
     """Put files into a folder; one that is there already gets a new version."""
     spot = branch_spot(request, target)

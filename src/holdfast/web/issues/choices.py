@@ -9,7 +9,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.milestones import Milestone
-from holdfast.web.issues.label_colors import Tag, tag
+from holdfast.web.issues.label_colors import LabelBadge, tag
 
 __all__ = ["Choices", "as_ids", "choices", "end_of_day"]
 
@@ -20,7 +20,7 @@ MOST: Final = 60
 class Choices:
     """What there is to choose from; more people than fit into a list are named in a field."""
 
-    tags: list[Tag]
+    tags: list[LabelBadge]
     people: list[Account]
     more_people: bool
     milestones: list[Milestone]

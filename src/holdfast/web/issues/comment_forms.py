@@ -14,7 +14,7 @@ from holdfast.hosting.store import accounts, comments
 from holdfast.web.api_actions import act
 from holdfast.web.error_messages import message_for
 from holdfast.web.issues.issue_forms import change_state
-from holdfast.web.issues.issue_page import ENTRIES, LAST, Tried, preview_of, show
+from holdfast.web.issues.issue_page import ENTRIES, LAST, RejectedForm, preview_of, show
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, show_in
@@ -35,7 +35,7 @@ def submit_comment(
 ) -> RawResponse:
     """Comment on an issue, close or reopen it, or both; nothing is said of closing where closing is refused."""
     if body.then == "preview":
-        tried = Tried(comment=body.body, preview=preview_of(target, body.body))
+        tried = RejectedForm(comment=body.body, preview=preview_of(target, body.body))
         return show(request, target, index, part=LAST, tried=tried)
     state = {"close": "closed", "reopen": "open"}.get(body.then)
     if state is not None:
@@ -49,7 +49,7 @@ def submit_comment(
     except ApiError as refusal:
         if refusal.status == 404:
             raise
-        tried = Tried(problem=message_for(refusal), comment=body.body, status=refusal.status)
+        tried = RejectedForm(problem=message_for(refusal), comment=body.body, status=refusal.status)
         return show(request, target, index, part=LAST, tried=tried)
     return go(place_of(request, target, made.id))
 

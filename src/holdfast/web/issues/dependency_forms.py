@@ -25,8 +25,8 @@ from holdfast.hosting.store.issue_lists import Filter
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.api_actions import act
 from holdfast.web.error_messages import message_for
-from holdfast.web.issues.issue_page import Tried, show
-from holdfast.web.issues.rows import Row, issue_path, rows_of
+from holdfast.web.issues.issue_page import RejectedForm, show
+from holdfast.web.issues.rows import IssueRow, issue_path, rows_of
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, show_in
 
@@ -48,7 +48,7 @@ class RelationForm(msgspec.Struct, frozen=True):
     side: str = "blocked-by"
 
 
-class FindQuery(msgspec.Struct, frozen=True):
+class IssueSearchQuery(msgspec.Struct, frozen=True):
     """What is looked for."""
 
     q: str = ""
@@ -56,7 +56,7 @@ class FindQuery(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class IssueReference:
     """An issue as somebody wrote it; without an owner it is one of the same repository."""
 
     owner: str
@@ -69,10 +69,10 @@ class Named:
         return {"owner": self.owner, "name": self.name, "index": self.number}
 
 
-def named(text: str) -> Named | None:
+def named(text: str) -> IssueReference | None:
     """Read `12`, `#12`, `owner/name#12` or an address; None when it is none of these."""
     found = NAMED.fullmatch(text.strip())
-    return None if found is None else Named(found[1] or "", found[2] or "", int(found[3]))
+    return None if found is None else IssueReference(found[1] or "", found[2] or "", int(found[3]))
 
 
 def side_of(text: str) -> str:
@@ -97,7 +97,7 @@ def submit_dependency(
             request,
             target,
             index,
-            tried=Tried(problem=why_not(refusal, body.wanted), wanted=body.wanted, status=refusal.status),
+            tried=RejectedForm(problem=why_not(refusal, body.wanted), wanted=body.wanted, status=refusal.status),
         )
     return go(f"{path}#dependencies", "added")
 
@@ -131,13 +131,13 @@ def submit_dependency_removal(
         the_issue(request, target, index)
         problem = "That dependency is gone already, or you may not remove it."
         problem = problem if refusal.status == 404 else message_for(refusal)
-        return show(request, target, index, tried=Tried(problem=problem, status=refusal.status))
+        return show(request, target, index, tried=RejectedForm(problem=problem, status=refusal.status))
     return go(f"{issue_path(target.repository, index)}#dependencies", "removed")
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/add", scope="issue", guards=LINKING, slow=True)
 def page_find_related(
-    request: RequestContext, target: RepositoryAccess, index: int, query: FindQuery
+    request: RequestContext, target: RepositoryAccess, index: int, query: IssueSearchQuery
 ) -> RawResponse:
     """Show the issues that words may mean, to choose one."""
     issue = the_issue(request, target, index)
@@ -161,7 +161,7 @@ def page_find_related(
 
 def candidates(
     request: RequestContext, target: RepositoryAccess, issue: Issue, text: str
-) -> tuple[list[Row], int]:
+) -> tuple[list[IssueRow], int]:
     """Return issues that speak of something, those of the same repository first, and how many more there are."""
     caller, repository = request.actor, target.repository
     where = [issue_lists.visible_to(caller.user, public_only=caller.public_only)]

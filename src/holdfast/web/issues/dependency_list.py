@@ -21,7 +21,7 @@ __all__ = ["page_dependency_list"]
 PER_PAGE: Final = 50
 
 
-class ListQuery(msgspec.Struct, frozen=True):
+class DependencyListQuery(msgspec.Struct, frozen=True):
     """Which side of the issue is wanted, and which page of it."""
 
     side: str = ""
@@ -30,7 +30,7 @@ class ListQuery(msgspec.Struct, frozen=True):
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/list", scope="issue", guards=READING, slow=True)
 def page_dependency_list(
-    request: RequestContext, target: RepositoryAccess, index: int, query: ListQuery
+    request: RequestContext, target: RepositoryAccess, index: int, query: DependencyListQuery
 ) -> RawResponse:
     """List what an issue is blocked by, or what it blocks."""
     issue = the_issue(request, target, index)

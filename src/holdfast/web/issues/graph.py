@@ -22,14 +22,14 @@ __all__ = ["page_dependencies"]
 DEPTHS: Final = (1, 2, 3, 5)
 
 
-class GraphQuery(msgspec.Struct, frozen=True):
+class GraphPageQuery(msgspec.Struct, frozen=True):
     """How many steps to follow in each direction; all when it is empty."""
 
     depth: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GraphRow:
     """What the list below the drawing says of an issue."""
 
     box: Box
@@ -39,7 +39,7 @@ class Line:
 
 @endpoint("GET /{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
 def page_dependencies(
-    request: RequestContext, target: RepositoryAccess, index: int, query: GraphQuery
+    request: RequestContext, target: RepositoryAccess, index: int, query: GraphPageQuery
 ) -> RawResponse:
     """Draw the dependencies around an issue."""
     issue = the_issue(request, target, index)
@@ -64,7 +64,7 @@ def page_dependencies(
     )
 
 
-def lines(graph: DependencyGraph, drawing: Drawing) -> list[Line]:
+def lines(graph: DependencyGraph, drawing: Drawing) -> list[GraphRow]:
     """Say in words what the drawing shows."""
     boxes = drawing.boxes
     blockers: dict[int, list[Box]] = {}
@@ -73,4 +73,4 @@ def lines(graph: DependencyGraph, drawing: Drawing) -> list[Line]:
         if edge.issue < len(boxes) and edge.blocker < len(boxes):
             blockers.setdefault(edge.issue, []).append(boxes[edge.blocker])
             blocked[edge.blocker] = blocked.get(edge.blocker, 0) + 1
-    return [Line(box, blockers.get(box.node.key, []), blocked.get(box.node.key, 0)) for box in boxes]
+    return [GraphRow(box, blockers.get(box.node.key, []), blocked.get(box.node.key, 0)) for box in boxes]

@@ -17,7 +17,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.web.api_actions import act
 from holdfast.web.error_messages import message_for
 from holdfast.web.issues.choices import as_ids, end_of_day
-from holdfast.web.issues.issue_page import Tried, preview_of, show
+from holdfast.web.issues.issue_page import RejectedForm, preview_of, show
 from holdfast.web.issues.rows import issue_path
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
@@ -64,7 +64,7 @@ class AssigneesForm(msgspec.Struct, frozen=True):
     more: str = ""
 
 
-class MilestoneForm(msgspec.Struct, frozen=True):
+class IssueMilestoneForm(msgspec.Struct, frozen=True):
     """The milestone it is to belong to."""
 
     milestone: str = ""
@@ -96,7 +96,9 @@ def changed(
     except ApiError as refusal:
         if refusal.status == 404:
             raise
-        return show(request, target, index, tried=Tried(problem=message_for(refusal), status=refusal.status))
+        return show(
+            request, target, index, tried=RejectedForm(problem=message_for(refusal), status=refusal.status)
+        )
     return go(issue_path(target.repository, index), "changed")
 
 
@@ -113,7 +115,7 @@ def change_state(
             request,
             target,
             index,
-            tried=Tried(
+            tried=RejectedForm(
                 problem=message_for(refusal),
                 comment=comment,
                 is_blocked=refusal.status == 412 and state == "closed",
@@ -154,7 +156,7 @@ def submit_assign_me(request: RequestContext, target: RepositoryAccess, index: i
 
 @endpoint("POST /{owner}/{repo}/issues/{index}/milestone", scope="issue", guards=WRITING)
 def submit_issue_milestone(
-    request: RequestContext, target: RepositoryAccess, index: int, body: MilestoneForm
+    request: RequestContext, target: RepositoryAccess, index: int, body: IssueMilestoneForm
 ) -> RawResponse:
     """Put an issue into a milestone, or take it out."""
     return changed(request, target, index, edit_issue, {"milestone": next(iter(as_ids([body.milestone])), 0)})

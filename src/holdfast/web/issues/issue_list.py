@@ -15,12 +15,12 @@ from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.web.issues.choices import as_ids, choices
-from holdfast.web.issues.label_colors import Tag, is_dark
+from holdfast.web.issues.label_colors import LabelBadge, is_dark
 from holdfast.web.issues.rows import rows_of
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
-__all__ = ["SIZE", "SORTS", "Wish", "page_issues", "page_pulls", "wished"]
+__all__ = ["SIZE", "SORTS", "IssueFilter", "page_issues", "page_pulls", "wished"]
 
 SIZE: Final = 25
 MOST_LABELS: Final = 20
@@ -55,7 +55,7 @@ class IssuesQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class IssueFilter:
     """Which issues somebody wants to see; what an address says that makes no sense is left out."""
 
     state: str = "open"
@@ -108,12 +108,12 @@ class Wish:
         )
 
 
-def wished(query: IssuesQuery) -> Wish:
+def wished(query: IssuesQuery) -> IssueFilter:
     """Read what an address asks for."""
     state = query.state if query.state in STATES else "open"
     milestone = query.milestone if query.milestone in SPECIAL or as_ids([query.milestone]) else ""
     ready = query.ready == "true"
-    return Wish(
+    return IssueFilter(
         state="open" if ready else state,
         q=query.q.strip(),
         label=tuple(dict.fromkeys(as_ids(query.label[:MOST_LABELS]))),
@@ -156,7 +156,10 @@ def page_issues(
         number=shown.number,
         size=SIZE,
         choices=chosen,
-        chosen=[known.get(number) or Tag(number, f"label {number}", GREY, is_dark(GREY)) for number in wish.label],
+        chosen=[
+            known.get(number) or LabelBadge(number, f"label {number}", GREY, is_dark(GREY))
+            for number in wish.label
+        ],
         step=next((one.title for one in chosen.milestones if str(one.id) == wish.milestone), "No milestone"),
         sorts=SORTS,
         may_open=not repository.is_archived,

@@ -18,12 +18,12 @@ from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
 from holdfast.web.issues.related import Related, related
 from holdfast.web.issues.rows import issue_path, rows_of
-from holdfast.web.issues.timeline import Entry, Room, told
-from holdfast.web.markdown import Surroundings, markdown
+from holdfast.web.issues.timeline import TextBudget, TimelineEntry, told
+from holdfast.web.markdown import MarkdownContext, markdown
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
-__all__ = ["ENTRIES", "LAST", "Tried", "around", "page_issue", "page_pull", "preview_of", "show"]
+__all__ = ["ENTRIES", "LAST", "RejectedForm", "around", "page_issue", "page_pull", "preview_of", "show"]
 
 ENTRIES: Final = 50
 RELATED: Final = 30
@@ -31,14 +31,14 @@ RELATED: Final = 30
 LAST: Final = "last"
 
 
-class IssueQuery(msgspec.Struct, frozen=True):
+class IssuePageQuery(msgspec.Struct, frozen=True):
     """Which part of the timeline is wanted."""
 
     page: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class RejectedForm:
     """What somebody tried and could not do, so that nothing they typed is lost."""
 
     problem: str = ""
@@ -51,7 +51,7 @@ class Tried:
     status: int = 200
 
 
-NOTHING: Final = Tried()
+NOTHING: Final = RejectedForm()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ class Rights:
     delete: bool
 
 
-def around(target: RepositoryAccess) -> Surroundings:
+def around(target: RepositoryAccess) -> MarkdownContext:
     """Return where the texts of issues stand."""
     root, branch = root_path(target), quote(target.repository.default_branch)
-    return Surroundings(
+    return MarkdownContext(
         repository=root, pages=f"{root}/src/branch/{branch}", files=f"{root}/media/branch/{branch}", deeper=2
     )
 
@@ -96,7 +96,9 @@ def rights(request: RequestContext, target: RepositoryAccess, issue: Issue) -> R
 
 
 @endpoint("GET /{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
-def page_issue(request: RequestContext, target: RepositoryAccess, index: int, query: IssueQuery) -> RawResponse:
+def page_issue(
+    request: RequestContext, target: RepositoryAccess, index: int, query: IssuePageQuery
+) -> RawResponse:
     """Show an issue."""
     return show(request, target, index, part=query.page)
 
@@ -108,7 +110,7 @@ def page_pull(request: RequestContext, target: RepositoryAccess, index: int) -> 
 
 
 def show(
-    request: RequestContext, target: RepositoryAccess, index: int, *, part: str = "", tried: Tried = NOTHING
+    request: RequestContext, target: RepositoryAccess, index: int, *, part: str = "", tried: RejectedForm = NOTHING
 ) -> RawResponse:
     """Show an issue, and what became of something that was tried."""
     issue = the_issue(request, target, index)
@@ -123,7 +125,7 @@ def show(
         database, issue, plain=False, skip=(max(number, 1) - 1) * ENTRIES, limit=ENTRIES
     )
     depends, sides = dependencies(request, target, issue, writes=may.write)
-    room = Room(around(target))
+    room = TextBudget(around(target))
     body, is_whole = room.show(issue.body)
     row = rows_of(request, [issue], repository)[0]
     return show_in(
@@ -152,7 +154,7 @@ def show(
     )
 
 
-def edits(request: RequestContext, target: RepositoryAccess, issue: Issue, entry: Entry) -> bool:
+def edits(request: RequestContext, target: RepositoryAccess, issue: Issue, entry: TimelineEntry) -> bool:
     """Tell whether the page offers to change a comment."""
     return not target.repository.is_archived and access.may_edit(
         request.actor, target.permissions, is_pull=issue.is_pull, author_id=entry.author_id

@@ -5,7 +5,7 @@ from typing import Final
 
 from holdfast.hosting.store.labels import Label
 
-__all__ = ["Tag", "contrast", "is_dark", "tag"]
+__all__ = ["LabelBadge", "contrast", "is_dark", "tag"]
 
 BLACK: Final = (0, 0, 0)
 WHITE: Final = (255, 255, 255)
@@ -13,7 +13,7 @@ Rgb = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class LabelBadge:
     """A label on a page."""
 
     id: int
@@ -44,6 +44,6 @@ def is_dark(color: str) -> bool:
     return contrast((red, green, blue), WHITE) > contrast((red, green, blue), BLACK)
 
 
-def tag(label: Label) -> Tag:
+def tag(label: Label) -> LabelBadge:
     """Show a label."""
-    return Tag(label.id, label.name, label.color, is_dark(label.color), label.description)
+    return LabelBadge(label.id, label.name, label.color, is_dark(label.color), label.description)

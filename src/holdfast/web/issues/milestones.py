@@ -21,7 +21,7 @@ from holdfast.web.error_messages import message_for
 from holdfast.web.issues.choices import end_of_day
 from holdfast.web.issues.issue_page import around
 from holdfast.web.issues.labels import manages
-from holdfast.web.issues.timeline import Room
+from holdfast.web.issues.timeline import TextBudget
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
 
@@ -48,14 +48,14 @@ class MilestoneForm(msgspec.Struct, frozen=True):
 EMPTY: Final = MilestoneForm()
 
 
-class MilestonesQuery(msgspec.Struct, frozen=True):
+class MilestoneListQuery(msgspec.Struct, frozen=True):
     """Which milestones are wanted."""
 
     state: str = "open"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MilestoneRow:
     """A milestone on the page."""
 
     milestone: Milestone
@@ -65,7 +65,7 @@ class Shown:
 
 @endpoint("GET /{owner}/{repo}/milestones", scope="issue", guards=READING, slow=True)
 def page_milestones(
-    request: RequestContext, target: RepositoryAccess, query: MilestonesQuery, page: PageParams
+    request: RequestContext, target: RepositoryAccess, query: MilestoneListQuery, page: PageParams
 ) -> RawResponse:
     """List the milestones of a repository."""
     return show(request, target, number=page.number, state=query.state)
@@ -128,7 +128,7 @@ def show(
     found, total = milestones.milestones_of(
         request.app.database, target.repository, is_closed=STATES[chosen], name="", skip=page.skip, limit=SIZE
     )
-    room = Room(around(target), left=60_000)
+    room = TextBudget(around(target), left=60_000)
     return show_in(
         request,
         target,
@@ -148,8 +148,8 @@ def show(
     )
 
 
-def shown(milestone: Milestone, room: Room, typed: MilestoneForm | None) -> Shown:
+def shown(milestone: Milestone, room: TextBudget, typed: MilestoneForm | None) -> MilestoneRow:
     """Show a milestone, with its form filled with what it is or what was typed."""
     day = moment(milestone.due_at)[:10] if milestone.due_at else ""
     own = MilestoneForm(milestone.title, milestone.description, day)
-    return Shown(milestone, room.show(milestone.description)[0], typed or own)
+    return MilestoneRow(milestone, room.show(milestone.description)[0], typed or own)

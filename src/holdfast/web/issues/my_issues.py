@@ -11,7 +11,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
-from holdfast.web.issues.issue_list import SIZE, SORTS, STATES, Wish
+from holdfast.web.issues.issue_list import SIZE, SORTS, STATES, IssueFilter
 from holdfast.web.issues.rows import rows_of
 from holdfast.web.pages import page as show
 
@@ -36,7 +36,7 @@ def page_your_issues(request: RequestContext, query: YoursQuery, page: PageParam
     database, user = request.app.database, request.user
     about = query.about if query.about in ABOUT else "assigned"
     ready = query.ready == "true"
-    wish = Wish(
+    wish = IssueFilter(
         state="open" if ready else query.state if query.state in STATES else "open",
         q=query.q.strip(),
         sort=query.sort if query.sort in SORTS else "recentupdate",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from holdfast.hosting.schemas.dependencies import HIDDEN, reduced
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.store.visible_issues import Seen
+from holdfast.hosting.store.visible_issues import VisibleIssue
 from holdfast.web.issues.rows import issue_path
 
 __all__ = ["Related", "related"]
@@ -26,7 +26,7 @@ class Related:
     is_pull: bool = False
 
 
-def related(seen: Seen, here: Repository, *, writes: bool = False) -> Related:
+def related(seen: VisibleIssue, here: Repository, *, writes: bool = False) -> Related:
     """Show an issue that was come across; `writes` is whether the reader may change what led there."""
     if not seen.is_readable and not writes:
         return Related(is_hidden=True)

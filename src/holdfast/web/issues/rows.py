@@ -10,20 +10,20 @@ from holdfast.hosting.store.issue_relations import IssueParts, issue_parts
 from holdfast.hosting.store.issues import Issue
 from holdfast.hosting.store.milestones import Milestone
 from holdfast.hosting.store.repositories import Repository
-from holdfast.web.issues.label_colors import Tag, tag
+from holdfast.web.issues.label_colors import LabelBadge, tag
 
-__all__ = ["Row", "issue_path", "rows_of"]
+__all__ = ["IssueRow", "issue_path", "rows_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IssueRow:
     """One issue, and what a list says about it."""
 
     issue: Issue
     repository: Repository
     path: str
     author: Account | None
-    tags: list[Tag]
+    tags: list[LabelBadge]
     people: list[Account]
     milestone: Milestone | None
     blockers: int
@@ -34,16 +34,16 @@ def issue_path(repository: Repository, number: int) -> str:
     return f"/{quote(repository.owner.name)}/{quote(repository.name)}/issues/{number}"
 
 
-def rows_of(request: RequestContext, kept: Sequence[Issue], *known: Repository) -> list[Row]:
+def rows_of(request: RequestContext, kept: Sequence[Issue], *known: Repository) -> list[IssueRow]:
     """Make the rows of a list; one whose repository was deleted meanwhile is left out."""
     parts = issue_parts(request.app.database, kept, *known)
     return [row(issue, parts) for issue in kept if issue.repository_id in parts.repositories]
 
 
-def row(issue: Issue, parts: IssueParts) -> Row:
+def row(issue: Issue, parts: IssueParts) -> IssueRow:
     """Make one row from what was loaded for all of them."""
     repository = parts.repositories[issue.repository_id]
-    return Row(
+    return IssueRow(
         issue=issue,
         repository=repository,
         path=issue_path(repository, issue.number),

@@ -13,11 +13,11 @@ from holdfast.hosting.store.comments import Comment
 from holdfast.hosting.store.issue_relations import TimelineParts, timeline_parts
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.visible_issues import seen_by_id
-from holdfast.web.issues.label_colors import Tag, tag
+from holdfast.web.issues.label_colors import LabelBadge, tag
 from holdfast.web.issues.related import Related, related
-from holdfast.web.markdown import Surroundings, markdown
+from holdfast.web.markdown import MarkdownContext, markdown
 
-__all__ = ["Entry", "Room", "told"]
+__all__ = ["TextBudget", "TimelineEntry", "told"]
 
 # How much HTML the texts of one page may have, so that a page stays small whatever people write.
 ROOM: Final = 60_000
@@ -30,10 +30,10 @@ ESCAPED: Final = 6
 
 
 @dataclass(slots=True)
-class Room:
+class TextBudget:
     """How much of a page texts may still take."""
 
-    around: Surroundings
+    around: MarkdownContext
     left: int = ROOM
 
     def show(self, text: str) -> tuple[Markup, bool]:
@@ -48,7 +48,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEntry:
     """Something that was said or happened; which fields matter depends on its kind."""
 
     id: int
@@ -65,8 +65,8 @@ class Entry:
     removed: bool = False
     person: Account | None = None
     day: int = 0
-    added: list[Tag] = field(default_factory=list)
-    taken: list[Tag] = field(default_factory=list)
+    added: list[LabelBadge] = field(default_factory=list)
+    taken: list[LabelBadge] = field(default_factory=list)
     gone: int = 0
     """How many labels it names that are no more."""
     commit: str = ""
@@ -82,11 +82,11 @@ def told(
     request: RequestContext,
     repository: Repository,
     entries: Sequence[Comment],
-    room: Room,
+    room: TextBudget,
     *,
     blockers: Collection[int] = (),
     blocked: Collection[int] = (),
-) -> list[Entry]:
+) -> list[TimelineEntry]:
     """Make the entries of a page of a timeline; labels that one person changed at once are one entry.
 
     `blockers` and `blocked` are the ids of the issues on either side of this one.
@@ -98,7 +98,7 @@ def told(
         with request.app.database.read() as connection:
             seen = seen_by_id(connection, [number for number in named if number is not None], reader(request))
         others = {number: related(one, repository) for number, one in seen.items()}
-    made: list[Entry] = []
+    made: list[TimelineEntry] = []
     for entry in entries:
         if entry.kind == "comment":
             made.append(said(entry, parts, room))
@@ -117,10 +117,10 @@ def told(
     return made
 
 
-def said(entry: Comment, parts: TimelineParts, room: Room) -> Entry:
+def said(entry: Comment, parts: TimelineParts, room: TextBudget) -> TimelineEntry:
     """Make the entry of a comment."""
     text, is_whole = room.show(entry.body)
-    return Entry(
+    return TimelineEntry(
         id=entry.id,
         kind=entry.kind,
         who=parts.people.get(entry.author_id or 0),
@@ -132,12 +132,12 @@ def said(entry: Comment, parts: TimelineParts, room: Room) -> Entry:
     )
 
 
-def labelled(entry: Comment, parts: TimelineParts, before: Entry | None) -> Entry:
+def labelled(entry: Comment, parts: TimelineParts, before: TimelineEntry | None) -> TimelineEntry:
     """Make the entry of a label that came or went, together with the one before."""
     label = parts.labels.get(entry.happening.label_id or 0)
     shown = [] if label is None else [tag(label)]
     is_added = entry.body == "1"
-    return Entry(
+    return TimelineEntry(
         id=entry.id if before is None else before.id,
         kind="label",
         who=parts.people.get(entry.author_id or 0),
@@ -157,7 +157,7 @@ def happened(
     *,
     blockers: Collection[int],
     blocked: Collection[int],
-) -> Entry:
+) -> TimelineEntry:
     """Make the entry of everything else."""
     facts = entry.happening
     old, new = facts.old_title or facts.old_ref, facts.new_title or facts.new_ref
@@ -169,7 +169,7 @@ def happened(
         new = "" if facts.milestone_id is None else after.title if after else "a deleted milestone"
     other = facts.dependent_issue_id
     side = "blocker" if other in blockers else "blocked" if other in blocked else ""
-    return Entry(
+    return TimelineEntry(
         id=entry.id,
         kind=entry.kind,
         who=parts.people.get(entry.author_id or 0),

@@ -43,7 +43,7 @@ class OrganizationForm(msgspec.Struct, frozen=True):
     visibility: str = "public"
 
 
-class OwnerQuery(msgspec.Struct, frozen=True):
+class NewOwnerQuery(msgspec.Struct, frozen=True):
     """Who is to own it."""
 
     owner: str = ""
@@ -74,7 +74,7 @@ def show_repository_form(
 
 
 @endpoint("GET /-/new", scope=REPOSITORY, guards=(signed_in,), slow=True)
-def new_repository_page(request: RequestContext, query: OwnerQuery) -> RawResponse:
+def new_repository_page(request: RequestContext, query: NewOwnerQuery) -> RawResponse:
     """Ask what a new repository is to be."""
     return show_repository_form(request, RepositoryForm(owner=query.owner or request.user.name, auto_init="on"))
 

@@ -31,7 +31,7 @@ SHOWN: Final = 30
 SORTS: Final = {"updated": "Recently updated", "name": "Name"}
 
 
-class OwnerQuery(msgspec.Struct, frozen=True):
+class OwnerPageQuery(msgspec.Struct, frozen=True):
     """What to show, and what to look for."""
 
     show: str = "repositories"
@@ -46,7 +46,7 @@ class PublicityForm(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class OwnerTab:
     """One list about an owner."""
 
     name: str
@@ -55,7 +55,7 @@ class Tab:
 
 
 def owned(
-    request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams
+    request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
 ) -> tuple[list[Repository], int]:
     """Return one page of what an owner has and the viewer may see."""
     user = request.actor.user
@@ -81,7 +81,9 @@ def owned(
 
 
 @endpoint("GET /{username}", scope=("user", "repository"), guards=(of_user,), slow=True)
-def show_owner(request: RequestContext, subject: UserFromPath, query: OwnerQuery, page: PageParams) -> RawResponse:
+def show_owner(
+    request: RequestContext, subject: UserFromPath, query: OwnerPageQuery, page: PageParams
+) -> RawResponse:
     """Show a user or an organization."""
     owner = subject.account
     if owner.is_organization:
@@ -89,7 +91,7 @@ def show_owner(request: RequestContext, subject: UserFromPath, query: OwnerQuery
     return show_person(request, owner, query, page)
 
 
-def show_person(request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams) -> RawResponse:
+def show_person(request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams) -> RawResponse:
     """Show somebody."""
     place = {"username": owner.name}
     groups = act(request, organizations.list_organizations_of, place, page=PageParams(1, SHOWN))
@@ -100,7 +102,7 @@ def show_person(request: RequestContext, owner: Account, query: OwnerQuery, aske
         owner,
         query,
         asked,
-        tabs=[Tab("repositories", "Repositories")],
+        tabs=[OwnerTab("repositories", "Repositories")],
         groups=groups.items,
         more_groups=groups.total - len(groups.items),
         email=owner.email if is_own else email,
@@ -110,7 +112,7 @@ def show_person(request: RequestContext, owner: Account, query: OwnerQuery, aske
 
 
 def show_organization(
-    request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams
+    request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams
 ) -> RawResponse:
     """Show an organization, and to those who belong its people and teams."""
     organization = entered(request, owner)
@@ -123,14 +125,14 @@ def show_organization(
     showing = query.show if query.show in {"people", "teams"} else "repositories"
     wanted = asked if showing == "people" else PageParams(1, SHOWN)
     people: PagedList[UserSchema] = members.list_members.run(request, organization, wanted)  # type: ignore[assignment]
-    tabs = [Tab("repositories", "Repositories"), Tab("people", "People", people.total)]
+    tabs = [OwnerTab("repositories", "Repositories"), OwnerTab("people", "People", people.total)]
     listed: PagedList[TeamSchema] = PagedList([], 0)
     sizes: dict[int, int] = {}
     mine: set[int] = set()
     if belongs:
         wanted = asked if showing == "teams" else PageParams(1, 1)
         listed = teams.list_teams.run(request, organization, wanted)  # type: ignore[assignment]
-        tabs.append(Tab("teams", "Teams", listed.total))
+        tabs.append(OwnerTab("teams", "Teams", listed.total))
     if showing == "teams" and belongs:
         numbers = [team.id for team in listed.items]
         sizes = membership.team_sizes(request.app.database, numbers)
@@ -160,7 +162,7 @@ def show_organization(
 
 
 def shown(
-    request: RequestContext, owner: Account, query: OwnerQuery, asked: PageParams, **values: object
+    request: RequestContext, owner: Account, query: OwnerPageQuery, asked: PageParams, **values: object
 ) -> RawResponse:
     """Show the page; its list of repositories only where that is looked at."""
     found, total = owned(request, owner, query, asked) if query.show not in {"people", "teams"} else ([], 0)

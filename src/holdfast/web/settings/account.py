@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class ProfileForm(msgspec.Struct, frozen=True):
+class AccountProfileForm(msgspec.Struct, frozen=True):
     """What was typed; a checkbox that is not ticked is empty."""
 
     full_name: str = ""
@@ -76,7 +76,7 @@ def check_own_password(request: RequestContext, typed: str) -> None:
         raise ApiError(403, "That is not your password")
 
 
-def show_form(request: RequestContext, form: ProfileForm, refusal: ApiError | None = None) -> RawResponse:
+def show_form(request: RequestContext, form: AccountProfileForm, refusal: ApiError | None = None) -> RawResponse:
     """Show what one says about oneself."""
     return in_account(
         request,
@@ -94,7 +94,7 @@ def show_profile(request: RequestContext) -> RawResponse:
     user = request.user
     return show_form(
         request,
-        ProfileForm(
+        AccountProfileForm(
             full_name=user.full_name,
             email=user.email,
             description=user.description,
@@ -114,7 +114,7 @@ def check_profile(request: RequestContext, given: dict[str, str]) -> None:
 
 
 @endpoint(f"POST {ACCOUNT}", scope="user", guards=(signed_in,))
-def change_profile(request: RequestContext, body: ProfileForm) -> RawResponse:
+def change_profile(request: RequestContext, body: AccountProfileForm) -> RawResponse:
     """Change the profile, under the rules administrators change others' by."""
     texts = ("full_name", "email", "description", "website", "location", "visibility")
     given = {name: getattr(body, name).strip() for name in texts}

@@ -27,7 +27,7 @@ __all__ = [
 GUARDS: Final = (in_repository, administers)
 
 
-class DangerForm(msgspec.Struct, frozen=True):
+class RepositoryDangerForm(msgspec.Struct, frozen=True):
     """What was typed."""
 
     name: str = ""
@@ -43,7 +43,7 @@ def check_typed(typed: str, name: str) -> None:
 
 
 def show_dangers(
-    request: RequestContext, target: RepositoryAccess, form: DangerForm, refusal: ApiError | None = None
+    request: RequestContext, target: RepositoryAccess, form: RepositoryDangerForm, refusal: ApiError | None = None
 ) -> RawResponse:
     """Show the page."""
     return in_repository_settings(
@@ -60,11 +60,13 @@ def show_dangers(
 @endpoint("GET /{owner}/{repo}/settings/danger", scope="repository", guards=GUARDS, slow=True)
 def show_repository_dangers(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show what cannot be taken back easily."""
-    return show_dangers(request, target, DangerForm(name=target.repository.name))
+    return show_dangers(request, target, RepositoryDangerForm(name=target.repository.name))
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/rename", scope="repository", guards=GUARDS)
-def rename_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
+def rename_repository_page(
+    request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
+) -> RawResponse:
     """Give a repository another name."""
     try:
         check_typed(body.confirm, target.repository.full_name)
@@ -75,7 +77,9 @@ def rename_repository_page(request: RequestContext, target: RepositoryAccess, bo
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/transfer", scope="repository", guards=GUARDS)
-def transfer_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
+def transfer_repository_page(
+    request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
+) -> RawResponse:
     """Give a repository to somebody else."""
     try:
         check_typed(body.confirm, target.repository.full_name)
@@ -86,7 +90,9 @@ def transfer_repository_page(request: RequestContext, target: RepositoryAccess, 
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/archive", scope="repository", guards=GUARDS)
-def archive_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
+def archive_repository_page(
+    request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
+) -> RawResponse:
     """Make a repository one that is only read, or let it change again."""
     wanted = body.archived == "true"
     try:
@@ -97,7 +103,9 @@ def archive_repository_page(request: RequestContext, target: RepositoryAccess, b
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/delete", scope="repository", guards=GUARDS)
-def delete_repository_page(request: RequestContext, target: RepositoryAccess, body: DangerForm) -> RawResponse:
+def delete_repository_page(
+    request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
+) -> RawResponse:
     """Delete a repository with everything in it."""
     try:
         check_typed(body.confirm, target.repository.full_name)

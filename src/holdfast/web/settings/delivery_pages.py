@@ -22,7 +22,7 @@ from holdfast.web.pages import go
 from holdfast.web.settings.hook_owners import HOMES, HookHome
 from holdfast.web.settings.hook_pages import HookPages, declare
 
-__all__ = ["MADE", "Shown", "shown_body"]
+__all__ = ["MADE", "BodyExcerpt", "shown_body"]
 
 STATES: Final = ("waiting", "delivered", "failed", "cancelled")
 # Of a body so much is shown, counted as the page is sent; all of it is one link away.
@@ -33,7 +33,7 @@ FIRST: Final = PageParams(1, 30)
 NOTHING_AGAIN: Final = "Nothing of that time can be sent again: there was nothing, or it waits to be sent already."
 
 
-class HistoryQuery(msgspec.Struct, frozen=True):
+class DeliveryHistoryQuery(msgspec.Struct, frozen=True):
     """Which deliveries to show."""
 
     status: str = ""
@@ -42,12 +42,12 @@ class HistoryQuery(msgspec.Struct, frozen=True):
     before: str = ""
 
 
-class RangeForm(HistoryQuery, frozen=True):
+class RangeForm(DeliveryHistoryQuery, frozen=True):
     """Which deliveries to make again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class BodyExcerpt:
     """A body as far as a page shows it."""
 
     text: str
@@ -55,7 +55,7 @@ class Shown:
     is_cut: bool
 
 
-def shown_body(text: str) -> Shown:
+def shown_body(text: str) -> BodyExcerpt:
     """Write a body for people: JSON on several lines, also out of a form, and not more than a page holds."""
     size = len(text.encode())
     inner = dict(parse_qsl(text)).get("payload", text) if text.startswith("payload=") else text
@@ -69,8 +69,8 @@ def shown_body(text: str) -> Shown:
     for index, letter in enumerate(written):
         left -= len(str(escape(letter)).encode("utf-8", "replace"))
         if left < 0:
-            return Shown(written[:index], size, is_cut=True)
-    return Shown(written, size, is_cut=False)
+            return BodyExcerpt(written[:index], size, is_cut=True)
+    return BodyExcerpt(written, size, is_cut=False)
 
 
 def shown_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -91,7 +91,7 @@ class DeliveryPages(HookPages):
         request: RequestContext,
         home: Home,
         id: int,  # noqa: A002  # named in the path
-        query: HistoryQuery,
+        query: DeliveryHistoryQuery,
         page: PageParams,  # named in the path
     ) -> RawResponse:
         """Show what a webhook was told, and is to be told, newest first."""
@@ -126,17 +126,17 @@ class DeliveryPages(HookPages):
         try:
             made = act(request, self.home.redeliver_all, {"id": id}, body=wanted)
         except ApiError as refusal:
-            return self._history(request, kept, HistoryQuery(), FIRST, refusal=refusal, again=body)
+            return self._history(request, kept, DeliveryHistoryQuery(), FIRST, refusal=refusal, again=body)
         if not made.count:
             nothing = ApiError(409, NOTHING_AGAIN)
-            return self._history(request, kept, HistoryQuery(), FIRST, refusal=nothing, again=body)
+            return self._history(request, kept, DeliveryHistoryQuery(), FIRST, refusal=nothing, again=body)
         return go(f"{self.home.root(request)}/{id}/deliveries", "sent-again")
 
     def _history(
         self,
         request: RequestContext,
         kept: store.Hook,
-        query: HistoryQuery,
+        query: DeliveryHistoryQuery,
         page: PageParams,
         *,
         refusal: ApiError | None = None,

@@ -12,7 +12,7 @@ from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import (
     ACCOUNT,
     ADMIN,
-    Frame,
+    SettingsLayout,
     in_account,
     in_admin,
     in_organization_settings,
@@ -32,7 +32,7 @@ class HookHome:
     """The address of the list, with the parameters a route has."""
     root: Callable[[RequestContext], str]
     """The same for one request."""
-    frame: Frame
+    frame: SettingsLayout
     told: str
     """What its hooks are told of."""
     list_hooks: Endpoint

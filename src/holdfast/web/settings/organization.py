@@ -36,7 +36,7 @@ GUARDS: Final = (in_organization, owns_organization)
 TEAMS_OFFERED: Final = 50
 
 
-class ProfileForm(msgspec.Struct, frozen=True):
+class OrganizationProfileForm(msgspec.Struct, frozen=True):
     """What was typed; a checkbox that is not ticked is empty."""
 
     full_name: str = ""
@@ -55,14 +55,16 @@ class MemberForm(msgspec.Struct, frozen=True):
     team: str = ""
 
 
-class DangerForm(msgspec.Struct, frozen=True):
+class OrganizationDangerForm(msgspec.Struct, frozen=True):
     """What was typed."""
 
     new_name: str = ""
     confirm: str = ""
 
 
-def show_profile(request: RequestContext, form: ProfileForm, refusal: ApiError | None = None) -> RawResponse:
+def show_profile(
+    request: RequestContext, form: OrganizationProfileForm, refusal: ApiError | None = None
+) -> RawResponse:
     """Show what an organization says about itself."""
     return in_organization_settings(
         request,
@@ -79,7 +81,7 @@ def show_profile(request: RequestContext, form: ProfileForm, refusal: ApiError |
 def show_organization_settings(request: RequestContext, organization: OrganizationAccess) -> RawResponse:
     """Show an organization's profile."""
     account = organization.account
-    form = ProfileForm(
+    form = OrganizationProfileForm(
         full_name=account.full_name,
         email=account.email,
         description=account.description,
@@ -93,7 +95,7 @@ def show_organization_settings(request: RequestContext, organization: Organizati
 
 @endpoint(f"POST {AT}", scope="organization", guards=GUARDS)
 def change_organization_settings(
-    request: RequestContext, organization: OrganizationAccess, body: ProfileForm
+    request: RequestContext, organization: OrganizationAccess, body: OrganizationProfileForm
 ) -> RawResponse:
     """Change an organization's profile."""
     wanted = {name: value.strip() for name, value in msgspec.structs.asdict(body).items()}
@@ -163,7 +165,9 @@ def remove_member_page(request: RequestContext, organization: OrganizationAccess
     return go(f"{organization_path(organization)}/members", "removed")
 
 
-def show_dangers(request: RequestContext, form: DangerForm, refusal: ApiError | None = None) -> RawResponse:
+def show_dangers(
+    request: RequestContext, form: OrganizationDangerForm, refusal: ApiError | None = None
+) -> RawResponse:
     """Show what cannot be taken back easily."""
     return in_organization_settings(
         request,
@@ -179,12 +183,12 @@ def show_dangers(request: RequestContext, form: DangerForm, refusal: ApiError | 
 @endpoint(f"GET {AT}/danger", scope="organization", guards=GUARDS, slow=True)
 def show_organization_dangers(request: RequestContext, organization: OrganizationAccess) -> RawResponse:
     """Show what cannot be taken back easily."""
-    return show_dangers(request, DangerForm(new_name=organization.account.name))
+    return show_dangers(request, OrganizationDangerForm(new_name=organization.account.name))
 
 
 @endpoint(f"POST {AT}/danger/rename", scope="organization", guards=GUARDS)
 def rename_organization_page(
-    request: RequestContext, organization: OrganizationAccess, body: DangerForm
+    request: RequestContext, organization: OrganizationAccess, body: OrganizationDangerForm
 ) -> RawResponse:
     """Give an organization another name."""
     name = body.new_name.strip()
@@ -198,7 +202,7 @@ def rename_organization_page(
 
 @endpoint(f"POST {AT}/danger/delete", scope="organization", guards=GUARDS)
 def delete_organization_page(
-    request: RequestContext, organization: OrganizationAccess, body: DangerForm
+    request: RequestContext, organization: OrganizationAccess, body: OrganizationDangerForm
 ) -> RawResponse:
     """Remove an organization that owns nothing any more."""
     try:

@@ -35,7 +35,7 @@ class EndForm(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SessionRow:
     """A browser in the list."""
 
     session: Session
@@ -58,7 +58,7 @@ def list_sessions_page(request: RequestContext) -> RawResponse:
     mine = session_of(request)
     own = "" if mine is None else sessions.hashed(mine)
     found = [
-        Shown(session, named(session.user_agent), own.startswith(session.key))
+        SessionRow(session, named(session.user_agent), own.startswith(session.key))
         for session in sessions.sessions_of(request.app.database, request.user)
     ]
     found.sort(key=lambda one: not one.is_this)

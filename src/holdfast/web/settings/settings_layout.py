@@ -16,8 +16,8 @@ from holdfast.web.repository_frame import SETTINGS, root_path, show_in
 __all__ = [
     "ACCOUNT",
     "ADMIN",
-    "Frame",
     "Section",
+    "SettingsLayout",
     "in_account",
     "in_admin",
     "in_organization_settings",
@@ -37,7 +37,7 @@ class Section:
     path: str
 
 
-class Frame(Protocol):
+class SettingsLayout(Protocol):
     """Shows a template inside the settings a request is about; `at` is the section's name.
 
     After a refusal it is shown with its status, and with what is wrong.

@@ -1,11 +1,11 @@
 """What messages take from a payload."""
 
-from holdfast.hosting.webhooks.chat.payload_fields import Seen, read
+from holdfast.hosting.webhooks.chat.payload_fields import PayloadFields, read
 
 
 def test_nothing_has_to_be_there() -> None:
     """And what nobody knows is passed over."""
-    assert read("{}") == Seen()
+    assert read("{}") == PayloadFields()
     issue = '{"number":3,"assignees":null}'
     told = read(f'{{"action":"opened","new":[1],"issue":{issue},"changes":{{"title":{{"from":"a"}}}}}}')
     assert told.issue is not None

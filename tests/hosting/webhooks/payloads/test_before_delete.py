@@ -11,9 +11,9 @@ from holdfast.hosting.store import account_administration, comments, issues
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.events import record
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.store.issues import Changes, NewIssue
+from holdfast.hosting.store.issues import IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.webhooks.payloads import Doomed, before_deleting, payload_of
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting, payload_of
 from holdfast.hosting.webhooks.payloads.before_delete import AT_ONCE
 from tests.hosting.places import make_people, make_repository
 from tests.hosting.webhooks.telling import add_hook, await_delivery, kept, last, recorded
@@ -51,7 +51,7 @@ def test_a_repository_is_told_of_after_it_is_gone(
         details = {"ref": "refs/heads/main", "before": "0" * 40, "after": head, "ref_type": "branch"}
         record(connection, "push", owner_id=ada.id, repository_id=home.id, actor_id=ada.id, details=details)
     await_delivery(database, everywhere)
-    issues.change_issue(database, home, issue, ada, Changes(is_closed=True))
+    issues.change_issue(database, home, issue, ada, IssueChanges(is_closed=True))
     repositories.remove(app, home, ada)
     events = told(app)
     assert events["issue_comment created"]["comment"]["body"] == "Pump!"
@@ -78,7 +78,7 @@ def test_an_issue_is_told_of_after_it_is_gone(app: App, ada: Account, home: Repo
             details={"action": "added", "issue_id": waiting.id, "blocker_id": issue.id},
         )
     await_delivery(database, everywhere)
-    first = before_deleting(app, Doomed(issue_id=issue.id))
+    first = before_deleting(app, DeletedEntity(issue_id=issue.id))
     issues.delete_issue(database, home, issue, ada, first=first)
     made = [json.loads(text) for text in kept(database).values()]
     assert [one["issue"]["title"] for one in made] == ["a", "c"]
@@ -95,7 +95,7 @@ def test_a_comment_is_told_of_after_it_is_gone(app: App, ada: Account, home: Rep
     for _ in range(12):
         comments.add_comment(database, home, issue, ada, "Yes!")
     await_delivery(database, everywhere)
-    first = before_deleting(app, Doomed(comment_id=said.id))
+    first = before_deleting(app, DeletedEntity(comment_id=said.id))
     comments.delete_comment(database, home, issue, said, actor=ada, first=first)
     (made,) = kept(database).values()
     assert (json.loads(made)["action"], json.loads(made)["comment"]["body"]) == ("created", "Pump!")
@@ -105,8 +105,8 @@ def test_what_comes_between_is_not_missed(app: App, ada: Account, home: Reposito
     """The deleting transaction makes what was recorded after the others were made, and sees its own changes."""
     database = app.database
     issue = issues.open_issue(database, home, ada, NewIssue(title="It leaks"))
-    first = before_deleting(app, Doomed(issue_id=issue.id))
-    issues.change_issue(database, home, issue, ada, Changes(title="It sinks"))
+    first = before_deleting(app, DeletedEntity(issue_id=issue.id))
+    issues.change_issue(database, home, issue, ada, IssueChanges(title="It sinks"))
     await_delivery(database, everywhere)
     assert kept(database) == {}
     with database.write() as connection:
@@ -122,7 +122,7 @@ def test_a_person_is_told_of_after_they_are_gone(app: App, ada: Account, everywh
     issues.open_issue(database, mine, ada, NewIssue(title="Ada's"))
     issues.open_issue(database, make_repository(database, ada), bob, NewIssue(title="Bob's"))
     await_delivery(database, everywhere)
-    first = before_deleting(app, Doomed(owner_id=bob.id))
+    first = before_deleting(app, DeletedEntity(owner_id=bob.id))
     admin = find_user(database, "admin")
     assert account_administration.delete_user(database, bob, actor=admin, purge=True, first=first) == (mine.id,)
     made = [json.loads(text) for text in kept(database).values()]
@@ -140,5 +140,5 @@ def test_a_long_queue_is_made_in_steps(app: App, ada: Account, home: Repository,
     for number in range(AT_ONCE + 5):
         issues.open_issue(database, home, ada, NewIssue(title=str(number)))
     await_delivery(database, everywhere)
-    before_deleting(app, Doomed(repository_id=home.id))
+    before_deleting(app, DeletedEntity(repository_id=home.id))
     assert len(kept(database)) == AT_ONCE + 6

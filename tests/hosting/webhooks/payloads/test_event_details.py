@@ -7,7 +7,7 @@ from holdfast.hosting.store import account_administration, issues
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.issues import NewIssue
-from holdfast.hosting.webhooks.payloads.event_details import Facts, facts_of, look_up, remembered
+from holdfast.hosting.webhooks.payloads.event_details import EventDetails, facts_of, look_up, remembered
 from holdfast.hosting.webhooks.recipient import Receiver
 from tests.hosting.places import make_people, make_repository
 from tests.hosting.webhooks.telling import last
@@ -34,4 +34,4 @@ def test_what_was_deleted_is_remembered(app: App, ada: Account) -> None:
     was = remembered(facts_of(event), Issue)
     assert was is not None
     assert was == replace(was, id=issue.id, title="t", author_id=ada.id)
-    assert remembered(Facts(), Issue) is None
+    assert remembered(EventDetails(), Issue) is None

@@ -8,7 +8,7 @@ import pytest
 from holdfast.hosting.app import App
 from holdfast.hosting.store import comments, issues, labels, milestones
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issues import Branches, Changes, Issue, NewIssue
+from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.places import make_repository
@@ -55,8 +55,8 @@ def test_an_issue_is_told_whole(app: App, ada: Account, issue: Issue) -> None:
 
 def test_what_was_edited_is_told_as_it_was(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """Only what changed, and an empty text is something too."""
-    issues.change_issue(app.database, home, issue, ada, Changes(title="It sinks", body="Deep."))
-    issues.change_issue(app.database, home, issue, ada, Changes(ref="v1"))
+    issues.change_issue(app.database, home, issue, ada, IssueChanges(title="It sinks", body="Deep."))
+    issues.change_issue(app.database, home, issue, ada, IssueChanges(ref="v1"))
     _, words, ref = told(app)
     assert list(words)[-1] == "changes"
     assert words["changes"] == {"title": {"from": "It leaks"}, "body": {"from": "Below."}}
@@ -67,7 +67,7 @@ def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: R
     """Which came and which went."""
     bug, pump = (labels.add_label(app.database, home, name, "f00") for name in ("bug", "pump"))
     for wanted in ([bug], [pump], []):
-        issues.change_issue(app.database, home, issue, ada, Changes(labels=wanted))
+        issues.change_issue(app.database, home, issue, ada, IssueChanges(labels=wanted))
     labels.delete_label(app.database, home, bug.id)
     events = told(app)[1:]
     assert [event["action"] for event in events] == ["label_updated", "label_updated", "label_cleared"]
@@ -85,11 +85,11 @@ def test_labels_are_told_also_when_they_are_gone(app: App, ada: Account, home: R
 def test_people_and_milestones(app: App, ada: Account, home: Repository, issue: Issue) -> None:
     """The issue says how it is."""
     goal = milestones.add_milestone(app.database, home, ada, "1.0")
-    issues.change_issue(app.database, home, issue, ada, Changes(assignees=[ada], milestone_id=goal.id))
+    issues.change_issue(app.database, home, issue, ada, IssueChanges(assignees=[ada], milestone_id=goal.id))
     assigned, reached = payload(app, "issue_assign"), payload(app, "issue_milestone")
     assert (assigned["action"], assigned["issue"]["assignee"]["login"]) == ("assigned", "Ada")
     assert (reached["action"], reached["issue"]["milestone"]["title"]) == ("milestoned", "1.0")
-    issues.change_issue(app.database, home, issue, ada, Changes(assignees=[], milestone_id=0))
+    issues.change_issue(app.database, home, issue, ada, IssueChanges(assignees=[], milestone_id=0))
     assert payload(app, "issue_assign")["action"] == "unassigned"
     left = payload(app, "issue_milestone")
     assert (left["action"], left["issue"]["milestone"]) == ("demilestoned", None)
@@ -99,7 +99,7 @@ def test_a_deleted_issue_is_told_as_it_was(app: App, ada: Account, home: Reposit
     """With its labels, its milestone and whom it was assigned to."""
     label = labels.add_label(app.database, home, "bug", "f00")
     goal = milestones.add_milestone(app.database, home, ada, "1.0")
-    changes = Changes(labels=[label], assignees=[ada], milestone_id=goal.id)
+    changes = IssueChanges(labels=[label], assignees=[ada], milestone_id=goal.id)
     issues.change_issue(app.database, home, issue, ada, changes)
     before = payload(app, "issue_label")["issue"]
     issues.delete_issue(app.database, home, issue, ada)
@@ -137,7 +137,7 @@ def test_pull_requests(app: App, ada: Account, home: Repository, pull: Issue) ->
     ]
     assert opened["pull_request"]["head"]["ref"] == "fix"
     assert opened["pull_request"]["url"] == "http://localhost:3000/api/v1/repos/Ada/ship/pulls/1"
-    issues.change_issue(app.database, home, pull, ada, Changes(base_branch="stable"))
+    issues.change_issue(app.database, home, pull, ada, IssueChanges(base_branch="stable"))
     assert payload(app, "pull_request")["changes"] == {"ref": {"from": "main"}}
     comments.add_comment(app.database, home, pull, ada, "Good.")
     said = payload(app, "pull_request_comment")

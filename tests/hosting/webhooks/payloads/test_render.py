@@ -10,7 +10,7 @@ from holdfast.hosting.services import repositories
 from holdfast.hosting.store import comments, issues, labels, milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.events import Event, record
-from holdfast.hosting.store.issues import Branches, Changes, NewIssue
+from holdfast.hosting.store.issues import Branches, IssueChanges, NewIssue
 from holdfast.hosting.store.pending_ref_updates import Move, record_moves
 from holdfast.hosting.webhooks.payloads import payload_of
 from holdfast.hosting.webhooks.payloads.render import KINDS
@@ -32,9 +32,9 @@ def everything(app: App, ada: Account) -> list[Event]:
         said = comments.add_comment(database, home, one, ada, "b")
         said = comments.edit_comment(database, home, one, said, actor=ada, body="c")
         for changes in (
-            Changes(title="It sinks", labels=[label], assignees=[ada], milestone_id=goal.id),
-            Changes(labels=[], assignees=[], milestone_id=0, is_closed=True),
-            Changes(is_closed=False),
+            IssueChanges(title="It sinks", labels=[label], assignees=[ada], milestone_id=goal.id),
+            IssueChanges(labels=[], assignees=[], milestone_id=0, is_closed=True),
+            IssueChanges(is_closed=False),
         ):
             issues.change_issue(database, home, one, ada, changes)
         comments.delete_comment(database, home, one, said, actor=ada)

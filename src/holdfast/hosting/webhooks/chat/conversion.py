@@ -18,13 +18,13 @@ from holdfast.hosting.webhooks.chat import (
     telegram,
     wechatwork,
 )
-from holdfast.hosting.webhooks.chat.message import JSON, Message, Wanted
+from holdfast.hosting.webhooks.chat.message import JSON, ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.payload_fields import read
 from holdfast.hosting.webhooks.outgoing import Outgoing
 
 __all__ = ["SERVICES", "message_of"]
 
-SERVICES: Final[dict[str, Callable[[Wanted], Message | None]]] = {
+SERVICES: Final[dict[str, Callable[[MessageContext], ChatMessage | None]]] = {
     "dingtalk": dingtalk.message,
     "discord": discord.message,
     "feishu": feishu.message,
@@ -48,7 +48,7 @@ def message_of(
     now: float | None = None,
 ) -> Outgoing | None:
     """Return the request that tells a chat service of an event, or nothing when it is not told of such a one."""
-    wanted = Wanted(
+    wanted = MessageContext(
         kind=kind,
         seen=read(payload),
         url=hook.url,

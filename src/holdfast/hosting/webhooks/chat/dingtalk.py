@@ -6,7 +6,7 @@ import hmac
 from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
 from holdfast.hosting.webhooks.chat.summary import plain, story_of
 
@@ -16,7 +16,7 @@ LONGEST_TITLE: Final = 200
 LONGEST: Final = 2000
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for DingTalk."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
@@ -30,7 +30,7 @@ def message(wanted: Wanted) -> Message | None:
         "messageUrl": address(told.url),
     }
     url = signed(wanted.url, wanted.secret, int(wanted.now * 1000)) if wanted.secret else wanted.url
-    return Message(url, {"msgtype": "link", "link": link})
+    return ChatMessage(url, {"msgtype": "link", "link": link})
 
 
 def signed(url: str, secret: str, moment: int) -> str:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import Piece, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, story_of
 
 __all__ = ["message"]
 
@@ -14,7 +14,7 @@ LONGEST: Final = 4096
 MARKS: Final = re.compile(r"([\\*_~`|>#\-\[\]()<!@:.])")
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Discord."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
@@ -37,7 +37,7 @@ def message(wanted: Wanted) -> Message | None:
         for key, name in (("username", "username"), ("avatar_url", "icon_url"))
         if (value := wanted.meta.get(name))
     }
-    return Message(wanted.url, {**content, "embeds": [embed], "allowed_mentions": {"parse": []}})
+    return ChatMessage(wanted.url, {**content, "embeds": [embed], "allowed_mentions": {"parse": []}})
 
 
 def joined(parts: Iterable[str], longest: int) -> str:
@@ -53,7 +53,7 @@ def joined(parts: Iterable[str], longest: int) -> str:
     return "\n".join(kept)
 
 
-def markdown(pieces: Iterable[Piece]) -> str:
+def markdown(pieces: Iterable[TextSpan]) -> str:
     """Write a line."""
     return "".join(
         f"[{escaped(piece.text)}]({address(piece.url)})" if piece.url else escaped(piece.text) for piece in pieces

@@ -6,28 +6,28 @@ import hmac
 from collections.abc import Iterable
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import Piece, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
 
 __all__ = ["message", "signature"]
 
 LONGEST_TITLE: Final = 150
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Feishu."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
         return None
     lines = [row(told.headline), *(row(line) for line in told.lines)]
-    lines += [row([Piece(line)]) for line in told.body.split("\n")[:20] if line.strip()]
+    lines += [row([TextSpan(line)]) for line in told.body.split("\n")[:20] if line.strip()]
     post = {"title": cut(plain(told.headline), LONGEST_TITLE), "content": lines}
     signed: dict[str, str] = {}
     if wanted.secret:
         moment = str(int(wanted.now))
         signed = {"timestamp": moment, "sign": signature(wanted.secret, moment)}
-    return Message(wanted.url, {**signed, "msg_type": "post", "content": {"post": {"en_us": post}}})
+    return ChatMessage(wanted.url, {**signed, "msg_type": "post", "content": {"post": {"en_us": post}}})
 
 
 def signature(secret: str, moment: str) -> str:
@@ -35,7 +35,7 @@ def signature(secret: str, moment: str) -> str:
     return base64.b64encode(hmac.new(f"{moment}\n{secret}".encode(), b"", hashlib.sha256).digest()).decode()
 
 
-def row(pieces: Iterable[Piece]) -> list[dict[str, object]]:
+def row(pieces: Iterable[TextSpan]) -> list[dict[str, object]]:
     """Make one line."""
     return [
         {"tag": "a", "text": piece.text, "href": address(piece.url)}

@@ -5,9 +5,9 @@ from html import escape
 from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, unlinked
-from holdfast.hosting.webhooks.chat.summary import Piece, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
 
 __all__ = ["message"]
 
@@ -15,7 +15,7 @@ __all__ = ["message"]
 NOTIFYING: Final = frozenset({"2", "m.text", "text"})
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Matrix."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
@@ -36,7 +36,7 @@ def message(wanted: Wanted) -> Message | None:
         # Says that nobody is meant, whatever names stand in the text.
         "m.mentions": {},
     }
-    return Message(with_id(wanted.url, wanted.uuid), content, "PUT")
+    return ChatMessage(with_id(wanted.url, wanted.uuid), content, "PUT")
 
 
 def with_id(url: str, number: str) -> str:
@@ -45,7 +45,7 @@ def with_id(url: str, number: str) -> str:
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{quote(number, safe='')}"))
 
 
-def markup(pieces: Iterable[Piece]) -> str:
+def markup(pieces: Iterable[TextSpan]) -> str:
     """Write a line."""
     return "".join(
         f'<a href="{escape(address(piece.url))}">{escape(piece.text)}</a>'

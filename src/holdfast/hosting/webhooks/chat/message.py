@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.payload_fields import Seen
+from holdfast.hosting.webhooks.chat.payload_fields import PayloadFields
 from holdfast.redacted_repr import redacted
 
-__all__ = ["JSON", "Message", "Wanted"]
+__all__ = ["JSON", "ChatMessage", "MessageContext"]
 
 JSON: Final = "application/json"
 
 
 @redacted
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MessageContext:
     """What is to be said, and how the hook is set up."""
 
     kind: str
-    seen: Seen
+    seen: PayloadFields
     url: str
     uuid: str
     secret: str
@@ -29,7 +29,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One message: where to, and the JSON of it."""
 
     url: str

@@ -6,9 +6,9 @@ Both the workflows of Teams and its older incoming webhooks take this form.
 from collections.abc import Iterable
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import Piece, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
 
 __all__ = ["message"]
 
@@ -16,14 +16,14 @@ LONGEST: Final = 250
 CARD: Final = "application/vnd.microsoft.card.adaptive"
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Teams."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
         return None
     blocks = [rich_text(told.headline, weight="Bolder"), *(rich_text(line) for line in told.lines)]
     if told.body:
-        inside = [rich_text([Piece(line)]) for line in told.body.split("\n")[:20] if line.strip()]
+        inside = [rich_text([TextSpan(line)]) for line in told.body.split("\n")[:20] if line.strip()]
         blocks.append({"type": "Container", "style": "emphasis", "items": inside})
     card: dict[str, object] = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -36,10 +36,10 @@ def message(wanted: Wanted) -> Message | None:
     if told.url:
         card["actions"] = [{"type": "Action.OpenUrl", "title": "Open", "url": address(told.url)}]
     attachment = {"contentType": CARD, "contentUrl": None, "content": card}
-    return Message(wanted.url, {"type": "message", "attachments": [attachment]})
+    return ChatMessage(wanted.url, {"type": "message", "attachments": [attachment]})
 
 
-def rich_text(pieces: Iterable[Piece], **look: str) -> dict[str, object]:
+def rich_text(pieces: Iterable[TextSpan], **look: str) -> dict[str, object]:
     """Make one line; a piece that leads somewhere can be clicked."""
     inlines = []
     for piece in pieces:

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 
 __all__ = ["message"]
 
 OF_CODE: Final = frozenset({"create", "delete"})
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Ask Packagist to look at a package again, by its page there or else by where its code is."""
     is_code = bool(wanted.seen.commits) if wanted.kind == "push" else wanted.kind in OF_CODE
     place = wanted.seen.repository
@@ -18,4 +18,4 @@ def message(wanted: Wanted) -> Message | None:
         return None
     name, token = wanted.meta.get("username", ""), wanted.meta.get("api_token", "")
     headers = {"Authorization": f"Bearer {name}:{token}"} if name and token else {}
-    return Message(wanted.url, {"repository": {"url": url}}, headers=headers)
+    return ChatMessage(wanted.url, {"repository": {"url": url}}, headers=headers)

@@ -6,10 +6,18 @@ A payload may have been made by an older version, and what an event was about ma
 import msgspec
 from msgspec import field
 
-__all__ = ["Item", "Note", "Person", "Place", "PushedCommit", "Seen", "read"]
+__all__ = [
+    "CommentFields",
+    "CommitFields",
+    "IssueFields",
+    "PayloadFields",
+    "RepositoryFields",
+    "UserFields",
+    "read",
+]
 
 
-class Person(msgspec.Struct, frozen=True):
+class UserFields(msgspec.Struct, frozen=True):
     """Somebody."""
 
     login: str = ""
@@ -19,7 +27,7 @@ class Person(msgspec.Struct, frozen=True):
     avatar_url: str = ""
 
 
-class Place(msgspec.Struct, frozen=True):
+class RepositoryFields(msgspec.Struct, frozen=True):
     """A repository."""
 
     full_name: str = ""
@@ -27,58 +35,58 @@ class Place(msgspec.Struct, frozen=True):
     clone_url: str = ""
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedFields(msgspec.Struct, frozen=True):
     """A label or a milestone."""
 
     name: str = ""
     title: str = ""
 
 
-class Item(msgspec.Struct, frozen=True):
+class IssueFields(msgspec.Struct, frozen=True):
     """An issue or a pull request."""
 
     number: int = 0
     title: str = ""
     body: str = ""
     html_url: str = ""
-    milestone: Named | None = None
-    assignees: list[Person] | None = None
-    repository: Place | None = None
+    milestone: NamedFields | None = None
+    assignees: list[UserFields] | None = None
+    repository: RepositoryFields | None = None
 
 
-class Note(msgspec.Struct, frozen=True):
+class CommentFields(msgspec.Struct, frozen=True):
     """A comment."""
 
     body: str = ""
     html_url: str = ""
 
 
-class PushedCommit(msgspec.Struct, frozen=True):
+class CommitFields(msgspec.Struct, frozen=True):
     """A commit."""
 
     id: str = ""
     message: str = ""
     url: str = ""
-    author: Person = Person()
+    author: UserFields = UserFields()
 
 
-class Before(msgspec.Struct, frozen=True):
+class PreviousValue(msgspec.Struct, frozen=True):
     """What something was."""
 
     from_: str | bool | list[str] = field(name="from", default="")
 
 
-class Changed(msgspec.Struct, frozen=True):
+class ChangedFields(msgspec.Struct, frozen=True):
     """What is not what it was."""
 
-    name: Before | None = None
-    owner: Before | None = None
-    title: Before | None = None
-    added_labels: list[Named] = field(default_factory=list)
-    removed_labels: list[Named] = field(default_factory=list)
+    name: PreviousValue | None = None
+    owner: PreviousValue | None = None
+    title: PreviousValue | None = None
+    added_labels: list[NamedFields] = field(default_factory=list)
+    removed_labels: list[NamedFields] = field(default_factory=list)
 
 
-class Seen(msgspec.Struct, frozen=True):
+class PayloadFields(msgspec.Struct, frozen=True):
     """A payload of any kind."""
 
     action: str = ""
@@ -87,17 +95,17 @@ class Seen(msgspec.Struct, frozen=True):
     ref_type: str = ""
     compare_url: str = ""
     total_commits: int = 0
-    commits: list[PushedCommit] = field(default_factory=list)
-    repository: Place | None = None
-    sender: Person | None = None
-    issue: Item | None = None
-    pull_request: Item | None = None
-    blocker: Item | None = None
-    comment: Note | None = None
+    commits: list[CommitFields] = field(default_factory=list)
+    repository: RepositoryFields | None = None
+    sender: UserFields | None = None
+    issue: IssueFields | None = None
+    pull_request: IssueFields | None = None
+    blocker: IssueFields | None = None
+    comment: CommentFields | None = None
     is_pull: bool = False
-    changes: Changed | None = None
+    changes: ChangedFields | None = None
 
 
-def read(payload: str) -> Seen:
+def read(payload: str) -> PayloadFields:
     """Read a payload."""
-    return msgspec.json.decode(payload, type=Seen)
+    return msgspec.json.decode(payload, type=PayloadFields)

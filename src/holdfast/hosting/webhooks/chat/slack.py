@@ -6,9 +6,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, unlinked
-from holdfast.hosting.webhooks.chat.summary import Piece, Story, story_of
+from holdfast.hosting.webhooks.chat.summary import EventSummary, TextSpan, story_of
 
 __all__ = ["message"]
 
@@ -17,7 +17,7 @@ ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 MARKS: Final = str.maketrans({"*": "\u2217", "_": "\uff3f", "~": "\u223c", "`": "\u02cb", "|": "\u2223"})
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Slack."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
@@ -37,7 +37,7 @@ def message(wanted: Wanted) -> Message | None:
     if details:
         color = wanted.meta.get("color") or f"#{told.color}"
         content["attachments"] = [{"color": color, "blocks": [rich_text(details)]}]
-    return Message(wanted.url, content)
+    return ChatMessage(wanted.url, content)
 
 
 def rich_text(elements: Sequence[object]) -> dict[str, object]:
@@ -45,39 +45,39 @@ def rich_text(elements: Sequence[object]) -> dict[str, object]:
     return {"type": "rich_text", "elements": list(elements)}
 
 
-def below(lines: Sequence[Sequence[Piece]]) -> Iterator[Piece]:
+def below(lines: Sequence[Sequence[TextSpan]]) -> Iterator[TextSpan]:
     """Put lines below each other."""
     for number, line in enumerate(lines):
         if number:
-            yield Piece("\n")
+            yield TextSpan("\n")
         yield from line
 
 
-def section(pieces: Iterable[Piece]) -> dict[str, object]:
+def section(pieces: Iterable[TextSpan]) -> dict[str, object]:
     """Make part of a block; an empty text would be refused."""
     return {"type": "rich_text_section", "elements": [element(piece) for piece in pieces if piece.text]}
 
 
-def element(piece: Piece) -> dict[str, object]:
+def element(piece: TextSpan) -> dict[str, object]:
     """Make words, or words that lead somewhere."""
     if piece.url:
         return {"type": "link", "url": address(piece.url), "text": piece.text}
     return {"type": "text", "text": piece.text}
 
 
-def quoted(told: Story) -> list[dict[str, object]]:
+def quoted(told: EventSummary) -> list[dict[str, object]]:
     """Quote what somebody wrote."""
     if not told.body:
         return []
     return [{"type": "rich_text_quote", "elements": [{"type": "text", "text": told.body}]}]
 
 
-def mrkdwn(pieces: Iterable[Piece]) -> str:
+def mrkdwn(pieces: Iterable[TextSpan]) -> str:
     """Write a line with the services' own marks: nothing that people wrote is one."""
     return "".join(f"<{address(piece.url)}|{escaped(piece)}>" if piece.url else escaped(piece) for piece in pieces)
 
 
-def escaped(piece: Piece) -> str:
+def escaped(piece: TextSpan) -> str:
     """Write words that stay words."""
     text = unlinked(piece.text.translate(MARKS)) if piece.theirs else piece.text
     return text.translate(ENTITIES)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote
 
-from holdfast.hosting.webhooks.chat.payload_fields import Item, PushedCommit, Seen
+from holdfast.hosting.webhooks.chat.payload_fields import CommitFields, IssueFields, PayloadFields
 from holdfast.hosting.webhooks.chat.plain_text import line, passage
 
-__all__ = ["BLUE", "GREEN", "ORANGE", "RED", "Piece", "Story", "plain", "story_of"]
+__all__ = ["BLUE", "GREEN", "ORANGE", "RED", "EventSummary", "TextSpan", "plain", "story_of"]
 
 GREEN: Final = "2da44e"
 RED: Final = "cf222e"
@@ -49,7 +49,7 @@ DEEDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextSpan:
     """Some words; those that people wrote are `theirs`."""
 
     text: str
@@ -57,11 +57,11 @@ class Piece:
     theirs: bool = False
 
 
-Pieces = tuple[Piece, ...]
+Pieces = tuple[TextSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class EventSummary:
     """An event in words: one line, more lines where there is more to say, and what somebody wrote."""
 
     headline: Pieces
@@ -75,17 +75,17 @@ class Story:
     avatar_url: str = ""
 
 
-def plain(pieces: Sequence[Piece]) -> str:
+def plain(pieces: Sequence[TextSpan]) -> str:
     """Return the text alone."""
     return "".join(piece.text for piece in pieces)
 
 
-def theirs(text: str, url: str = "", longest: int = LONGEST_TITLE) -> Piece:
+def theirs(text: str, url: str = "", longest: int = LONGEST_TITLE) -> TextSpan:
     """Make a piece of what somebody wrote: one line, not too long."""
-    return Piece(line(text, longest), url, True)
+    return TextSpan(line(text, longest), url, True)
 
 
-def story_of(kind: str, seen: Seen) -> Story | None:
+def story_of(kind: str, seen: PayloadFields) -> EventSummary | None:
     """Tell an event, or nothing when there is nothing to tell: a push that brought no commits."""
     if kind == "push":
         return pushed(seen) if seen.commits else None
@@ -101,13 +101,18 @@ def story_of(kind: str, seen: Seen) -> Story | None:
 
 
 def told(
-    seen: Seen, *said: Piece, url: str, lines: tuple[Pieces, ...] = (), body: str = "", color: str = BLUE
-) -> Story:
+    seen: PayloadFields,
+    *said: TextSpan,
+    url: str,
+    lines: tuple[Pieces, ...] = (),
+    body: str = "",
+    color: str = BLUE,
+) -> EventSummary:
     """Put an event's place before it, and who did it after."""
     place, sender = seen.repository, seen.sender
-    where = () if place is None else (Piece("["), theirs(place.full_name, place.html_url), Piece("] "))
-    who = () if sender is None else (Piece(" by "), theirs(sender.login, sender.html_url))
-    return Story(
+    where = () if place is None else (TextSpan("["), theirs(place.full_name, place.html_url), TextSpan("] "))
+    who = () if sender is None else (TextSpan(" by "), theirs(sender.login, sender.html_url))
+    return EventSummary(
         headline=(*where, *said, *who),
         url=url or ("" if place is None else place.html_url),
         lines=lines,
@@ -119,26 +124,30 @@ def told(
     )
 
 
-def pushed(seen: Seen) -> Story:
+def pushed(seen: PayloadFields) -> EventSummary:
     """Tell of commits."""
     count, branch = seen.total_commits, short(seen.ref)
     many = f"{count} new commit{'' if count == 1 else 's'}"
     lines = tuple(commit_line(commit) for commit in seen.commits)
     more = count - len(seen.commits)
     if more > 0:
-        lines += ((Piece(f"and {more} more", seen.compare_url),),)
-    said = (Piece(many, seen.compare_url), Piece(" pushed to "), theirs(branch, ref_page(seen, "branch", branch)))
+        lines += ((TextSpan(f"and {more} more", seen.compare_url),),)
+    said = (
+        TextSpan(many, seen.compare_url),
+        TextSpan(" pushed to "),
+        theirs(branch, ref_page(seen, "branch", branch)),
+    )
     return told(seen, *said, url=seen.compare_url, lines=lines)
 
 
-def commit_line(commit: PushedCommit) -> Pieces:
+def commit_line(commit: CommitFields) -> Pieces:
     """Tell of one commit: its short id, the first line of its message, and who wrote it."""
     subject = commit.message.strip().partition("\n")[0]
     return (
-        Piece(commit.id[:8], commit.url),
-        Piece(" "),
+        TextSpan(commit.id[:8], commit.url),
+        TextSpan(" "),
         theirs(subject or "(no message)"),
-        Piece(" - "),
+        TextSpan(" - "),
         theirs(commit.author.name or commit.author.username),
     )
 
@@ -148,33 +157,33 @@ def short(ref: str) -> str:
     return ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
 
 
-def ref_page(seen: Seen, kind: str, name: str) -> str:
+def ref_page(seen: PayloadFields, kind: str, name: str) -> str:
     """Return the page of a branch or a tag."""
     place = seen.repository
     page = "" if place is None or not place.html_url else f"{place.html_url}/src/{kind}/{quote(name)}"
     return page if len(page) <= LONGEST_ADDRESS else ""
 
 
-def ref_event(kind: str, seen: Seen) -> Story:
+def ref_event(kind: str, seen: PayloadFields) -> EventSummary:
     """Tell of a branch or tag that came or went."""
     name = short(seen.ref)
     is_new = kind == "create"
     url = ref_page(seen, seen.ref_type, name) if is_new else ""
-    said = (Piece(f"{seen.ref_type} "), theirs(name, url), Piece(" created" if is_new else " deleted"))
+    said = (TextSpan(f"{seen.ref_type} "), theirs(name, url), TextSpan(" created" if is_new else " deleted"))
     return told(seen, *said, url=url, color=GREEN if is_new else RED)
 
 
-def repository_event(seen: Seen) -> Story:
+def repository_event(seen: PayloadFields) -> EventSummary:
     """Tell what happened to a repository."""
     deeds = {
         "privatized": "made private",
         "publicized": "made public",
         "edited": "settings changed",
     }
-    said = [Piece(f"repository {deeds.get(seen.action, seen.action)}")]
+    said = [TextSpan(f"repository {deeds.get(seen.action, seen.action)}")]
     before = None if seen.changes is None else seen.changes.name or seen.changes.owner
     if before is not None and isinstance(before.from_, str):
-        said += [Piece(" from "), theirs(before.from_)]
+        said += [TextSpan(" from "), theirs(before.from_)]
     gone = seen.action == "deleted"
     place = seen.repository
     return told(
@@ -185,22 +194,22 @@ def repository_event(seen: Seen) -> Story:
     )
 
 
-def named(item: Item | None, number: int = 0, *, elsewhere: str = "") -> tuple[Piece, ...]:
+def named(item: IssueFields | None, number: int = 0, *, elsewhere: str = "") -> tuple[TextSpan, ...]:
     """Name an issue: its number and its title, which lead to it."""
     if item is None:
-        return (Piece(f"#{number}") if number else Piece("something that is gone"),)
+        return (TextSpan(f"#{number}") if number else TextSpan("something that is gone"),)
     place = "" if item.repository is None else item.repository.full_name
     where = place if place and elsewhere and place != elsewhere else ""
     return (theirs(f"{where}#{item.number} {item.title}", item.html_url),)
 
 
-def item_event(seen: Seen, *, is_pull: bool) -> Story:
+def item_event(seen: PayloadFields, *, is_pull: bool) -> EventSummary:
     """Tell what happened to an issue or a pull request."""
     item = seen.pull_request if is_pull else seen.issue
     what = "pull request" if is_pull else "issue"
     gone = seen.action == "deleted" or item is None
     name = named(item, seen.number)
-    said = [Piece(f"{what} {DEEDS.get(seen.action, seen.action)}: ")]
+    said = [TextSpan(f"{what} {DEEDS.get(seen.action, seen.action)}: ")]
     said += [replace(piece, url="") for piece in name] if gone else name
     said += more_about(seen, item)
     body = item.body if item is not None and seen.action in {"opened", "edited"} else ""
@@ -213,30 +222,30 @@ def item_event(seen: Seen, *, is_pull: bool) -> Story:
     )
 
 
-def more_about(seen: Seen, item: Item | None) -> list[Piece]:
+def more_about(seen: PayloadFields, item: IssueFields | None) -> list[TextSpan]:
     """Tell which labels, whom or which milestone."""
     changed = seen.changes
     if seen.action in {"assigned", "unassigned"}:
         people = ", ".join(person.login for person in (item and item.assignees) or []) or "nobody"
         if seen.action == "assigned":
-            return [Piece(" to "), theirs(people)]
-        return [Piece(" (now "), theirs(people), Piece(")")]
+            return [TextSpan(" to "), theirs(people)]
+        return [TextSpan(" (now "), theirs(people), TextSpan(")")]
     if seen.action == "milestoned" and item is not None and item.milestone is not None:
-        return [Piece(" ("), theirs(item.milestone.title), Piece(")")]
+        return [TextSpan(" ("), theirs(item.milestone.title), TextSpan(")")]
     if seen.action == "edited" and changed is not None and changed.title is not None:
-        return [Piece(" (was: "), theirs(str(changed.title.from_)), Piece(")")]
+        return [TextSpan(" (was: "), theirs(str(changed.title.from_)), TextSpan(")")]
     if changed is not None and (changed.added_labels or changed.removed_labels):
         signs = [f"+{label.name}" for label in changed.added_labels]
         signs += [f"-{label.name}" for label in changed.removed_labels]
-        return [Piece(" ("), theirs(", ".join(signs)), Piece(")")]
+        return [TextSpan(" ("), theirs(", ".join(signs)), TextSpan(")")]
     return []
 
 
-def talk(seen: Seen) -> Story:
+def talk(seen: PayloadFields) -> EventSummary:
     """Tell what somebody said."""
     what = "pull request" if seen.is_pull else "issue"
     deed = {"created": "new comment on", "edited": "comment edited on", "deleted": "comment deleted on"}
-    said = (Piece(f"{deed.get(seen.action, 'comment on')} {what} "), *named(seen.issue))
+    said = (TextSpan(f"{deed.get(seen.action, 'comment on')} {what} "), *named(seen.issue))
     note = seen.comment
     gone = seen.action == "deleted" or note is None
     url = "" if seen.issue is None else seen.issue.html_url
@@ -249,15 +258,15 @@ def talk(seen: Seen) -> Story:
     )
 
 
-def dependency(seen: Seen) -> Story:
+def dependency(seen: PayloadFields) -> EventSummary:
     """Tell which issue waits for which, or no longer."""
     home = "" if seen.repository is None else seen.repository.full_name
     issue, blocker = named(seen.issue, elsewhere=home), named(seen.blocker, elsewhere=home)
     if seen.action == "added":
-        said = (*issue, Piece(" now depends on "), *blocker)
+        said = (*issue, TextSpan(" now depends on "), *blocker)
     elif seen.action == "removed":
-        said = (*issue, Piece(" no longer depends on "), *blocker)
+        said = (*issue, TextSpan(" no longer depends on "), *blocker)
     else:
-        said = (*issue, Piece(" is blocked no more; last by "), *blocker)
+        said = (*issue, TextSpan(" is blocked no more; last by "), *blocker)
     url = "" if seen.issue is None else seen.issue.html_url
     return told(seen, *said, url=url, color=COLORS.get(seen.action, BLUE))

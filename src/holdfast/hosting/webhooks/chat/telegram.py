@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import Piece, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
 
 __all__ = ["message"]
 
@@ -18,7 +18,7 @@ __all__ = ["message"]
 LONGEST: Final = 4096
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Telegram."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
@@ -37,15 +37,15 @@ def message(wanted: Wanted) -> Message | None:
         "parse_mode": "HTML",
         "link_preview_options": {"is_disabled": True},
     }
-    return Message(wanted.url, {**ids, **text})
+    return ChatMessage(wanted.url, {**ids, **text})
 
 
-def markup(pieces: Iterable[Piece]) -> str:
+def markup(pieces: Iterable[TextSpan]) -> str:
     """Write a line."""
     return "".join(written(piece) for piece in pieces)
 
 
-def written(piece: Piece) -> str:
+def written(piece: TextSpan) -> str:
     """Write words: a link, code when somebody wrote them, or as they are."""
     text = escape(piece.text)
     if piece.url:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from holdfast.hosting.webhooks.chat.message import Message, Wanted
+from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut_bytes
 from holdfast.hosting.webhooks.chat.summary import plain, story_of
 
@@ -12,7 +12,7 @@ LONGEST_TITLE: Final = 128
 LONGEST: Final = 512
 
 
-def message(wanted: Wanted) -> Message | None:
+def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for WeCom."""
     told = story_of(wanted.kind, wanted.seen)
     if told is None:
@@ -23,4 +23,4 @@ def message(wanted: Wanted) -> Message | None:
         "description": cut_bytes(details, LONGEST),
         "url": address(told.url),
     }
-    return Message(wanted.url, {"msgtype": "news", "news": {"articles": [article]}})
+    return ChatMessage(wanted.url, {"msgtype": "news", "news": {"articles": [article]}})

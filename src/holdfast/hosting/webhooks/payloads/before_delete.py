@@ -17,7 +17,7 @@ from holdfast.hosting.store.events import EVENT, Event
 from holdfast.hosting.store.tables import deliveries, events, repositories
 from holdfast.hosting.webhooks.payloads.render import KINDS, payload_of
 
-__all__ = ["Doomed", "before_deleting", "settle", "settle_ahead"]
+__all__ = ["DeletedEntity", "before_deleting", "settle", "settle_ahead"]
 
 AT_ONCE: Final = 50
 BETWEEN_ISSUES: Final = events.c.kind.in_(("issue_dependency", "issue_unblocked"))
@@ -29,7 +29,7 @@ KEEP: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doomed:
+class DeletedEntity:
     """What is about to be deleted."""
 
     repository_id: int = 0
@@ -39,13 +39,13 @@ class Doomed:
     comment_id: int = 0
 
 
-def before_deleting(app: App, doomed: Doomed) -> Callable[[Connection], None]:
+def before_deleting(app: App, doomed: DeletedEntity) -> Callable[[Connection], None]:
     """Make the payloads of what is waiting, and return what has to be called first in the deleting transaction."""
     settle_ahead(app, doomed)
     return partial(settle, app, doomed)
 
 
-def settle_ahead(app: App, doomed: Doomed) -> None:
+def settle_ahead(app: App, doomed: DeletedEntity) -> None:
     """Make the payloads of what is waiting to be told, a few at a time."""
     while True:
         with app.database.read() as connection:
@@ -57,7 +57,7 @@ def settle_ahead(app: App, doomed: Doomed) -> None:
             connection.execute(KEEP, made)
 
 
-def settle(app: App, doomed: Doomed, connection: Connection) -> None:
+def settle(app: App, doomed: DeletedEntity, connection: Connection) -> None:
     """Make all payloads that are not made yet, inside the transaction that is about to delete."""
     found = waiting(connection, unsettled(doomed))
     if found:
@@ -70,7 +70,7 @@ def waiting(connection: Connection, statement: Select[*tuple[Any, ...]]) -> list
     return [Event(*row) for row in connection.execute(statement)]
 
 
-def unsettled(doomed: Doomed) -> Select[*tuple[Any, ...]]:
+def unsettled(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
     """Return the statement that finds the events somebody is to be told whose payload is not made yet."""
     concerned: list[ColumnElement[bool]] = []
     if doomed.repository_id:

@@ -17,8 +17,8 @@ from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import issue_transactions
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.issue_relations import issue_parts
-from holdfast.hosting.store.visible_issues import Seen
-from holdfast.hosting.webhooks.payloads.event_details import Happened
+from holdfast.hosting.store.visible_issues import VisibleIssue
+from holdfast.hosting.webhooks.payloads.event_details import EventContext
 from holdfast.hosting.webhooks.payloads.issues import stored_issues
 
 __all__ = ["DependencyPayload", "dependency"]
@@ -35,7 +35,7 @@ class DependencyPayload(msgspec.Struct, frozen=True, kw_only=True):
     sender: UserSchema
 
 
-def dependency(happened: Happened) -> DependencyPayload:
+def dependency(happened: EventContext) -> DependencyPayload:
     """Tell which issue waits for which."""
     facts = happened.facts
     kept = stored_issues(happened, facts.issue_id, facts.blocker_id)
@@ -47,7 +47,9 @@ def dependency(happened: Happened) -> DependencyPayload:
         place = None if one is None else parts.repositories.get(one.repository_id)
         if one is None or place is None:
             return None
-        return issue(happened.viewer, one, parts) if is_told(one, place) else reduced(Seen(one, place, False))
+        return (
+            issue(happened.viewer, one, parts) if is_told(one, place) else reduced(VisibleIssue(one, place, False))
+        )
 
     def is_told(one: issue_transactions.Issue, place: store.Repository) -> bool:
         unit = access.issue_unit(is_pull=one.is_pull)

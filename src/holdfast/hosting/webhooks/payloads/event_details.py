@@ -16,18 +16,18 @@ from holdfast.hosting.store.labels import Label
 from holdfast.hosting.store.repositories import Repository, find_by_id
 from holdfast.hosting.webhooks.recipient import Receiver
 
-__all__ = ["Facts", "From", "Happened", "facts_of", "look_up", "remembered"]
+__all__ = ["ChangesFromPayload", "EventContext", "EventDetails", "facts_of", "look_up", "remembered"]
 
 T = TypeVar("T")
 
 
-class From(msgspec.Struct, frozen=True):
+class ChangesFromPayload(msgspec.Struct, frozen=True):
     """What something was before it was changed."""
 
     from_: str | bool | list[str] = field(name="from")
 
 
-class Facts(msgspec.Struct, frozen=True):
+class EventDetails(msgspec.Struct, frozen=True):
     """The details of an event; which fields matter depends on its kind."""
 
     action: str = ""
@@ -58,12 +58,12 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class EventContext:
     """An event with what can be looked up about it now; whatever is gone meanwhile is missing."""
 
     viewer: Receiver
     event: Event
-    facts: Facts
+    facts: EventDetails
     repository: Repository | None
     actor: Account | None
     known: object = None
@@ -84,15 +84,15 @@ class Happened:
         return repository_shape(self.viewer, repository, self.viewer.access_to(repository))
 
 
-def facts_of(event: Event) -> Facts:
+def facts_of(event: Event) -> EventDetails:
     """Read an event's details; what another version wrote and this one cannot read counts as nothing."""
     try:
-        return msgspec.json.decode(event.details, type=Facts)
+        return msgspec.json.decode(event.details, type=EventDetails)
     except msgspec.DecodeError:
-        return Facts()
+        return EventDetails()
 
 
-def remembered(facts: Facts, kind: type[T]) -> T | None:
+def remembered(facts: EventDetails, kind: type[T]) -> T | None:
     """Return the row of what was deleted, when one was written down."""
     if not bytes(facts.was):
         return None
@@ -102,11 +102,11 @@ def remembered(facts: Facts, kind: type[T]) -> T | None:
         return None
 
 
-def look_up(viewer: Receiver, event: Event, known: object = None) -> Happened:
+def look_up(viewer: Receiver, event: Event, known: object = None) -> EventContext:
     """Find who did what where."""
     facts, database = facts_of(event), viewer.app.database
     repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
     if repository is None and event.kind == "repository":
         repository = remembered(facts, Repository)
     actor = None if event.actor_id is None else account_by_id(database, event.actor_id)
-    return Happened(viewer, event, facts, repository, actor, known)
+    return EventContext(viewer, event, facts, repository, actor, known)

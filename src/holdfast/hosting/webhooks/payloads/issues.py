@@ -21,10 +21,15 @@ from holdfast.hosting.store.issue_transactions import ISSUE
 from holdfast.hosting.store.milestones import milestones_by_id
 from holdfast.hosting.store.prepared_statements import Statement
 from holdfast.hosting.store.tables import comments, issues
-from holdfast.hosting.webhooks.payloads.event_details import Facts, From, Happened, remembered
+from holdfast.hosting.webhooks.payloads.event_details import (
+    ChangesFromPayload,
+    EventContext,
+    EventDetails,
+    remembered,
+)
 
 __all__ = [
-    "Changes",
+    "ChangesPayload",
     "CommentPayload",
     "IssuePayload",
     "PullRequestPayload",
@@ -39,12 +44,12 @@ ISSUE_BY_ID = Statement(select(*ISSUE).where(issues.c.id == bindparam("id")))
 COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id")))
 
 
-class Changes(msgspec.Struct, frozen=True, kw_only=True):
+class ChangesPayload(msgspec.Struct, frozen=True, kw_only=True):
     """What is not what it was; only what changed is there."""
 
-    title: From | UnsetType = UNSET
-    body: From | UnsetType = UNSET
-    ref: From | UnsetType = UNSET
+    title: ChangesFromPayload | UnsetType = UNSET
+    body: ChangesFromPayload | UnsetType = UNSET
+    ref: ChangesFromPayload | UnsetType = UNSET
     added_labels: list[LabelSchema] | UnsetType = UNSET
     removed_labels: list[LabelSchema] | UnsetType = UNSET
 
@@ -58,7 +63,7 @@ class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
     repository: RepositorySchema | None
     sender: UserSchema
     commit_id: str
-    changes: Changes | UnsetType = UNSET
+    changes: ChangesPayload | UnsetType = UNSET
 
 
 class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +77,7 @@ class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
     sender: UserSchema
     commit_id: str
     review: None
-    changes: Changes | UnsetType = UNSET
+    changes: ChangesPayload | UnsetType = UNSET
 
 
 class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,14 +86,14 @@ class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
     action: str
     issue: IssueSchema | None
     comment: CommentSchema | None
-    changes: Changes | UnsetType = UNSET
+    changes: ChangesPayload | UnsetType = UNSET
     repository: RepositorySchema | None
     sender: UserSchema
     is_pull: bool
     pull_request: PullRequest | UnsetType | None = UNSET
 
 
-def stored_issues(happened: Happened, *numbers: int) -> dict[int, issue_transactions.Issue]:
+def stored_issues(happened: EventContext, *numbers: int) -> dict[int, issue_transactions.Issue]:
     """Return the issues of these ids that are still there."""
     database = happened.viewer.app.database
     found = [
@@ -98,7 +103,7 @@ def stored_issues(happened: Happened, *numbers: int) -> dict[int, issue_transact
 
 
 def parts_of(
-    happened: Happened, home: store.Repository, kept: issue_transactions.Issue, *, gone: bool
+    happened: EventContext, home: store.Repository, kept: issue_transactions.Issue, *, gone: bool
 ) -> IssueParts:
     """Load what belongs to an issue; what one that is gone had was written down."""
     database = happened.viewer.app.database
@@ -118,7 +123,7 @@ def parts_of(
     )
 
 
-def whole(happened: Happened) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
+def whole(happened: EventContext) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
     """Return the issue an event is about, as it is kept and as its shape."""
     facts = happened.facts
     kept = stored_issues(happened, facts.issue_id).get(facts.issue_id)
@@ -132,7 +137,7 @@ def whole(happened: Happened) -> tuple[issue_transactions.Issue | None, IssueSch
 
 
 def as_pull(
-    happened: Happened, kept: issue_transactions.Issue | None, shape: IssueSchema | None
+    happened: EventContext, kept: issue_transactions.Issue | None, shape: IssueSchema | None
 ) -> PullRequest | None:
     """Make the shape of a pull request from that of the issue it is."""
     home = happened.place
@@ -141,36 +146,36 @@ def as_pull(
     return pull_request(happened.viewer, home, kept, shape)
 
 
-def changes_of(happened: Happened) -> Changes | UnsetType:
+def changes_of(happened: EventContext) -> ChangesPayload | UnsetType:
     """Say what was there before."""
     facts = happened.facts
-    made = Changes(
+    made = ChangesPayload(
         title=before(facts.old_title),
         body=before(facts.old_body),
         ref=before(old_ref(facts)),
         added_labels=label_shapes(happened, facts.added_labels),
         removed_labels=label_shapes(happened, facts.removed_labels),
     )
-    return UNSET if made == Changes() else made
+    return UNSET if made == ChangesPayload() else made
 
 
-def label_shapes(happened: Happened, kept: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
+def label_shapes(happened: EventContext, kept: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
     """Make the shapes of labels that were put on or taken off."""
     home = happened.repository
     return [label_in(happened.viewer, one, home) for one in kept] if kept and home is not None else UNSET
 
 
-def old_ref(facts: Facts) -> str | None:
+def old_ref(facts: EventDetails) -> str | None:
     """Return the branch or tag that is no longer meant."""
     return facts.old_ref if facts.old_base_branch is None else facts.old_base_branch
 
 
-def before(text: str | None) -> From | UnsetType:
+def before(text: str | None) -> ChangesFromPayload | UnsetType:
     """Make the shape of what was there before."""
-    return UNSET if text is None else From(text)
+    return UNSET if text is None else ChangesFromPayload(text)
 
 
-def issue_event(happened: Happened) -> IssuePayload:
+def issue_event(happened: EventContext) -> IssuePayload:
     """Tell what happened to an issue."""
     _, shape = whole(happened)
     return IssuePayload(
@@ -184,7 +189,7 @@ def issue_event(happened: Happened) -> IssuePayload:
     )
 
 
-def pull_event(happened: Happened) -> PullRequestPayload:
+def pull_event(happened: EventContext) -> PullRequestPayload:
     """Tell what happened to a pull request."""
     return PullRequestPayload(
         action=happened.facts.action,
@@ -199,7 +204,7 @@ def pull_event(happened: Happened) -> PullRequestPayload:
     )
 
 
-def talk(happened: Happened) -> CommentPayload:
+def talk(happened: EventContext) -> CommentPayload:
     """Tell what somebody said."""
     facts = happened.facts
     kept, shape = whole(happened)
@@ -219,7 +224,7 @@ def talk(happened: Happened) -> CommentPayload:
     )
 
 
-def author_of(happened: Happened, said: stored_comments.Comment) -> Account | None:
+def author_of(happened: EventContext, said: stored_comments.Comment) -> Account | None:
     """Return who wrote a comment, while they are there."""
     if said.author_id is None:
         return None
@@ -228,7 +233,7 @@ def author_of(happened: Happened, said: stored_comments.Comment) -> Account | No
     return account_by_id(happened.viewer.app.database, said.author_id)
 
 
-def find_comment(happened: Happened) -> stored_comments.Comment | None:
+def find_comment(happened: EventContext) -> stored_comments.Comment | None:
     """Return the comment an event is about, while it is there."""
     row = happened.viewer.app.database.row(COMMENT_BY_ID, id=happened.facts.comment_id)
     return None if row is None else stored_comments.Comment(*row)

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitError, NoSuchObject
 from holdfast.hosting.git import history, refs
-from holdfast.hosting.git.changes import Changes, changed_files
+from holdfast.hosting.git.changes import TreeChanges, changed_files
 from holdfast.hosting.git.commits import Commit, find_commit
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.schemas.git import PayloadCommit, payload_commit, people_of, repository_page
@@ -20,9 +20,18 @@ from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.users import UserSchema
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.pending_ref_updates import Move
-from holdfast.hosting.webhooks.payloads.event_details import Happened
+from holdfast.hosting.webhooks.payloads.event_details import EventContext
 
-__all__ = ["Brought", "CreatePayload", "DeletePayload", "PushPayload", "created", "deleted", "pushed", "read_push"]
+__all__ = [
+    "CreatePayload",
+    "DeletePayload",
+    "PushPayload",
+    "PushedCommits",
+    "created",
+    "deleted",
+    "pushed",
+    "read_push",
+]
 
 log = structlog.get_logger(__name__)
 LISTED: Final = 5
@@ -30,7 +39,7 @@ LISTED: Final = 5
 OF_A_NEW_BRANCH: Final = 10
 BRANCHES: Final = "refs/heads/"
 PREFIXES: Final = (BRANCHES, "refs/tags/")
-NOTHING: Final = Changes(())
+NOTHING: Final = TreeChanges(())
 
 
 class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +80,7 @@ class DeletePayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class PushedCommits:
     """What a push brought: some of its commits, how many there are, and where they begin."""
 
     head: Commit | None = None
@@ -79,7 +88,7 @@ class Brought:
     total: int = 0
     base: str = ""
     """What to compare with: an id, a branch, or nothing."""
-    changes: dict[str, Changes] = field(default_factory=dict)
+    changes: dict[str, TreeChanges] = field(default_factory=dict)
 
 
 def short(ref: str) -> str:
@@ -87,7 +96,7 @@ def short(ref: str) -> str:
     return next((ref.removeprefix(prefix) for prefix in PREFIXES if ref.startswith(prefix)), ref)
 
 
-def created(happened: Happened) -> CreatePayload:
+def created(happened: EventContext) -> CreatePayload:
     """Tell of a new branch or tag."""
     facts = happened.facts
     return CreatePayload(
@@ -99,7 +108,7 @@ def created(happened: Happened) -> CreatePayload:
     )
 
 
-def deleted(happened: Happened) -> DeletePayload:
+def deleted(happened: EventContext) -> DeletePayload:
     """Tell that a branch or tag is gone."""
     facts = happened.facts
     return DeletePayload(
@@ -111,15 +120,15 @@ def deleted(happened: Happened) -> DeletePayload:
     )
 
 
-def pushed(happened: Happened) -> PushPayload:
+def pushed(happened: EventContext) -> PushPayload:
     """Tell what a push brought; of what git no longer has, only the ids."""
     facts, kept = happened.facts, happened.repository
-    if isinstance(happened.known, Brought):
+    if isinstance(happened.known, PushedCommits):
         brought = happened.known
     elif kept is not None:
         brought = read_push(happened.viewer.app, kept, Move(facts.ref, facts.before, facts.after))
     else:
-        brought = Brought()
+        brought = PushedCommits()
     # The same commit twice is a test: it shows one commit as a push would, and what its signature says.
     is_test = bool(facts.after) and facts.before == facts.after
     shapes = {} if kept is None else shapes_of(happened, kept, brought, verified=is_test)
@@ -139,7 +148,7 @@ def pushed(happened: Happened) -> PushPayload:
     )
 
 
-def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bool = False) -> Brought:
+def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bool = False) -> PushedCommits:
     """Read what a push brought, which takes git and so is done before a transaction where that is possible.
 
     With `briefly` that is the newest commit without its files, as for the last of thousands of refs.
@@ -150,14 +159,14 @@ def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bo
             found = None if move.deletes else refs.commit_of(repo, move.new)
             head = None if found is None else find_commit(repo, found)
             listed = [head] if head is not None and move.ref.startswith(BRANCHES) else []
-            return Brought(head, listed, len(listed), base_of(move))
+            return PushedCommits(head, listed, len(listed), base_of(move))
         return brought_by(repo, move, repository.default_branch)
     except (GitError, OSError) as error:
         log.warning("a push is told without its commits", repository=repository.full_name, why=str(error))
-        return Brought()
+        return PushedCommits()
 
 
-def compare_url(happened: Happened, base: str) -> str:
+def compare_url(happened: EventContext, base: str) -> str:
     """Return the page that shows what came, or the service's own address when there is nothing to compare."""
     if happened.repository is None or not base:
         return happened.viewer.root
@@ -166,7 +175,7 @@ def compare_url(happened: Happened, base: str) -> str:
 
 
 def shapes_of(
-    happened: Happened, kept: store.Repository, brought: Brought, *, verified: bool
+    happened: EventContext, kept: store.Repository, brought: PushedCommits, *, verified: bool
 ) -> dict[str, PayloadCommit]:
     """Make the shapes of the commits to be told, by their ids."""
     every = [*brought.commits, *([] if brought.head is None else [brought.head])]
@@ -179,14 +188,14 @@ def shapes_of(
     return shapes
 
 
-def brought_by(repo: Repo, move: Move, default_branch: str) -> Brought:
+def brought_by(repo: Repo, move: Move, default_branch: str) -> PushedCommits:
     """Work out what a push brought."""
     if move.deletes:
-        return Brought()
+        return PushedCommits()
     head_id = refs.commit_of(repo, move.new)
     head = None if head_id is None else find_commit(repo, head_id)
     if head is None:
-        return Brought(base=base_of(move))
+        return PushedCommits(base=base_of(move))
     ids: Sequence[str] = ()
     total, base = 0, base_of(move)
     if move.old == move.new:
@@ -197,7 +206,7 @@ def brought_by(repo: Repo, move: Move, default_branch: str) -> Brought:
     changes = {
         commit.id: changes_of(repo, commit) for commit in {one.id: one for one in [*commits, head]}.values()
     }
-    return Brought(head, commits, total, base, changes)
+    return PushedCommits(head, commits, total, base, changes)
 
 
 def base_of(move: Move) -> str:
@@ -226,7 +235,7 @@ def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tu
     return ids, len(ids), "" if branch == default_branch else default_branch
 
 
-def changes_of(repo: Repo, commit: Commit) -> Changes:
+def changes_of(repo: Repo, commit: Commit) -> TreeChanges:
     """Return which files a commit changed; none when what it changed cannot be read any more."""
     try:
         return changed_files(repo, commit)

@@ -11,20 +11,20 @@ from holdfast.hosting.store.database import Within
 from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.webhooks.payloads.dependencies import dependency
-from holdfast.hosting.webhooks.payloads.event_details import Happened, look_up
+from holdfast.hosting.webhooks.payloads.event_details import EventContext, look_up
 from holdfast.hosting.webhooks.payloads.issues import issue_event, pull_event, talk
 from holdfast.hosting.webhooks.payloads.pushes import created, deleted, pushed
 from holdfast.hosting.webhooks.payloads.repositories import repository_event
 from holdfast.hosting.webhooks.recipient import Receiver
 
-__all__ = ["KINDS", "Kind", "payload_of", "payload_renderer"]
+__all__ = ["KINDS", "EventKind", "payload_of", "payload_renderer"]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EventKind:
     """How a kind of event is told, and which actions there are."""
 
-    make: Callable[[Happened], msgspec.Struct]
+    make: Callable[[EventContext], msgspec.Struct]
     actions: tuple[str, ...] = ()
 
     @property
@@ -44,22 +44,22 @@ OF_REPOSITORIES: Final = (
     *("archived", "unarchived", "privatized", "publicized", "edited"),
 )
 KINDS: Final = {
-    "push": Kind(pushed),
-    "create": Kind(created),
-    "delete": Kind(deleted),
-    "repository": Kind(repository_event, OF_REPOSITORIES),
-    "issues": Kind(issue_event, OF_ITEMS),
-    "issue_assign": Kind(issue_event, OF_ASSIGNEES),
-    "issue_label": Kind(issue_event, OF_LABELS),
-    "issue_milestone": Kind(issue_event, OF_MILESTONES),
-    "issue_comment": Kind(talk, OF_COMMENTS),
-    "issue_dependency": Kind(dependency, ("added", "removed")),
-    "issue_unblocked": Kind(dependency, ("unblocked",)),
-    "pull_request": Kind(pull_event, OF_ITEMS),
-    "pull_request_assign": Kind(pull_event, OF_ASSIGNEES),
-    "pull_request_label": Kind(pull_event, OF_LABELS),
-    "pull_request_milestone": Kind(pull_event, OF_MILESTONES),
-    "pull_request_comment": Kind(talk, OF_COMMENTS),
+    "push": EventKind(pushed),
+    "create": EventKind(created),
+    "delete": EventKind(deleted),
+    "repository": EventKind(repository_event, OF_REPOSITORIES),
+    "issues": EventKind(issue_event, OF_ITEMS),
+    "issue_assign": EventKind(issue_event, OF_ASSIGNEES),
+    "issue_label": EventKind(issue_event, OF_LABELS),
+    "issue_milestone": EventKind(issue_event, OF_MILESTONES),
+    "issue_comment": EventKind(talk, OF_COMMENTS),
+    "issue_dependency": EventKind(dependency, ("added", "removed")),
+    "issue_unblocked": EventKind(dependency, ("unblocked",)),
+    "pull_request": EventKind(pull_event, OF_ITEMS),
+    "pull_request_assign": EventKind(pull_event, OF_ASSIGNEES),
+    "pull_request_label": EventKind(pull_event, OF_LABELS),
+    "pull_request_milestone": EventKind(pull_event, OF_MILESTONES),
+    "pull_request_comment": EventKind(talk, OF_COMMENTS),
 }
 """Every kind of event, and how it is told."""
 

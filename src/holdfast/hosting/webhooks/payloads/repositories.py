@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.hosting.schemas.repositories import RepositorySchema
 from holdfast.hosting.schemas.users import UserSchema, user
-from holdfast.hosting.webhooks.payloads.event_details import From, Happened
+from holdfast.hosting.webhooks.payloads.event_details import ChangesFromPayload, EventContext
 
 __all__ = ["RepositoryPayload", "repository_event"]
 
@@ -17,13 +17,13 @@ class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
     repository: RepositorySchema | None
     organization: UserSchema | None
     sender: UserSchema
-    changes: dict[str, From] | UnsetType = UNSET
+    changes: dict[str, ChangesFromPayload] | UnsetType = UNSET
 
 
-def repository_event(happened: Happened) -> RepositoryPayload:
+def repository_event(happened: EventContext) -> RepositoryPayload:
     """Tell what happened to a repository."""
     kept = happened.repository
-    changed = {name: From(before) for name, before in happened.facts.changed.items()}
+    changed = {name: ChangesFromPayload(before) for name, before in happened.facts.changed.items()}
     return RepositoryPayload(
         action=happened.facts.action,
         repository=happened.place,
