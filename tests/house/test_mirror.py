@@ -26,7 +26,7 @@ ELSEWHERE = {
     Path("hosting/store/collaborators.py"): "hosting/api/test_collaborators.py",
     Path("hosting/store/commit_keys.py"): "hosting/services/test_file_commits.py",
     Path("hosting/store/events.py"): "hosting/services/test_ref_changes.py",
-    Path("hosting/webhooks/outgoing.py"): "hosting/webhooks/test_signatures.py",
+    Path("hosting/webhooks/webhook_request.py"): "hosting/webhooks/test_signatures.py",
     Path("hosting/store/lfs.py"): "hosting/git_server/test_lfs.py",
     Path("hosting/store/organizations.py"): "hosting/api/test_organizations.py",
     Path("hosting/store/protections.py"): "hosting/api/test_branches.py",

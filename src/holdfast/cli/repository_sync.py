@@ -78,7 +78,7 @@ class FileFacts(msgspec.Struct):
     type: str = "file"
 
 
-class Commit(msgspec.Struct):
+class CommitFacts(msgspec.Struct):
     """A commit that was made."""
 
     sha: str = ""
@@ -88,7 +88,7 @@ class Commit(msgspec.Struct):
 class Committed(msgspec.Struct):
     """What a change of files answers."""
 
-    commit: Commit
+    commit: CommitFacts
 
 
 class Action(msgspec.Struct):
@@ -381,7 +381,7 @@ def fetch(target: Target, stored: LfsPointer | None, to: Path, *, replace: bool 
 
 def commit_pointer(
     target: Target, facts: RepositoryFacts, made: LfsPointer, message: str, *, exists: bool
-) -> Commit:
+) -> CommitFacts:
     """Make the commit: the pointer to the file, and the line that says files like it are kept so."""
     remote = target.remote
     files = [changed(target, target.path, made.format(), exists=exists)]

@@ -5,7 +5,7 @@ import sys
 
 import msgspec
 
-from holdfast.cli.demo.order import ServiceLogin
+from holdfast.cli.demo.service_login import ServiceLogin
 
 
 def test_a_failure_is_one_line_in_the_log() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor import rows
-from holdfast.hosting.doctor.finding import FindingKind
+from holdfast.hosting.doctor.findings import FindingKind
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)

@@ -3,7 +3,7 @@
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor import disk, secrets
 from holdfast.hosting.doctor.checks import examine, repair
-from holdfast.hosting.doctor.finding import FindingKind
+from holdfast.hosting.doctor.findings import FindingKind
 from holdfast.hosting.store import hooks
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.hooks import Home

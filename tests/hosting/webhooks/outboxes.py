@@ -19,7 +19,7 @@ from holdfast.hosting.store.tables import deliveries, events, hooks
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.deliverer import Deliverer, Pace, PayloadOf
-from holdfast.hosting.webhooks.outgoing import Outgoing
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.conftest import wait_for
 
 __all__ = ["QUICK", "Outbox", "plain_message", "plain_payload", "sending"]
@@ -34,10 +34,12 @@ def plain_payload(_host: App, event: Event) -> str:
 
 def plain_message(
     hook: Hook, kind: str, payload: str, uuid: str, open_secret: Callable[[str], str]
-) -> Outgoing | None:
+) -> WebhookRequest | None:
     """Tell a chat service of nothing but pushes."""
     del uuid, open_secret
-    return Outgoing("POST", hook.url, {"X-Kind": kind}, f"text {payload}".encode()) if kind == "push" else None
+    return (
+        WebhookRequest("POST", hook.url, {"X-Kind": kind}, f"text {payload}".encode()) if kind == "push" else None
+    )
 
 
 class Outbox:

@@ -15,7 +15,7 @@ from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
 from holdfast.hosting.webhooks.addresses import Address, Allowed
 from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.connection import Answer
-from holdfast.hosting.webhooks.outgoing import Outgoing
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
 
 SIGNED = {"Content-Type": "application/json", "Authorization": "Bearer t", "X-Hub-Signature-256": "sha256=1"}
@@ -47,8 +47,8 @@ def send(
             client._tls = tls
         try:
             for url in urls[:-1]:
-                await client.send(Outgoing("POST", url, SIGNED, b"{}"))
-            return await client.send(Outgoing("POST", urls[-1], SIGNED, b"{}"))
+                await client.send(WebhookRequest("POST", url, SIGNED, b"{}"))
+            return await client.send(WebhookRequest("POST", urls[-1], SIGNED, b"{}"))
         finally:
             await client.close()
 
@@ -247,7 +247,7 @@ def test_a_header_cannot_bring_another_one(receiver: Receiver, value: str) -> No
     async def run() -> None:
         client = WebhookClient(Allowed.parse("*"), timeout=5)
         try:
-            await client.send(Outgoing("POST", receiver.url(), {"Authorization": value}, b""))
+            await client.send(WebhookRequest("POST", receiver.url(), {"Authorization": value}, b""))
         finally:
             await client.close()
 
@@ -261,7 +261,7 @@ def test_credentials_in_an_address_are_sent_unless_a_header_says_otherwise(recei
 
     async def run(headers: dict[str, str]) -> None:
         client = WebhookClient(Allowed.parse("*"), timeout=5)
-        await client.send(Outgoing("POST", f"http://ada:pw@127.0.0.1:{receiver.port}/", headers, b""))
+        await client.send(WebhookRequest("POST", f"http://ada:pw@127.0.0.1:{receiver.port}/", headers, b""))
         await client.close()
 
     uvloop.run(run({}))

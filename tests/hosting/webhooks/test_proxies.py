@@ -12,8 +12,8 @@ from holdfast.hosting.errors import DeliveryFailed
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.connection import Answer
-from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.proxies import Proxy
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.receivers import OK, Script, Seen, answer, receiving
 
 
@@ -25,7 +25,7 @@ def send(url: str, proxy: Proxy, *, tls: ssl.SSLContext | None = None) -> Answer
         if tls is not None:
             client._tls = tls
         try:
-            return await client.send(Outgoing("POST", url, {"X-A": "b"}, b"{}"))
+            return await client.send(WebhookRequest("POST", url, {"X-A": "b"}, b"{}"))
         finally:
             await client.close()
 

@@ -8,8 +8,8 @@ import pytest
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.outbox import Held, Waiting
 from holdfast.hosting.webhooks.connection import Answer
-from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.requests import Try, compose
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.outboxes import plain_message
 
 ONE = Waiting(7, "a-uuid", 3, "push", 1, 1000, '{"n": 1}')
@@ -23,7 +23,7 @@ def held(**columns: str) -> Held:
     return Held(Hook(**values), "organization")  # type: ignore[arg-type]
 
 
-def composed(**columns: str) -> Outgoing | None:
+def composed(**columns: str) -> WebhookRequest | None:
     """Make a request."""
     return compose(held(**columns), ONE, ONE.payload, lambda text: text.removeprefix("sealed "), plain_message)
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.webhooks.delivery_thread import delivering
-from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.signatures import grouped, signed, signed_request
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.settings import Settings
 from tests.conftest import ROOT, wait_for
 from tests.hosting.webhooks.outboxes import Outbox
@@ -30,7 +30,7 @@ from tests.hosting.webhooks.receivers import Receiver, Seen
 SECRET = "s3cret with ä"
 
 
-def request(payload: str = '{"a": "ä&b"}', *, content_type: str = "json", secret: str = "s") -> Outgoing:
+def request(payload: str = '{"a": "ä&b"}', *, content_type: str = "json", secret: str = "s") -> WebhookRequest:
     """Make a request."""
     return signed_request(
         url="https://x.org/h",

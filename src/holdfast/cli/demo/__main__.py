@@ -12,7 +12,7 @@ import structlog
 
 from holdfast import logs
 from holdfast.cli.demo.fill import fill
-from holdfast.cli.demo.order import ServiceLogin
+from holdfast.cli.demo.service_login import ServiceLogin
 from holdfast.errors import HoldfastError
 
 __all__ = ["main"]

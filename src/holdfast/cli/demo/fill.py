@@ -17,8 +17,8 @@ from holdfast.cli.demo.calendar import DAY
 from holdfast.cli.demo.client import DemoClient, basic, pointer_to
 from holdfast.cli.demo.drawings import view_png
 from holdfast.cli.demo.history import DemoHistory
-from holdfast.cli.demo.order import ServiceLogin
 from holdfast.cli.demo.people import EVERYBODY, IFE, JONAH, MAREN, TOMAS, YUKI
+from holdfast.cli.demo.service_login import ServiceLogin
 from holdfast.hosting.git import program
 from holdfast.secret import Secret
 

@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from holdfast.cli.demo.conversation import add_conversation
-from holdfast.cli.demo.order import ServiceLogin
+from holdfast.cli.demo.service_login import ServiceLogin
 from holdfast.hosting.data_folder import FirstStart
 from holdfast.settings import Settings
 

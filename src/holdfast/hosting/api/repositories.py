@@ -104,7 +104,7 @@ class TransferRepoOption(msgspec.Struct, frozen=True):
     team_ids: list[int] = []
 
 
-class SearchQuery(msgspec.Struct, frozen=True):
+class RepositorySearchQuery(msgspec.Struct, frozen=True):
     """What to look for."""
 
     q: str = ""
@@ -355,7 +355,7 @@ def page_of_repositories(
 
 
 @endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True)
-def search(request: RequestContext, query: SearchQuery, page: PageParams) -> SearchResults:
+def search(request: RequestContext, query: RepositorySearchQuery, page: PageParams) -> SearchResults:
     """Search for repositories by their name, and their description when asked for."""
     conditions: list[ColumnElement[bool]] = []
     if query.q:

@@ -13,7 +13,7 @@ from holdfast.hosting.store import accounts
 __all__ = ["search_users", "show_me", "show_user"]
 
 
-class SearchQuery(msgspec.Struct, frozen=True):
+class UserSearchQuery(msgspec.Struct, frozen=True):
     """What to look for."""
 
     q: str = ""
@@ -76,7 +76,7 @@ def list_emails(request: RequestContext) -> list[Email]:
 
 
 @endpoint("GET /users/search", scope="user")
-def search_users(request: RequestContext, query: SearchQuery, page: PageParams) -> UserSearchResults:
+def search_users(request: RequestContext, query: UserSearchQuery, page: PageParams) -> UserSearchResults:
     """Search for users by a part of their name."""
     visible: tuple[str, ...] = (
         ("public",) if request.actor.user is None or request.actor.public_only else ("public", "limited")

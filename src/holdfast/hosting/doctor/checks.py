@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor import disk, rows, secrets
-from holdfast.hosting.doctor.finding import Finding
+from holdfast.hosting.doctor.findings import Finding
 
 __all__ = ["examine", "repair"]
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import lax_paths
-from holdfast.hosting.doctor.finding import Finding, FindingKind
+from holdfast.hosting.doctor.findings import Finding, FindingKind
 from holdfast.hosting.doctor.rows import FULL_NAME, set_repository
 from holdfast.hosting.errors import GitError, LfsError
 from holdfast.hosting.git import gc, refs

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, delete, func, select, text, update
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor.finding import Finding, FindingKind
+from holdfast.hosting.doctor.findings import Finding, FindingKind
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.store import migrate, pending_ref_updates
 from holdfast.hosting.store.tables import (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import or_, select
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor.finding import Finding, FindingKind
+from holdfast.hosting.doctor.findings import Finding, FindingKind
 from holdfast.hosting.errors import SealBroken, SealError
 from holdfast.hosting.store.encryption import KEY_FILE
 from holdfast.hosting.store.tables import hooks

@@ -20,9 +20,9 @@ from holdfast import __version__
 from holdfast.hosting.errors import DeliveryFailed, UrlRefused
 from holdfast.hosting.webhooks.addresses import Address, Allowed
 from holdfast.hosting.webhooks.connection import Answer, Exchange
-from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.proxies import Proxy
 from holdfast.hosting.webhooks.urls import UrlParts
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
 __all__ = ["Resolver", "WebhookClient"]
 
@@ -63,7 +63,7 @@ class WebhookClient:
         self._resolve = resolve or self._look_up
         self._idle: dict[Origin, list[tuple[float, Exchange]]] = {}
 
-    async def send(self, outgoing: Outgoing) -> Answer:
+    async def send(self, outgoing: WebhookRequest) -> Answer:
         """Send a request, follow where it is redirected to, and return the last answer."""
         target = UrlParts.parse(outgoing.url)
         headers = dict(outgoing.headers)

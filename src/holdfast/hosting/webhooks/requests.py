@@ -11,9 +11,9 @@ from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.outbox import Held, Result, Waiting
 from holdfast.hosting.webhooks.backoff import pause_before
 from holdfast.hosting.webhooks.connection import Answer
-from holdfast.hosting.webhooks.outgoing import Outgoing
 from holdfast.hosting.webhooks.signatures import announcing, signed, signed_request
 from holdfast.hosting.webhooks.urls import without_credentials
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
 __all__ = ["AS_IT_IS", "MessageOf", "Try", "compose"]
 
@@ -23,12 +23,12 @@ AS_IT_IS: Final = frozenset({"gitea", "gogs"})
 UNANNOUNCED: Final = frozenset({"feishu"})
 MASK: Final = "******"
 
-MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], Outgoing | None]
+MessageOf = Callable[[Hook, str, str, str, Callable[[str], str]], WebhookRequest | None]
 
 
 def compose(
     held: Held, one: Waiting, payload: str, open_secret: Callable[[str], str], message_of: MessageOf
-) -> Outgoing | None:
+) -> WebhookRequest | None:
     """Make the request of a delivery; nothing where the hook's type has no words for it."""
     hook = held.hook
     secret = open_secret(hook.secret) if hook.secret else ""
@@ -63,7 +63,7 @@ class Try:
     one: Waiting
     began: float
     """By the clock that only goes forward."""
-    outgoing: Outgoing | None = None
+    outgoing: WebhookRequest | None = None
     answer: Answer | None = None
 
     def succeeded(self, now: int) -> Result:

@@ -8,7 +8,7 @@ import hmac
 from typing import Final
 from urllib.parse import quote_plus
 
-from holdfast.hosting.webhooks.outgoing import Outgoing
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
 __all__ = ["announcing", "grouped", "signed", "signed_request"]
 
@@ -68,7 +68,7 @@ def signed_request(
     target: str,
     secret: str = "",
     authorization: str = "",
-) -> Outgoing:
+) -> WebhookRequest:
     """Make the request of an event for receivers that read it as it is.
 
     The signatures are over the JSON text, also where a form carries it.
@@ -81,4 +81,4 @@ def signed_request(
     headers = {"Content-Type": spelled} | announcing(uuid, kind, target) | signed(text, secret)
     if authorization:
         headers["Authorization"] = authorization
-    return Outgoing("POST", url, headers, body)
+    return WebhookRequest("POST", url, headers, body)

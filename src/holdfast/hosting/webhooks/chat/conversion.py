@@ -20,7 +20,7 @@ from holdfast.hosting.webhooks.chat import (
 )
 from holdfast.hosting.webhooks.chat.message import JSON, ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.payload_fields import read
-from holdfast.hosting.webhooks.outgoing import Outgoing
+from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 
 __all__ = ["SERVICES", "message_of"]
 
@@ -46,7 +46,7 @@ def message_of(
     open_secret: Callable[[str], str],
     *,
     now: float | None = None,
-) -> Outgoing | None:
+) -> WebhookRequest | None:
     """Return the request that tells a chat service of an event, or nothing when it is not told of such a one."""
     wanted = MessageContext(
         kind=kind,
@@ -64,7 +64,7 @@ def message_of(
     if hook.authorization:
         headers["Authorization"] = open_secret(hook.authorization)
     body = msgspec.json.format(msgspec.json.encode(made.content), indent=2)
-    return Outgoing(made.method, made.url, headers, body)
+    return WebhookRequest(made.method, made.url, headers, body)
 
 
 def meta_of(hook: Hook) -> dict[str, str]:

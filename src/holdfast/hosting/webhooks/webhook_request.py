@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Outgoing"]
+__all__ = ["WebhookRequest"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class WebhookRequest:
     """One request to a receiver; `headers` has one value for each name."""
 
     method: str

@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast.hosting.doctor.finding import Finding, FindingKind
+from holdfast.hosting.doctor.findings import Finding, FindingKind
 
 
 def test_every_kind_has_an_id_for_programs_and_an_advice_for_people() -> None:
