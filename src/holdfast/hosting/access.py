@@ -12,8 +12,16 @@ from typing import Final
 
 import msgspec
 
-from holdfast.hosting.errors import Forbidden, LoginRequired, Permission, RepositoryArchived
+from holdfast.hosting.errors import (
+    AccessDenied,
+    Forbidden,
+    IssueLocked,
+    LoginRequired,
+    Permission,
+    RepositoryArchived,
+)
 from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.repositories import Grant, Repository
 from holdfast.hosting.store.tokens import Token
 
@@ -38,8 +46,14 @@ __all__ = [
     "may_create_organizations",
     "may_edit",
     "may_give_to_teams",
+    "may_manage_issues",
+    "may_write_issue",
     "organization_access",
     "repository_access",
+    "require_comment",
+    "require_issue_edit",
+    "require_issue_management",
+    "require_issue_write",
     "require_login",
     "require_organization_member",
     "require_organization_owner",
@@ -208,6 +222,41 @@ def require_unarchived(target: RepositoryAccess) -> None:
         raise RepositoryArchived
 
 
+def require_issue_management(actor: Actor, target: RepositoryAccess) -> Account:
+    """Return the user who acts; raise an error unless they may change a repository's labels and milestones."""
+    user = require_login(actor)
+    require_write(target, Unit.ISSUES, Unit.PULLS)
+    require_unarchived(target)
+    return user
+
+
+def require_issue_write(actor: Actor, target: RepositoryAccess, issue: Issue) -> Account:
+    """Return the user who acts; raise an error unless they may change everything about an issue."""
+    user = require_login(actor)
+    require_unarchived(target)
+    require_write(target, issue_unit(is_pull=issue.is_pull))
+    return user
+
+
+def require_issue_edit(actor: Actor, target: RepositoryAccess, issue: Issue, author_id: int | None) -> Account:
+    """Return the user who acts; raise an error unless they wrote the text in question or have write access."""
+    user = require_login(actor)
+    require_unarchived(target)
+    if not may_edit(actor, target.permissions, is_pull=issue.is_pull, author_id=author_id):
+        raise Forbidden(Permission.AUTHOR)
+    return user
+
+
+def require_comment(actor: Actor, target: RepositoryAccess, issue: Issue) -> Account:
+    """Return the user who acts; raise an error unless they may comment on an issue."""
+    user = require_login(actor)
+    require_unarchived(target)
+    require_read(target, issue_unit(is_pull=issue.is_pull))
+    if not may_comment(target.permissions, is_pull=issue.is_pull, is_locked=issue.is_locked):
+        raise IssueLocked
+    return user
+
+
 def require_organization_member(actor: Actor, organization: OrganizationAccess) -> Account:
     """Return the user who acts; raise `Forbidden` unless they belong to the organization."""
     user = require_login(actor)
@@ -318,9 +367,24 @@ def issue_unit(*, is_pull: bool) -> Unit:
     return Unit.PULLS if is_pull else Unit.ISSUES
 
 
-def issue_kinds(access: Permissions) -> tuple[bool, ...]:
-    """Return which issues somebody can read, as values of `is_pull`."""
-    return tuple(is_pull for is_pull in (False, True) if access.may_read(issue_unit(is_pull=is_pull)))
+def issue_kinds(access: Permissions, wanted: str = "all") -> tuple[bool, ...]:
+    """Return which issues somebody can read, as values of `is_pull`; `wanted` may be `issues` or `pulls`."""
+    kinds = {"issues": (False,), "pulls": (True,)}.get(wanted, (False, True))
+    return tuple(is_pull for is_pull in kinds if access.may_read(issue_unit(is_pull=is_pull)))
+
+
+def may_manage_issues(actor: Actor, target: RepositoryAccess) -> bool:
+    """Tell whether somebody may change a repository's labels and milestones."""
+    try:
+        require_issue_management(actor, target)
+    except AccessDenied:
+        return False
+    return True
+
+
+def may_write_issue(access: Permissions, issue: Issue) -> bool:
+    """Tell whether somebody may change everything about an issue."""
+    return access.may_write(issue_unit(is_pull=issue.is_pull))
 
 
 def may_edit(actor: Actor, access: Permissions, *, is_pull: bool, author_id: int | None) -> bool:

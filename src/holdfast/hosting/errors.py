@@ -11,6 +11,7 @@ HostingError
 ├── AccessDenied             the actor may not do this
 │   ├── LoginRequired        nobody is logged in
 │   ├── Forbidden            the actor lacks a permission
+│   ├── IssueLocked          only people with write access may comment on a locked issue
 │   └── RepositoryArchived   an archived repository cannot be changed
 ├── NoData                   there is no data to look after
 ├── WrongDataFolder          the data folder and the database do not belong together
@@ -40,7 +41,8 @@ HostingError
 │   ├── RefMoved             a ref is not where the caller last saw it
 │   └── RefRefused           a branch or tag cannot have that name
 ├── Refused                  what was asked for breaks a rule; the message says which
-│   ├── InvalidField         a field is missing, too long or too short
+│   ├── InvalidField         a field is missing, too long, too short or out of range
+│   ├── InvalidReference     a field names something that does not exist
 │   ├── ColorRefused         that is no colour
 │   ├── EmailRefused         that is no e-mail address
 │   ├── EventRefused         no hook can be told of that
@@ -48,12 +50,12 @@ HostingError
 │   ├── LastOwner            nobody would be left to look after an organization
 │   ├── NameRefused          a name breaks a rule
 │   ├── NotWaiting           a delivery has ended already
-│   ├── NotHere              what was asked for names something that is not there
 │   ├── OwnersStay           the team of an organization's owners stays as it is
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
 │   ├── TooManyAtOnce        one request asks for too much
 │   ├── StillInUse           what was to be removed holds something, or belongs somewhere
+│   ├── UnknownState         an issue is either open or closed
 │   └── FileRefused          a file cannot be changed as was asked
 │       ├── ConditionFailed  it is not as the caller asked it to be
 │       ├── FileExists       there is a file already
@@ -136,6 +138,8 @@ __all__ = [
     "HashingBusy",
     "HostingError",
     "InvalidField",
+    "InvalidReference",
+    "IssueLocked",
     "KeyMissing",
     "KeyUnusable",
     "LastAdmin",
@@ -167,7 +171,6 @@ __all__ = [
     "NoSuchTeam",
     "NoSuchToken",
     "NoSuchUser",
-    "NotHere",
     "NotWaiting",
     "Outdated",
     "OwnersStay",
@@ -202,6 +205,7 @@ __all__ = [
     "TokenNameTaken",
     "TooManyAtOnce",
     "TooManyGuesses",
+    "UnknownState",
     "UrlRefused",
     "Violation",
     "WrongDataFolder",
@@ -271,6 +275,13 @@ class Forbidden(AccessDenied):
     def __init__(self, permission: Permission) -> None:
         super().__init__(f"this needs the permission: {permission}")
         self.permission = permission
+
+
+class IssueLocked(AccessDenied):
+    """Only people with write access may comment on a locked issue."""
+
+    def __init__(self) -> None:
+        super().__init__("this issue is locked: only people with write access may comment")
 
 
 class RepositoryArchived(AccessDenied):
@@ -412,6 +423,9 @@ class Violation(StrEnum):
     REQUIRED = "Required"
     TOO_LONG = "MaxSize"
     TOO_SHORT = "MinSize"
+    REF_NAME = "GitRefName"
+    INVALID_DATE = "must be a date"
+    DATE_OUT_OF_RANGE = "must be between 1970 and 9999"
 
 
 class InvalidField(Refused):
@@ -422,6 +436,15 @@ class InvalidField(Refused):
         self.field = field
         self.violation = violation
         self.limit = limit
+
+
+class InvalidReference(Refused):
+    """A field names something that does not exist; `problem` says what, as a clause."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"[{field}]: {problem}")
+        self.field = field
+        self.problem = problem
 
 
 class ColorRefused(Refused):
@@ -448,10 +471,6 @@ class NameRefused(Refused):
     """A name breaks a rule; the message says which."""
 
 
-class NotHere(Refused):
-    """What was asked for names something that is not there; the message says what."""
-
-
 class NotWaiting(Refused):
     """A delivery has ended already."""
 
@@ -470,6 +489,14 @@ class PasswordRefused(Refused):
 
 class StillInUse(Refused):
     """What was to be removed holds something, or belongs somewhere; the message says what."""
+
+
+class UnknownState(Refused):
+    """An issue is either open or closed; `state` is what it was to be."""
+
+    def __init__(self, state: str) -> None:
+        super().__init__(f"unknown state: {state}")
+        self.state = state
 
 
 class TooManyAtOnce(Refused):

@@ -17,6 +17,9 @@ from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
+    "CHANGE_ISSUES",
+    "MANAGE_ISSUES",
+    "READ_ISSUES",
     "UserFromPath",
     "administers",
     "editable",
@@ -32,6 +35,8 @@ __all__ = [
     "person",
     "reads",
     "reads_issues",
+    "sees_issues",
+    "sees_pulls",
     "signed_in",
     "site_admin",
     "with_password",
@@ -152,6 +157,18 @@ def reads_issues(request: RequestContext) -> None:
         raise ApiError(404)
 
 
+def sees_issues(request: RequestContext) -> None:
+    """Ask that issues can be read; otherwise they are not there."""
+    if not request.resolved(RepositoryAccess).permissions.may_read(Unit.ISSUES):
+        raise ApiError(404)
+
+
+def sees_pulls(request: RequestContext) -> None:
+    """Ask that pull requests can be read; otherwise they are not there."""
+    if not request.resolved(RepositoryAccess).permissions.may_read(Unit.PULLS):
+        raise ApiError(404)
+
+
 def writes_issues(request: RequestContext) -> None:
     """Ask that issues or pull requests can be written to."""
     access.require_write(request.resolved(RepositoryAccess), Unit.ISSUES, Unit.PULLS)
@@ -235,3 +252,10 @@ def of_user(request: RequestContext) -> UserFromPath:
     if not knows_of(request, account):
         raise ApiError(404, f"user does not exist [uid: 0, name: {name}]")
     return UserFromPath(account)
+
+
+READ_ISSUES: Final = (in_repository, reads_issues)
+CHANGE_ISSUES: Final = (*READ_ISSUES, signed_in, not_archived)
+"""For what some who are signed in may do to an issue; the service decides who."""
+MANAGE_ISSUES: Final = (*READ_ISSUES, signed_in, writes_issues, not_archived)
+"""For what belongs to all issues of a repository: its labels and milestones."""

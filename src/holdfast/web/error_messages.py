@@ -33,12 +33,18 @@ def message_for(error: HostingError | ApiError) -> str:
             return api_error_message(error)
         case errors.InvalidField():
             return invalid_field(error)
+        case errors.InvalidReference():
+            return f"{error.problem[:1].upper()}{error.problem[1:]}."
+        case errors.ColorRefused():
+            return "The color must be 3 or 6 hexadecimal digits."
         case errors.LoginRequired():
             return "You must be signed in to do this."
         case errors.Forbidden():
             return FORBIDDEN[error.permission]
         case errors.RepositoryArchived():
             return "This repository is archived and cannot be changed."
+        case errors.IssueLocked():
+            return "This issue is locked: only people with write access can comment."
         case errors.StillBlocked():
             return "This issue cannot be closed while issues that block it are open."
         case _:
@@ -68,9 +74,13 @@ def invalid_field(error: errors.InvalidField) -> str:
         case Violation.REQUIRED:
             return f"{label} is required."
         case Violation.TOO_LONG:
-            return f"{label} is too long{'' if limit is None else f': at most {limit} characters'}."
+            return f"{label} is too long{'' if limit is None else f' (maximum is {limit})'}."
         case Violation.TOO_SHORT:
-            return f"{label} is too short{'' if limit is None else f': at least {limit} characters'}."
+            return f"{label} is too short{'' if limit is None else f' (minimum is {limit})'}."
+        case Violation.REF_NAME:
+            return f"{label} is not a valid branch or tag name."
+        case Violation.INVALID_DATE | Violation.DATE_OUT_OF_RANGE:
+            return f"{label} {error.violation}."
 
 
 def api_error_message(error: ApiError) -> str:

@@ -5,7 +5,7 @@ from base64 import b64encode
 import httpx
 import pytest
 
-from holdfast.hosting.api import pulls
+from holdfast.hosting.services import pulls
 from holdfast.hosting.store.accounts import find_user
 from tests.hosting.places import make_repository
 from tests.hosting.world import World
@@ -127,6 +127,6 @@ def test_a_pull_request_tells_what_its_branches_come_to(world: World) -> None:
 def test_working_out_many_pull_requests_ends(ada: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those it did not come to are shown all the same."""
     ada.post(PULLS, json=NEW)
-    monkeypatch.setattr(pulls, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(pulls, "TIME_LIMIT_SECONDS", -1.0)
     [shown] = ada.get(PULLS).json()
     assert (shown["mergeable"], shown["changed_files"]) == (False, 0)

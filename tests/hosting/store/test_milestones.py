@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.hosting.errors import NoSuchMilestone, NotHere
+from holdfast.hosting.errors import InvalidReference, NoSuchMilestone
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
@@ -23,7 +23,7 @@ def test_a_milestone_belongs_to_its_repository(database: Database, ada: Account)
             milestones.find_milestone(database, two, key)
     milestones.check_milestone(database, one, made.id)
     milestones.check_milestone(database, two, 0)
-    with pytest.raises(NotHere):
+    with pytest.raises(InvalidReference):
         milestones.check_milestone(database, two, made.id)
 
 

@@ -1,5 +1,10 @@
 """What forms offer, and what they send back."""
 
+from datetime import UTC, datetime
+
+import pytest
+
+from holdfast.hosting.errors import InvalidField, Violation
 from holdfast.hosting.store.labels import add_label, change_label
 from holdfast.web.issues.choices import as_ids, end_of_day
 from tests.web.issues.conftest import AT, Harbour
@@ -11,8 +16,12 @@ def test_numbers_are_read_and_everything_else_is_left_out() -> None:
 
 
 def test_a_day_ends_with_its_last_second() -> None:
-    """In UTC."""
-    assert end_of_day(" 2027-02-03 ") == "2027-02-03T23:59:59Z"
+    """In UTC; an empty field names none."""
+    assert end_of_day(" 2027-02-03 ", "DueDate") == datetime(2027, 2, 3, 23, 59, 59, tzinfo=UTC)
+    assert end_of_day(" ", "DueDate") is None
+    with pytest.raises(InvalidField) as refused:
+        end_of_day("soon", "DueDate")
+    assert (refused.value.field, refused.value.violation) == ("DueDate", Violation.INVALID_DATE)
 
 
 def test_writers_can_choose_labels_people_and_milestones(harbour: Harbour) -> None:

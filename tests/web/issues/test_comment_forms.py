@@ -26,7 +26,7 @@ def test_a_reader_comments_and_the_author_closes(harbour: Harbour) -> None:
     assert "<em>maybe</em>" in preview.text
     assert "*maybe*</textarea>" in preview.text
     empty = eve.post(f"{ONE}/comments", data={"body": ""})
-    assert (empty.status_code, "is needed" in empty.text) == (422, True)
+    assert (empty.status_code, "is required" in empty.text) == (422, True)
     assert issues.find_issue(harbour.world.database, harbour.ship, 1).comment_count == 2
 
 

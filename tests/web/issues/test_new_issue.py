@@ -28,7 +28,7 @@ def test_a_reader_opens_an_issue_and_a_writer_says_more(harbour: Harbour) -> Non
         assert ("Assigned to" in form) == (name == "bob")
         answer = browser.post(NEW, data=sent)
         assert answer.headers["location"] == f"{AT}/issues/{number}"
-        assert "It is there." in browser.get(answer.headers["location"]).text
+        assert "Issue created." in browser.get(answer.headers["location"]).text
         made = issues.find_issue(database, ship, number)
         parts = issue_parts(database, [made], ship)
         writes = name == "bob"
@@ -41,7 +41,7 @@ def test_what_was_typed_is_not_lost(harbour: Harbour) -> None:
     browser = harbour.browser("bob")
     refused = browser.post(NEW, data={"title": " ", "body": "Long <text>"})
     assert refused.status_code == 422
-    assert "Title: is needed." in refused.text
+    assert "Title is required." in refused.text
     assert "Long &lt;text&gt;</textarea>" in refused.text
     for wrong in ({"due_date": "soon"}, {"milestone": "77"}, {"label": "77"}, {"assignee": "eve"}):
         answer = browser.post(NEW, data={"title": "Kept", **wrong})

@@ -1,4 +1,4 @@
-"""Who issues are assigned to, and who they can be assigned to."""
+"""The API of assignees: of an issue, and who can be assigned in a repository."""
 
 from typing import Annotated
 
@@ -6,13 +6,13 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import WRITING, ask_to_write, the_issue
-from holdfast.hosting.guards import in_repository
+from holdfast.hosting.guards import CHANGE_ISSUES, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PageParams, page_or_all, paging_headers
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
 from holdfast.hosting.schemas.users import UserSchema, user
+from holdfast.hosting.services import issues
 from holdfast.hosting.store import assignees
 
 __all__ = ["add_issue_assignees", "list_assignees", "remove_issue_assignees"]
@@ -36,7 +36,7 @@ def list_assignees(request: RequestContext, target: RepositoryAccess, page: Page
 @endpoint(
     "POST /repos/{owner}/{repo}/issues/{index}/assignees",
     scope="issue",
-    guards=WRITING,
+    guards=CHANGE_ISSUES,
     status=201,
     refuses=(423,),
 )
@@ -44,19 +44,18 @@ def add_issue_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
 ) -> IssueSchema:
     """Assign an issue to more people."""
-    issue = the_issue(request, target, index)
-    ask_to_write(target, issue)
-    people = assignees.people_named(request.app.database, target.repository, body.assignees)
-    assignees.add_assignees(request.app.database, target.repository, issue, request.user, people)
-    return one_issue(request, target.repository, the_issue(request, target, index))
+    issue = issues.find(request.app, target, index)
+    changed = issues.add_assignees(request.app, request.actor, target, issue, body.assignees)
+    return one_issue(request, target.repository, changed)
 
 
-@endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=WRITING, refuses=(423,))
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=CHANGE_ISSUES, refuses=(423,)
+)
 def remove_issue_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesOption
 ) -> IssueSchema:
-    """Free people of an issue; who it was not assigned to is not missed."""
-    issue = the_issue(request, target, index)
-    ask_to_write(target, issue)
-    assignees.remove_assignees(request.app.database, target.repository, issue, request.user, body.assignees)
-    return one_issue(request, target.repository, the_issue(request, target, index))
+    """Remove assignees from an issue; names that are not among them are ignored."""
+    issue = issues.find(request.app, target, index)
+    changed = issues.remove_assignees(request.app, request.actor, target, issue, body.assignees)
+    return one_issue(request, target.repository, changed)

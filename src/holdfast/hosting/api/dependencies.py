@@ -13,10 +13,10 @@ from msgspec import Meta
 from sqlalchemy import and_
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.api.issue_access import may_write, the_issue
 from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_all
 from holdfast.hosting.errors import DependencyCycle
-from holdfast.hosting.guards import in_repository, reads_issues, signed_in
+from holdfast.hosting.guards import READ_ISSUES, in_repository, reads_issues, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError, ErrorBody
@@ -105,7 +105,7 @@ def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -
     return one_issue(request, target.repository, issues.find_issue(request.app.database, target.repository, index))
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READ_ISSUES, slow=True)
 def list_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:
@@ -185,7 +185,7 @@ def remove_dependency(
     return shown_again(request, target, index)
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READING, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}/blocks", scope="issue", guards=READ_ISSUES, slow=True)
 def list_blocks(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING, the_issue
+from holdfast.hosting.api.issue_access import the_issue
+from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -25,7 +26,9 @@ class GraphQuery(msgspec.Struct, frozen=True):
     depth: Annotated[int, Meta(ge=1, le=10_000)] | None = None
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies/graph", scope="issue", guards=READING, slow=True)
+@endpoint(
+    "GET /repos/{owner}/{repo}/issues/{index}/dependencies/graph", scope="issue", guards=READ_ISSUES, slow=True
+)
 def show_dependency_graph(
     request: RequestContext, target: RepositoryAccess, index: int, query: GraphQuery
 ) -> DependencyGraph:

@@ -1,42 +1,18 @@
 """What the endpoints of issues share: who may come this far, which issue is meant, and what may be done to it."""
 
-from typing import Final
-
 from holdfast.hosting import access
-from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.guards import NO_WRITE, in_repository, not_archived, reads_issues, signed_in, writes_issues
+from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.guards import NO_WRITE
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.issues import Issue, find_issue
 
 __all__ = [
-    "MANAGING",
-    "READING",
-    "WRITING",
     "ask_to_edit",
     "ask_to_write",
     "may_write",
-    "sees_issues",
-    "sees_pulls",
     "the_issue",
 ]
-
-READING: Final = (in_repository, reads_issues)
-WRITING: Final = (*READING, signed_in, not_archived)
-MANAGING: Final = (*READING, signed_in, writes_issues, not_archived)
-"""For what belongs to all issues of a repository: its labels and milestones."""
-
-
-def sees_issues(request: RequestContext) -> None:
-    """Ask that issues can be read; otherwise they are not there."""
-    if not request.resolved(RepositoryAccess).permissions.may_read(Unit.ISSUES):
-        raise ApiError(404)
-
-
-def sees_pulls(request: RequestContext) -> None:
-    """Ask that pull requests can be read; otherwise they are not there."""
-    if not request.resolved(RepositoryAccess).permissions.may_read(Unit.PULLS):
-        raise ApiError(404)
 
 
 def the_issue(request: RequestContext, target: RepositoryAccess, index: int) -> Issue:

@@ -1,4 +1,4 @@
-"""The labels on an issue."""
+"""The API of the labels of an issue."""
 
 from typing import Annotated, ClassVar
 
@@ -6,15 +6,13 @@ import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, the_issue
-from holdfast.hosting.errors import NotHere
+from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.issues import LabelSchema, label_in
+from holdfast.hosting.services import issues
 from holdfast.hosting.store import issue_labels
 from holdfast.hosting.store.issues import Issue
-from holdfast.hosting.store.labels import labels_named
 
 __all__ = [
     "add_issue_labels",
@@ -32,63 +30,53 @@ class IssueLabelsOption(msgspec.Struct, frozen=True):
     bare_list: ClassVar[str] = "labels"
 
 
-def writable(request: RequestContext, target: RepositoryAccess, index: int) -> Issue:
-    """Return an issue whose labels the caller may change."""
-    issue = the_issue(request, target, index)
-    ask_to_write(target, issue)
-    return issue
-
-
-def shown(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[LabelSchema]:
-    """Show the labels an issue has now."""
+def label_list(request: RequestContext, target: RepositoryAccess, issue: Issue) -> list[LabelSchema]:
+    """Encode the labels of an issue."""
     with request.app.database.read() as connection:
         found = issue_labels.labels_on(connection, issue)
     return [label_in(request, kept, target.repository) for kept in found]
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=READING)
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=READ_ISSUES)
 def list_issue_labels(request: RequestContext, target: RepositoryAccess, index: int) -> list[LabelSchema]:
     """List the labels of an issue."""
-    return shown(request, target, the_issue(request, target, index))
+    return label_list(request, target, issues.find(request.app, target, index))
 
 
-@endpoint("POST /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING, refuses=(423,))
+@endpoint("POST /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
 def add_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
 ) -> list[LabelSchema]:
     """Put labels on an issue besides those it has; an exclusive one takes the place of another of its scope."""
-    issue = writable(request, target, index)
-    more = labels_named(request.app.database, target.repository, body.labels)
-    issue_labels.add_labels(request.app.database, target.repository, issue, request.user, more)
-    return shown(request, target, issue)
+    issue = issues.find(request.app, target, index)
+    issues.add_labels(request.app, request.actor, target, issue, body.labels)
+    return label_list(request, target, issue)
 
 
-@endpoint("PUT /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING, refuses=(423,))
+@endpoint("PUT /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
 def replace_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueLabelsOption
 ) -> list[LabelSchema]:
     """Give an issue exactly these labels."""
-    issue = writable(request, target, index)
-    wanted = labels_named(request.app.database, target.repository, body.labels)
-    issue_labels.replace_labels(request.app.database, target.repository, issue, request.user, wanted)
-    return shown(request, target, issue)
-
-
-@endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING, refuses=(423,))
-def clear_issue_labels(request: RequestContext, target: RepositoryAccess, index: int) -> None:
-    """Take all labels off an issue."""
-    issue = writable(request, target, index)
-    issue_labels.replace_labels(request.app.database, target.repository, issue, request.user, ())
+    issue = issues.find(request.app, target, index)
+    issues.replace_labels(request.app, request.actor, target, issue, body.labels)
+    return label_list(request, target, issue)
 
 
 @endpoint(
-    "DELETE /repos/{owner}/{repo}/issues/{index}/labels/{label}", scope="issue", guards=WRITING, refuses=(423,)
+    "DELETE /repos/{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES, refuses=(423,)
+)
+def clear_issue_labels(request: RequestContext, target: RepositoryAccess, index: int) -> None:
+    """Take all labels off an issue."""
+    issues.replace_labels(request.app, request.actor, target, issues.find(request.app, target, index), ())
+
+
+@endpoint(
+    "DELETE /repos/{owner}/{repo}/issues/{index}/labels/{label}",
+    scope="issue",
+    guards=CHANGE_ISSUES,
+    refuses=(423,),
 )
 def remove_issue_label(request: RequestContext, target: RepositoryAccess, index: int, label: str) -> None:
     """Take a label, by its id or its name, off an issue."""
-    issue = writable(request, target, index)
-    try:
-        less = labels_named(request.app.database, target.repository, [label])
-    except NotHere:
-        raise ApiError(404, f"label does not exist [label_id: {label}]") from None
-    issue_labels.remove_labels(request.app.database, target.repository, issue, request.user, less)
+    issues.remove_label(request.app, request.actor, target, issues.find(request.app, target, index), label)

@@ -1,4 +1,4 @@
-"""Issues of a repository: listed, opened, shown, changed, locked and deleted."""
+"""The API of issues: listed, opened, shown, edited, locked and deleted."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -8,18 +8,25 @@ from msgspec import Meta
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING, WRITING, ask_to_write, sees_issues, the_issue
-from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption, changes_of, new_issue
+from holdfast.hosting.api.issue_options import EditIssueOption, OpenOption
 from holdfast.hosting.api.issue_queries import ListQuery, filter_of, order_of
-from holdfast.hosting.guards import administers, in_repository, not_archived, reads_issues, signed_in
+from holdfast.hosting.guards import (
+    CHANGE_ISSUES,
+    READ_ISSUES,
+    administers,
+    in_repository,
+    not_archived,
+    reads_issues,
+    sees_issues,
+    signed_in,
+)
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.issues import IssueSchema, issue_list, one_issue
 from holdfast.hosting.schemas.times import Time, moment_or_none
-from holdfast.hosting.store import issue_lists, issues
-from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
+from holdfast.hosting.services import issues
+from holdfast.hosting.store import issue_lists
 
 __all__ = [
     "create_issue",
@@ -73,13 +80,7 @@ class LockIssueOption(msgspec.Struct, frozen=True):
     lock_reason: Annotated[str, Meta(max_length=255)] = ""
 
 
-def kinds_of(target: RepositoryAccess, wanted: str) -> tuple[bool, ...]:
-    """Return which of the wanted kinds the caller may read, as values of `is_pull`."""
-    asked = {"issues": (False,), "pulls": (True,)}.get(wanted, (False, True))
-    return tuple(is_pull for is_pull in access.issue_kinds(target.permissions) if is_pull in asked)
-
-
-@endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/issues", scope="issue", guards=READ_ISSUES, slow=True)
 def list_issues(
     request: RequestContext, target: RepositoryAccess, query: IssueQuery, page: PageParams
 ) -> PagedList[IssueSchema]:
@@ -94,7 +95,7 @@ def list_issues(
     )
     found, total = issue_lists.list_issues(
         request.app.database,
-        [issue_lists.in_repository(target.repository, kinds_of(target, query.type))],
+        [issue_lists.in_repository(target.repository, access.issue_kinds(target.permissions, query.type))],
         wanted,
         sort=order_of(query),
         skip=page.skip,
@@ -116,21 +117,20 @@ def create_issue(request: RequestContext, target: RepositoryAccess, body: Create
     Everybody who can read issues may. Labels, assignees, milestone, date and `closed` need write access: without
     it they are left out, as they are by the services clients were made for.
     """
-    wanted = new_issue(request, target, body, ref=body.ref, is_closed=body.closed)
-    made = issues.open_issue(request.app.database, target.repository, request.user, wanted)
-    return one_issue(request, target.repository, made)
+    draft = body.draft(ref=body.ref, is_closed=body.closed)
+    return one_issue(request, target.repository, issues.create(request.app, request.actor, target, draft))
 
 
-@endpoint("GET /repos/{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
+@endpoint("GET /repos/{owner}/{repo}/issues/{index}", scope="issue", guards=READ_ISSUES, slow=True)
 def show_issue(request: RequestContext, target: RepositoryAccess, index: int) -> IssueSchema:
     """Show an issue or a pull request."""
-    return one_issue(request, target.repository, the_issue(request, target, index))
+    return one_issue(request, target.repository, issues.find(request.app, target, index))
 
 
 @endpoint(
     "PATCH /repos/{owner}/{repo}/issues/{index}",
     scope="issue",
-    guards=WRITING,
+    guards=CHANGE_ISSUES,
     status=201,
     refuses=(409, 412, 423),
 )
@@ -138,9 +138,8 @@ def edit_issue(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditIssueOption
 ) -> IssueSchema:
     """Change an issue; its author may change title, body and state, and everything else needs write access."""
-    issue = the_issue(request, target, index)
-    changes = changes_of(request, target, issue, body)
-    changed = issues.change_issue(request.app.database, target.repository, issue, request.user, changes)
+    issue = issues.find(request.app, target, index)
+    changed = issues.edit(request.app, request.actor, target, issue, body.changes())
     return one_issue(request, target.repository, changed)
 
 
@@ -152,15 +151,14 @@ def edit_issue(
 )
 def delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
     """Delete an issue for good."""
-    issue = the_issue(request, target, index)
-    first = before_deleting(request.app, DeletedEntity(issue_id=issue.id))
-    issues.delete_issue(request.app.database, target.repository, issue, request.user, first=first)
+    issue = issues.find(request.app, target, index)
+    issues.delete(request.app, request.actor, target, issue)
 
 
 @endpoint(
     "POST /repos/{owner}/{repo}/issues/{index}/deadline",
     scope="issue",
-    guards=WRITING,
+    guards=CHANGE_ISSUES,
     status=201,
     refuses=(423,),
 )
@@ -168,26 +166,26 @@ def set_issue_deadline(
     request: RequestContext, target: RepositoryAccess, index: int, body: EditDeadlineOption
 ) -> IssueDeadline:
     """Set, move or remove the date an issue is due."""
-    issue = the_issue(request, target, index)
-    ask_to_write(target, issue)
-    wanted = issues.IssueChanges(due_at=due(body.due_date, "DueDate") or 0)
-    changed = issues.change_issue(request.app.database, target.repository, issue, request.user, wanted)
+    issue = issues.find(request.app, target, index)
+    changed = issues.set_due_date(request.app, request.actor, target, issue, body.due_date)
     return IssueDeadline(moment_or_none(changed.due_at))
 
 
 @endpoint(
-    "PUT /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING, status=204, refuses=(423,)
+    "PUT /repos/{owner}/{repo}/issues/{index}/lock",
+    scope="issue",
+    guards=CHANGE_ISSUES,
+    status=204,
+    refuses=(423,),
 )
 def lock_issue(request: RequestContext, target: RepositoryAccess, index: int, body: LockIssueOption) -> None:
     """Let only people with write access comment."""
-    issue = the_issue(request, target, index)
-    ask_to_write(target, issue)
-    issues.lock_issue(request.app.database, target.repository, issue, request.user, body.lock_reason)
+    issue = issues.find(request.app, target, index)
+    issues.lock(request.app, request.actor, target, issue, body.lock_reason)
 
 
-@endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING, refuses=(423,))
+@endpoint("DELETE /repos/{owner}/{repo}/issues/{index}/lock", scope="issue", guards=CHANGE_ISSUES, refuses=(423,))
 def unlock_issue(request: RequestContext, target: RepositoryAccess, index: int) -> None:
     """Let everybody comment again."""
-    issue = the_issue(request, target, index)
-    ask_to_write(target, issue)
-    issues.unlock_issue(request.app.database, target.repository, issue, request.user)
+    issue = issues.find(request.app, target, index)
+    issues.unlock(request.app, request.actor, target, issue)

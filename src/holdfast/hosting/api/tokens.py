@@ -10,12 +10,12 @@ from holdfast.hosting import access
 from holdfast.hosting.errors import TokenNameTaken
 from holdfast.hosting.guards import UserFromPath, of_user, signed_in, with_password
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.dates import due
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas.times import Time, moment, moment_or_none
+from holdfast.hosting.services.fields import due
 from holdfast.hosting.store import tokens
 from holdfast.redacted_repr import redacted
 

@@ -23,11 +23,13 @@ __all__ = [
     "decode_body",
     "decode_query",
     "field_title",
+    "given",
     "is_ref_name",
     "is_required",
 ]
 
 T = TypeVar("T", bound=msgspec.Struct)
+V = TypeVar("V")
 
 # A field that must be given and not be empty; everything else about it is in its own `Meta`.
 Required: Final = Meta(extra={"required": True})
@@ -59,6 +61,11 @@ class SentFile(msgspec.Struct, frozen=True):
 def hints(kind: type) -> dict[str, Any]:
     """Return a struct's fields with their annotations."""
     return get_type_hints(kind, include_extras=True)
+
+
+def given(value: V | UnsetType) -> V | None:
+    """Return the value of a key, or None for one that is absent."""
+    return None if isinstance(value, UnsetType) else value
 
 
 def metas(hint: Any) -> list[Meta]:

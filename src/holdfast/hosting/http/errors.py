@@ -78,6 +78,7 @@ FORBIDDEN: Final = {
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.LoginRequired, 401),
     (errors.Forbidden, 403),
+    (errors.IssueLocked, 403),
     (errors.RepositoryArchived, 423),
     (errors.Missing, 404),
     (errors.NoSuchRef, 404),
@@ -94,6 +95,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.DependencyCycle, 409),
     (errors.Outdated, 409),
     (errors.StillBlocked, 412),
+    (errors.UnknownState, 412),
     (errors.Refused, 422),
     (errors.NoSuchLfsObject, 404),
     (errors.LfsMismatch, 422),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select
 
-from holdfast.hosting.errors import NotHere
+from holdfast.hosting.errors import InvalidReference
 from holdfast.hosting.store.accounts import COLUMNS, Account, account_from
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import Issue, IssueTransaction, changing
@@ -88,7 +88,7 @@ def people_named(database: Database, repository: Repository, names: Sequence[str
         }
     for name in names:
         if name.casefold() not in found:
-            raise NotHere(f"[Assignees]: nobody named {name} may write to this repository")
+            raise InvalidReference("Assignees", f"nobody named {name} may write to this repository")
     return tuple(found[name] for name in wanted)
 
 

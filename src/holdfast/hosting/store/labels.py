@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, and_, delete, false, func, insert, or_, select, update
 
-from holdfast.hosting.errors import ColorRefused, NoSuchLabel, NotHere
+from holdfast.hosting.errors import ColorRefused, InvalidReference, NoSuchLabel
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.repositories import Repository
@@ -124,7 +124,7 @@ def labels_named(database: Database, repository: Repository, keys: Sequence[int 
         if label is None and number is not None:
             label = by_id.get(number)
         if label is None:
-            raise NotHere(f"[Labels]: the repository has no label {key}")
+            raise InvalidReference("Labels", f"the repository has no label {key}")
         chosen.append(label)
     return tuple(dict.fromkeys(chosen))
 

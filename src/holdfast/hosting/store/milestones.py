@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, or_, select, update
 
-from holdfast.hosting.errors import NoSuchMilestone, NotHere
+from holdfast.hosting.errors import InvalidReference, NoSuchMilestone
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.issue_transactions import changing
@@ -100,7 +100,7 @@ def check_milestone(database: Database, repository: Repository, number: int) -> 
         )
         with database.read() as connection:
             if connection.execute(statement).one_or_none() is None:
-                raise NotHere(f"[Milestone]: the repository has no milestone {number}")
+                raise InvalidReference("Milestone", f"the repository has no milestone {number}")
 
 
 def add_milestone(

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from typing import Final
 
 from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import InvalidField, Violation
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.store import assignees, labels, milestones
 from holdfast.hosting.store.accounts import Account
@@ -40,6 +42,11 @@ def as_ids(given: Sequence[str]) -> list[int]:
     return [int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19]
 
 
-def end_of_day(date: str) -> str:
-    """Return the last second of a day, as the API takes the date something is due."""
-    return f"{date.strip()}T23:59:59Z"
+def end_of_day(day: str, field: str) -> datetime | None:
+    """Return the last second of a day such as 2030-12-31, or None for an empty text; raises `InvalidField`."""
+    if not day.strip():
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(day.strip()), time(23, 59, 59), UTC)
+    except ValueError:
+        raise InvalidField(field, Violation.INVALID_DATE) from None

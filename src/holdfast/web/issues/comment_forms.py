@@ -1,18 +1,18 @@
-"""Comments: written, shown alone, changed and deleted."""
+"""Comments on the page of an issue: created, edited, deleted, and each on a page of its own."""
 
 import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.comments import create_comment, delete_comment, edit_comment, the_comment
-from holdfast.hosting.api.issue_access import READING, WRITING
+from holdfast.hosting.errors import HostingError, Missing, NoSuchComment
+from holdfast.hosting.guards import CHANGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services import comments as service
+from holdfast.hosting.services import issues
 from holdfast.hosting.store import accounts, comments
-from holdfast.web.api_actions import act
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.issue_forms import change_state
 from holdfast.web.issues.issue_page import ENTRIES, LAST, RejectedForm, preview_of, show
 from holdfast.web.issues.rows import issue_path
@@ -29,7 +29,7 @@ class CommentForm(msgspec.Struct, frozen=True):
     then: str = ""
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/comments", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/comments", scope="issue", guards=CHANGE_ISSUES)
 def submit_comment(
     request: RequestContext, target: RepositoryAccess, index: int, body: CommentForm
 ) -> RawResponse:
@@ -44,54 +44,56 @@ def submit_comment(
             return refused
         if not body.body.strip():
             return go(issue_path(target.repository, index), "changed")
+    issue = issues.find(request.app, target, index)
     try:
-        made = act(request, create_comment, {"index": index}, body={"body": body.body})
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
-        tried = RejectedForm(problem=message_for(refusal), comment=body.body, status=refusal.status)
+        made = service.create(request.app, request.actor, target, issue, body.body)
+    except Missing:
+        raise
+    except HostingError as error:
+        tried = RejectedForm(problem=message_for(error), comment=body.body, status=status_for(error))
         return show(request, target, index, part=LAST, tried=tried)
     return go(place_of(request, target, made.id))
 
 
-@endpoint("GET /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=READ_ISSUES, slow=True)
 def page_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002  # the name in the path
     """Show one comment whole, and to those who may change it the form for that."""
     return alone(request, target, index, id)
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}", scope="issue", guards=CHANGE_ISSUES)
 def submit_edit_comment(
     request: RequestContext,
     target: RepositoryAccess,
     index: int,
     id: int,  # noqa: A002  # named in the path
-    body: CommentForm,  # named in the path
+    body: CommentForm,
 ) -> RawResponse:
     """Change a comment."""
     if body.then == "preview":
         return alone(request, target, index, id, typed=body.body, preview=preview_of(target, body.body))
+    found = service.find(request.app, target, id)
     try:
-        act(request, edit_comment, {"id": id}, body={"body": body.body})
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
+        service.edit(request.app, request.actor, target, found, body.body)
+    except Missing:
+        raise
+    except HostingError as error:
         return alone(
-            request, target, index, id, typed=body.body, problem=message_for(refusal), status=refusal.status
+            request, target, index, id, typed=body.body, problem=message_for(error), status=status_for(error)
         )
     return go(place_of(request, target, id), "changed")
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}/delete", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/comments/{id}/delete", scope="issue", guards=CHANGE_ISSUES)
 def submit_delete_comment(request: RequestContext, target: RepositoryAccess, index: int, id: int) -> RawResponse:  # noqa: A002
     """Delete a comment."""
-    act(request, delete_comment, {"id": id})
-    return go(issue_path(target.repository, index), "deleted")
+    service.delete(request.app, request.actor, target, service.find(request.app, target, id))
+    return go(issue_path(target.repository, index), "comment-deleted")
 
 
 def place_of(request: RequestContext, target: RepositoryAccess, number: int) -> str:
     """Return where a comment is shown among the others."""
-    comment, issue = the_comment(request, target, number)
+    comment, issue = service.find(request.app, target, number)
     page = comments.entries_before(request.app.database, comment) // ENTRIES + 1
     part = f"?page={page}" if page > 1 else ""
     return f"{issue_path(target.repository, issue.number)}{part}#issuecomment-{number}"
@@ -109,9 +111,9 @@ def alone(
     status: int = 200,
 ) -> RawResponse:
     """Show a comment on a page of its own; one of another issue is not there."""
-    comment, issue = the_comment(request, target, number)
+    comment, issue = service.find(request.app, target, number)
     if issue.number != index:
-        raise ApiError(404)
+        raise NoSuchComment("not found")
     with request.app.database.read() as connection:
         people = accounts.accounts_by_id(connection, [comment.author_id] if comment.author_id else [])
     may_edit = not target.repository.is_archived and access.may_edit(

@@ -5,7 +5,8 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.api.issue_access import may_write, the_issue
+from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -28,7 +29,7 @@ class DependencyListQuery(msgspec.Struct, frozen=True):
     page: str = ""
 
 
-@endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/list", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/issues/{index}/dependencies/list", scope="issue", guards=READ_ISSUES, slow=True)
 def page_dependency_list(
     request: RequestContext, target: RepositoryAccess, index: int, query: DependencyListQuery
 ) -> RawResponse:

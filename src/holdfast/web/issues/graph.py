@@ -7,7 +7,8 @@ import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.dependency_graph import show_dependency_graph
-from holdfast.hosting.api.issue_access import READING, the_issue
+from holdfast.hosting.api.issue_access import the_issue
+from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.schemas.dependencies import DependencyGraph
@@ -37,7 +38,7 @@ class GraphRow:
     blocked: int
 
 
-@endpoint("GET /{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READ_ISSUES, slow=True)
 def page_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, query: GraphPageQuery
 ) -> RawResponse:

@@ -1,21 +1,22 @@
-"""Changes to an issue: its words, its state, and what writers say about it."""
+"""Forms on the page of an issue: title and body, state, labels, assignees, milestone, due date, lock, deletion."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec
 
 import msgspec
 from markupsafe import Markup
 
-from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.assignees import add_issue_assignees
-from holdfast.hosting.api.issue_access import WRITING, ask_to_edit, the_issue
-from holdfast.hosting.api.issue_labels import replace_issue_labels
-from holdfast.hosting.api.issues import delete_issue, edit_issue, lock_issue, set_issue_deadline, unlock_issue
-from holdfast.hosting.guards import administers, in_repository, not_archived, reads_issues
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import HostingError, Missing, Outdated, StillBlocked
+from holdfast.hosting.guards import CHANGE_ISSUES, administers, in_repository, not_archived, reads_issues
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.http.endpoints import Endpoint, RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import act
-from holdfast.web.error_messages import message_for
+from holdfast.hosting.http.endpoints import RawResponse, endpoint
+from holdfast.hosting.services import issues
+from holdfast.hosting.services.issues import IssueEdit
+from holdfast.hosting.store.issues import Issue
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.choices import as_ids, end_of_day
 from holdfast.web.issues.issue_page import RejectedForm, preview_of, show
 from holdfast.web.issues.rows import issue_path
@@ -34,6 +35,8 @@ __all__ = [
     "submit_lock",
     "submit_state",
 ]
+
+P = ParamSpec("P")
 
 
 class WordsForm(msgspec.Struct, frozen=True):
@@ -87,17 +90,19 @@ def changed(
     request: RequestContext,
     target: RepositoryAccess,
     index: int,
-    wanted: Endpoint,
-    body: Mapping[str, object] | None = None,
+    change: Callable[Concatenate[App, Actor, RepositoryAccess, Issue, P], object],
+    *args: P.args,
+    **kwargs: P.kwargs,
 ) -> RawResponse:
-    """Do something to an issue, and show it again: as it is now, or with the reason why not."""
+    """Run a service that changes an issue, and show the issue again: changed, or with the reason why not."""
+    issue = issues.find(request.app, target, index)
     try:
-        act(request, wanted, {"index": index}, body=body)
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
+        change(request.app, request.actor, target, issue, *args, **kwargs)
+    except Missing:
+        raise
+    except HostingError as error:
         return show(
-            request, target, index, tried=RejectedForm(problem=message_for(refusal), status=refusal.status)
+            request, target, index, tried=RejectedForm(problem=message_for(error), status=status_for(error))
         )
     return go(issue_path(target.repository, index), "changed")
 
@@ -106,77 +111,79 @@ def change_state(
     request: RequestContext, target: RepositoryAccess, index: int, state: str, *, comment: str = ""
 ) -> RawResponse | None:
     """Close or reopen an issue; return the page that says why not, with the comment that came along."""
+    issue = issues.find(request.app, target, index)
     try:
-        act(request, edit_issue, {"index": index}, body={"state": state})
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
-        return show(
-            request,
-            target,
-            index,
-            tried=RejectedForm(
-                problem=message_for(refusal),
-                comment=comment,
-                is_blocked=refusal.status == 412 and state == "closed",
-                status=refusal.status,
-            ),
+        issues.edit(request.app, request.actor, target, issue, IssueEdit(state=state))
+    except Missing:
+        raise
+    except HostingError as error:
+        tried = RejectedForm(
+            problem=message_for(error),
+            comment=comment,
+            is_blocked=isinstance(error, StillBlocked),
+            status=status_for(error),
         )
+        return show(request, target, index, tried=tried)
     return None
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/state", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/state", scope="issue", guards=CHANGE_ISSUES)
 def submit_state(request: RequestContext, target: RepositoryAccess, index: int, body: StateForm) -> RawResponse:
     """Close or reopen an issue."""
     return change_state(request, target, index, body.state) or go(issue_path(target.repository, index), "changed")
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/labels", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/labels", scope="issue", guards=CHANGE_ISSUES)
 def submit_issue_labels(
     request: RequestContext, target: RepositoryAccess, index: int, body: LabelsForm
 ) -> RawResponse:
     """Give an issue exactly the labels that are ticked."""
-    return changed(request, target, index, replace_issue_labels, {"labels": as_ids(body.label)})
+    return changed(request, target, index, issues.replace_labels, as_ids(body.label))
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/assignees", scope="issue", guards=CHANGE_ISSUES)
 def submit_assignees(
     request: RequestContext, target: RepositoryAccess, index: int, body: AssigneesForm
 ) -> RawResponse:
     """Assign an issue to exactly those who are ticked, and to one who is named."""
     names = [name for name in (*body.assignee, body.more.strip()) if name]
-    return changed(request, target, index, edit_issue, {"assignees": names})
+    return changed(request, target, index, issues.edit, IssueEdit(assignees=names))
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/assign-me", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/assign-me", scope="issue", guards=CHANGE_ISSUES)
 def submit_assign_me(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Assign an issue to whoever asks."""
-    return changed(request, target, index, add_issue_assignees, {"assignees": [request.user.name]})
+    return changed(request, target, index, issues.add_assignees, [request.user.name])
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/milestone", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/milestone", scope="issue", guards=CHANGE_ISSUES)
 def submit_issue_milestone(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueMilestoneForm
 ) -> RawResponse:
     """Put an issue into a milestone, or take it out."""
-    return changed(request, target, index, edit_issue, {"milestone": next(iter(as_ids([body.milestone])), 0)})
+    milestone_id = next(iter(as_ids([body.milestone])), 0)
+    return changed(request, target, index, issues.edit, IssueEdit(milestone_id=milestone_id))
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/deadline", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/deadline", scope="issue", guards=CHANGE_ISSUES)
 def submit_deadline(
     request: RequestContext, target: RepositoryAccess, index: int, body: DeadlineForm
 ) -> RawResponse:
     """Say when an issue is due."""
-    wanted = {"due_date": end_of_day(body.due_date)} if body.due_date.strip() else {}
-    return changed(request, target, index, set_issue_deadline, wanted)
+    return changed(request, target, index, set_due_day, body.due_date)
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/lock", scope="issue", guards=WRITING)
+def set_due_day(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, day: str) -> None:
+    """Set the due date of an issue to the end of a day; an empty text removes it."""
+    issues.set_due_date(app, actor, target, issue, end_of_day(day, "DueDate"))
+
+
+@endpoint("POST /{owner}/{repo}/issues/{index}/lock", scope="issue", guards=CHANGE_ISSUES)
 def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, body: LockForm) -> RawResponse:
     """Lock an issue, or unlock it."""
     if body.locked != "true":
-        return changed(request, target, index, unlock_issue)
-    return changed(request, target, index, lock_issue, {"lock_reason": body.reason.strip()})
+        return changed(request, target, index, issues.unlock)
+    return changed(request, target, index, issues.lock, body.reason.strip())
 
 
 @endpoint(
@@ -186,41 +193,39 @@ def submit_lock(request: RequestContext, target: RepositoryAccess, index: int, b
 )
 def submit_delete_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Delete an issue for good."""
-    act(request, delete_issue, {"index": index})
-    return go(f"{root_path(target)}/issues", "deleted")
+    issues.delete(request.app, request.actor, target, issues.find(request.app, target, index))
+    return go(f"{root_path(target)}/issues", "issue-deleted")
 
 
-@endpoint("GET /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=WRITING, slow=True)
+@endpoint("GET /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES, slow=True)
 def page_edit_issue(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Show the form for the words of an issue."""
-    issue = the_issue(request, target, index)
-    ask_to_edit(request, target, issue, issue.author_id)
+    issue = issues.find(request.app, target, index)
+    access.require_issue_edit(request.actor, target, issue, issue.author_id)
     return form(request, target, index, WordsForm(issue.title, issue.body, str(issue.content_version)))
 
 
-@endpoint("POST /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=WRITING)
+@endpoint("POST /{owner}/{repo}/issues/{index}/edit", scope="issue", guards=CHANGE_ISSUES)
 def submit_edit_issue(
     request: RequestContext, target: RepositoryAccess, index: int, body: WordsForm
 ) -> RawResponse:
     """Change the words of an issue; one that somebody else changed meanwhile is not written over."""
     if body.then == "preview":
         return form(request, target, index, body, preview=preview_of(target, body.body))
-    # To the API an empty title says nothing; one of nothing but space it refuses.
-    wanted: dict[str, object] = {"title": body.title or " ", "body": body.body}
-    versions = as_ids([body.version])
-    if versions:
-        wanted["content_version"] = versions[0]
+    issue = issues.find(request.app, target, index)
+    version = next(iter(as_ids([body.version])), None)
+    changes = IssueEdit(title=body.title, body=body.body, content_version=version)
     try:
-        act(request, edit_issue, {"index": index}, body=wanted)
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
-        if refusal.status == 409:
-            # Sent again it is meant, because whoever sends it has seen the other words.
-            now = the_issue(request, target, index)
-            again = WordsForm(body.title, body.body, str(now.content_version))
-            return form(request, target, index, again, theirs=now.body, status=409)
-        return form(request, target, index, body, problem=message_for(refusal), status=refusal.status)
+        issues.edit(request.app, request.actor, target, issue, changes)
+    except Missing:
+        raise
+    except Outdated as error:
+        # Whoever sends the form again has seen the other text, and means to replace it.
+        now = issues.find(request.app, target, index)
+        again = WordsForm(body.title, body.body, str(now.content_version))
+        return form(request, target, index, again, theirs=now.body, status=status_for(error))
+    except HostingError as error:
+        return form(request, target, index, body, problem=message_for(error), status=status_for(error))
     return go(issue_path(target.repository, index), "changed")
 
 

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING
-from holdfast.hosting.api.issues import kinds_of
+from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams
@@ -126,14 +126,14 @@ def wished(query: IssuesQuery) -> IssueFilter:
     )
 
 
-@endpoint("GET /{owner}/{repo}/issues", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/issues", scope="issue", guards=READ_ISSUES, slow=True)
 def page_issues(
     request: RequestContext, target: RepositoryAccess, query: IssuesQuery, page: PageParams
 ) -> RawResponse:
     """List the issues of a repository."""
     database, repository = request.app.database, target.repository
     wish = wished(query)
-    where = [issue_lists.in_repository(repository, kinds_of(target, wish.type or "all"))]
+    where = [issue_lists.in_repository(repository, access.issue_kinds(target.permissions, wish.type))]
     wanted = wish.filter(is_closed=STATES[wish.state])
     shown = PageParams(page.number, SIZE)
     found, total = issue_lists.list_issues(database, where, wanted, sort=wish.sort, skip=shown.skip, limit=SIZE)
@@ -166,7 +166,7 @@ def page_issues(
     )
 
 
-@endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=READING)
+@endpoint("GET /{owner}/{repo}/pulls", scope="issue", guards=READ_ISSUES)
 def page_pulls(request: RequestContext, target: RepositoryAccess) -> RawResponse:  # noqa: ARG001  # every page has one
     """Show the pull requests among the issues, which they are."""
     return go(f"{root_path(target)}/issues?type=pulls")

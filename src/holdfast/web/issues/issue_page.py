@@ -9,10 +9,11 @@ from markupsafe import Markup
 
 from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import READING, may_write, the_issue
+from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.schemas.dependencies import reader
+from holdfast.hosting.services import issues
 from holdfast.hosting.store import comments, visible_issues
 from holdfast.hosting.store.issues import Issue
 from holdfast.web.issues.choices import choices
@@ -83,19 +84,19 @@ def around(target: RepositoryAccess) -> MarkdownContext:
 
 
 def rights(request: RequestContext, target: RepositoryAccess, issue: Issue) -> Rights:
-    """Return what the page offers; the API decides again about everything that is sent."""
+    """Return what the page offers; the services check permissions again."""
     if request.actor.user is None or target.repository.is_archived:
         return Rights(write=False, edit=False, comment=False, delete=False)
     may = target.permissions
     return Rights(
-        write=may_write(target, issue),
+        write=access.may_write_issue(may, issue),
         edit=access.may_edit(request.actor, may, is_pull=issue.is_pull, author_id=issue.author_id),
         comment=access.may_comment(may, is_pull=issue.is_pull, is_locked=issue.is_locked),
         delete=may.is_admin,
     )
 
 
-@endpoint("GET /{owner}/{repo}/issues/{index}", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/issues/{index}", scope="issue", guards=READ_ISSUES, slow=True)
 def page_issue(
     request: RequestContext, target: RepositoryAccess, index: int, query: IssuePageQuery
 ) -> RawResponse:
@@ -103,17 +104,17 @@ def page_issue(
     return show(request, target, index, part=query.page)
 
 
-@endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READING)
+@endpoint("GET /{owner}/{repo}/pulls/{index}", scope="issue", guards=READ_ISSUES)
 def page_pull(request: RequestContext, target: RepositoryAccess, index: int) -> RawResponse:
     """Show a pull request at the address it has as an issue."""
-    return go(issue_path(target.repository, the_issue(request, target, index).number))
+    return go(issue_path(target.repository, issues.find(request.app, target, index).number))
 
 
 def show(
     request: RequestContext, target: RepositoryAccess, index: int, *, part: str = "", tried: RejectedForm = NOTHING
 ) -> RawResponse:
     """Show an issue, and what became of something that was tried."""
-    issue = the_issue(request, target, index)
+    issue = issues.find(request.app, target, index)
     database, repository = request.app.database, target.repository
     may = rights(request, target, issue)
     count = -1

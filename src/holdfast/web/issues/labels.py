@@ -1,20 +1,21 @@
-"""The labels of a repository: listed, made, changed and deleted."""
+"""The labels page of a repository: labels are listed, created, edited and deleted."""
 
 from typing import Final
 
 import msgspec
 
+from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api import labels as api
-from holdfast.hosting.api.issue_access import MANAGING, READING
+from holdfast.hosting.errors import HostingError, NoSuchLabel
+from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.services import labels as service
+from holdfast.hosting.services.labels import LabelEdit, NewLabel
 from holdfast.hosting.store import labels
 from holdfast.hosting.store.labels import Label
-from holdfast.web.api_actions import act
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.label_colors import tag
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
@@ -35,53 +36,64 @@ class LabelForm(msgspec.Struct, frozen=True):
     archived: str = ""
 
     @property
-    def body(self) -> dict[str, object]:
-        """What the API takes."""
-        return {
-            "name": self.name,
-            "color": self.color,
-            "description": self.description,
-            "exclusive": self.exclusive == "true",
-            "is_archived": self.archived == "true",
-        }
+    def new(self) -> NewLabel:
+        """The label to create."""
+        return NewLabel(
+            name=self.name,
+            color=self.color,
+            description=self.description,
+            is_exclusive=self.exclusive == "true",
+            is_archived=self.archived == "true",
+        )
+
+    @property
+    def changes(self) -> LabelEdit:
+        """The label to make of one that exists: the form has every value."""
+        return LabelEdit(
+            name=self.name,
+            color=self.color,
+            description=self.description,
+            is_exclusive=self.exclusive == "true",
+            is_archived=self.archived == "true",
+        )
 
 
 EMPTY: Final = LabelForm()
 
 
-@endpoint("GET /{owner}/{repo}/labels", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/labels", scope="issue", guards=READ_ISSUES, slow=True)
 def page_labels(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
     """List the labels of a repository and those of its organization."""
     return show(request, target, number=page.number)
 
 
-@endpoint("POST /{owner}/{repo}/labels", scope="issue", guards=MANAGING)
+@endpoint("POST /{owner}/{repo}/labels", scope="issue", guards=MANAGE_ISSUES)
 def submit_label(request: RequestContext, target: RepositoryAccess, body: LabelForm) -> RawResponse:
     """Add a label."""
     try:
-        act(request, api.create_label, body=body.body)
-    except ApiError as refusal:
-        return show(request, target, typed=body, problem=message_for(refusal), status=refusal.status)
-    return go(f"{root_path(target)}/labels", "added")
+        service.create(request.app, request.actor, target, body.new)
+    except HostingError as error:
+        return show(request, target, typed=body, problem=message_for(error), status=status_for(error))
+    return go(f"{root_path(target)}/labels", "label-created")
 
 
-@endpoint("POST /{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGING)
+@endpoint("POST /{owner}/{repo}/labels/{id}", scope="issue", guards=MANAGE_ISSUES)
 def submit_edit_label(request: RequestContext, target: RepositoryAccess, id: int, body: LabelForm) -> RawResponse:  # noqa: A002  # in the path
     """Change a label."""
     try:
-        act(request, api.edit_label, {"id": id}, body=body.body)
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
-        return show(request, target, typed=body, changing=id, problem=message_for(refusal), status=refusal.status)
+        service.edit(request.app, request.actor, target, id, body.changes)
+    except NoSuchLabel:
+        raise
+    except HostingError as error:
+        return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
     return go(f"{root_path(target)}/labels", "changed")
 
 
-@endpoint("POST /{owner}/{repo}/labels/{id}/delete", scope="issue", guards=MANAGING)
+@endpoint("POST /{owner}/{repo}/labels/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
 def submit_delete_label(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
     """Delete a label."""
-    act(request, api.delete_label, {"id": id})
-    return go(f"{root_path(target)}/labels", "deleted")
+    service.delete(request.app, request.actor, target, id)
+    return go(f"{root_path(target)}/labels", "label-deleted")
 
 
 def show(
@@ -113,19 +125,8 @@ def show(
         total=total,
         number=number,
         size=SIZE,
-        may_manage=manages(request),
+        may_manage=access.may_manage_issues(request.actor, target),
         typed=typed,
         changing=changing,
         problem=problem,
     )
-
-
-def manages(request: RequestContext) -> bool:
-    """Tell whether the page offers what the guards of labels and milestones let through."""
-    try:
-        # The page has been through the first ones.
-        for guard in MANAGING[len(READING) :]:
-            guard(request)
-    except ApiError:
-        return False
-    return True

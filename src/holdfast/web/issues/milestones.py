@@ -1,4 +1,4 @@
-"""The milestones of a repository: how far they have come, made, changed, closed and deleted."""
+"""The milestones page of a repository: milestones are listed with their progress, created, edited and deleted."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,21 +6,21 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
+from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api import milestones as api
-from holdfast.hosting.api.issue_access import MANAGING, READING
+from holdfast.hosting.errors import HostingError, NoSuchMilestone, UnknownState
+from holdfast.hosting.guards import MANAGE_ISSUES, READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
-from holdfast.hosting.schemas.times import NEVER, moment
+from holdfast.hosting.schemas.times import moment
+from holdfast.hosting.services import milestones as service
+from holdfast.hosting.services.milestones import NO_DUE_DATE, MilestoneEdit, NewMilestone
 from holdfast.hosting.store import milestones
 from holdfast.hosting.store.milestones import Milestone
-from holdfast.web.api_actions import act
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.choices import end_of_day
 from holdfast.web.issues.issue_page import around
-from holdfast.web.issues.labels import manages
 from holdfast.web.issues.timeline import TextBudget
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import ISSUES, root_path, show_in
@@ -40,9 +40,19 @@ class MilestoneForm(msgspec.Struct, frozen=True):
     state: str = ""
 
     @property
-    def due(self) -> str:
-        """The date as the API takes it; the zero of its clients' languages takes one away."""
-        return end_of_day(self.due_on) if self.due_on.strip() else NEVER
+    def new(self) -> NewMilestone:
+        """The milestone to create."""
+        return NewMilestone(
+            title=self.title, description=self.description, due_on=end_of_day(self.due_on, "DueOn")
+        )
+
+    @property
+    def changes(self) -> MilestoneEdit:
+        """What to change: the state alone, or everything else; an empty date removes the due date."""
+        if self.state:
+            return MilestoneEdit(is_closed=self.state == "closed")
+        due_on = end_of_day(self.due_on, "DueOn") or NO_DUE_DATE
+        return MilestoneEdit(title=self.title, description=self.description, due_on=due_on)
 
 
 EMPTY: Final = MilestoneForm()
@@ -63,7 +73,7 @@ class MilestoneRow:
     typed: MilestoneForm
 
 
-@endpoint("GET /{owner}/{repo}/milestones", scope="issue", guards=READING, slow=True)
+@endpoint("GET /{owner}/{repo}/milestones", scope="issue", guards=READ_ISSUES, slow=True)
 def page_milestones(
     request: RequestContext, target: RepositoryAccess, query: MilestoneListQuery, page: PageParams
 ) -> RawResponse:
@@ -71,45 +81,42 @@ def page_milestones(
     return show(request, target, number=page.number, state=query.state)
 
 
-@endpoint("POST /{owner}/{repo}/milestones", scope="issue", guards=MANAGING)
+@endpoint("POST /{owner}/{repo}/milestones", scope="issue", guards=MANAGE_ISSUES)
 def submit_milestone(request: RequestContext, target: RepositoryAccess, body: MilestoneForm) -> RawResponse:
     """Add a milestone."""
-    wanted = {"title": body.title, "description": body.description}
-    if body.due_on.strip():
-        wanted["due_on"] = body.due
     try:
-        act(request, api.create_milestone, body=wanted)
-    except ApiError as refusal:
-        return show(request, target, typed=body, problem=message_for(refusal), status=refusal.status)
-    return go(f"{root_path(target)}/milestones", "added")
+        service.create(request.app, request.actor, target, body.new)
+    except HostingError as error:
+        return show(request, target, typed=body, problem=message_for(error), status=status_for(error))
+    return go(f"{root_path(target)}/milestones", "milestone-created")
 
 
-@endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGING)
+@endpoint("POST /{owner}/{repo}/milestones/{id}", scope="issue", guards=MANAGE_ISSUES)
 def submit_edit_milestone(
     request: RequestContext,
     target: RepositoryAccess,
     id: int,  # noqa: A002  # named in the path
-    body: MilestoneForm,  # named in the path
-) -> RawResponse:  # in the path
+    body: MilestoneForm,
+) -> RawResponse:
     """Change a milestone, or close or reopen it."""
-    wanted: dict[str, object] = {"state": body.state}
-    if not body.state:
-        # To the API an empty title says nothing; one of nothing but space it refuses.
-        wanted = {"title": body.title or " ", "description": body.description, "due_on": body.due}
+    if body.state not in {"", *STATES}:
+        raise UnknownState(body.state)
+    kept = milestones.find_milestone(request.app.database, target.repository, id)
     try:
-        act(request, api.edit_milestone, {"id": id}, body=wanted)
-    except ApiError as refusal:
-        if refusal.status == 404:
-            raise
-        return show(request, target, typed=body, changing=id, problem=message_for(refusal), status=refusal.status)
+        service.edit(request.app, request.actor, target, kept, body.changes)
+    except NoSuchMilestone:
+        raise
+    except HostingError as error:
+        return show(request, target, typed=body, changing=id, problem=message_for(error), status=status_for(error))
     return go(f"{root_path(target)}/milestones", "changed")
 
 
-@endpoint("POST /{owner}/{repo}/milestones/{id}/delete", scope="issue", guards=MANAGING)
+@endpoint("POST /{owner}/{repo}/milestones/{id}/delete", scope="issue", guards=MANAGE_ISSUES)
 def submit_delete_milestone(request: RequestContext, target: RepositoryAccess, id: int) -> RawResponse:  # noqa: A002
     """Delete a milestone; its issues stay."""
-    act(request, api.delete_milestone, {"id": id})
-    return go(f"{root_path(target)}/milestones", "deleted")
+    kept = milestones.find_milestone(request.app.database, target.repository, id)
+    service.delete(request.app, request.actor, target, kept)
+    return go(f"{root_path(target)}/milestones", "milestone-deleted")
 
 
 def show(
@@ -141,7 +148,7 @@ def show(
         number=number,
         size=SIZE,
         state=chosen,
-        may_manage=manages(request),
+        may_manage=access.may_manage_issues(request.actor, target),
         typed=EMPTY if changing else typed,
         changing=changing,
         problem=problem,

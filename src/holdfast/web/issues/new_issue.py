@@ -4,14 +4,13 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api.issue_access import sees_issues
-from holdfast.hosting.api.issues import create_issue
-from holdfast.hosting.guards import in_repository, not_archived, signed_in
+from holdfast.hosting.errors import HostingError
+from holdfast.hosting.guards import in_repository, not_archived, sees_issues, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import act
-from holdfast.web.error_messages import message_for
+from holdfast.hosting.services import issues
+from holdfast.hosting.services.issues import IssueDraft
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.issues.choices import as_ids, choices, end_of_day
 from holdfast.web.issues.issue_page import preview_of
 from holdfast.web.issues.rows import issue_path
@@ -46,20 +45,23 @@ def submit_new_issue(request: RequestContext, target: RepositoryAccess, body: Ne
     """Open an issue, or show what it would look like."""
     if body.then == "preview":
         return form(request, target, body, preview=preview_of(target, body.body))
-    wanted: dict[str, object] = {
-        "title": body.title,
-        "body": body.body,
-        "labels": as_ids(body.label),
-        "assignees": [name for name in body.assignee if name],
-        "milestone": next(iter(as_ids([body.milestone])), 0),
-    }
-    if body.due_date:
-        wanted["due_date"] = end_of_day(body.due_date)
     try:
-        made = act(request, create_issue, body=wanted)
-    except ApiError as refusal:
-        return form(request, target, body, problem=message_for(refusal), status=refusal.status)
-    return go(issue_path(target.repository, made.number), "created")
+        made = issues.create(request.app, request.actor, target, draft_of(body))
+    except HostingError as error:
+        return form(request, target, body, problem=message_for(error), status=status_for(error))
+    return go(issue_path(target.repository, made.number), "issue-created")
+
+
+def draft_of(body: NewIssueForm) -> IssueDraft:
+    """Return the issue a form describes."""
+    return IssueDraft(
+        title=body.title,
+        body=body.body,
+        labels=as_ids(body.label),
+        assignees=[name for name in body.assignee if name],
+        milestone_id=next(iter(as_ids([body.milestone])), 0),
+        due_date=end_of_day(body.due_date, "DueDate"),
+    )
 
 
 def form(

@@ -1,0 +1,49 @@
+"""Comments on issues and pull requests: created, edited and deleted."""
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidField, NoSuchComment, Violation
+from holdfast.hosting.store import comments
+from holdfast.hosting.store.comments import Comment
+from holdfast.hosting.store.issues import Issue
+from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
+
+__all__ = ["create", "delete", "edit", "find"]
+
+
+def find(app: App, target: RepositoryAccess, comment_id: int) -> tuple[Comment, Issue]:
+    """Return a comment and its issue; raises `NoSuchComment` for one the actor may not read."""
+    comment, issue = comments.find_comment(app.database, target.repository, comment_id)
+    if not target.permissions.may_read(access.issue_unit(is_pull=issue.is_pull)):
+        raise NoSuchComment("not found")
+    return comment, issue
+
+
+def create(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, body: str) -> Comment:
+    """Comment on an issue; on a locked one only people with write access may."""
+    user = access.require_comment(actor, target, issue)
+    require_body(body)
+    return comments.add_comment(app.database, target.repository, issue, user, body)
+
+
+def edit(app: App, actor: Actor, target: RepositoryAccess, found: tuple[Comment, Issue], body: str) -> Comment:
+    """Change the body of a comment; its author and people with write access may."""
+    comment, issue = found
+    user = access.require_issue_edit(actor, target, issue, comment.author_id)
+    require_body(body)
+    return comments.edit_comment(app.database, target.repository, issue, comment, actor=user, body=body)
+
+
+def delete(app: App, actor: Actor, target: RepositoryAccess, found: tuple[Comment, Issue]) -> None:
+    """Delete a comment; its author and people with write access may."""
+    comment, issue = found
+    user = access.require_issue_edit(actor, target, issue, comment.author_id)
+    first = before_deleting(app, DeletedEntity(comment_id=comment.id))
+    comments.delete_comment(app.database, target.repository, issue, comment, actor=user, first=first)
+
+
+def require_body(body: str) -> None:
+    """Raise `InvalidField` for an empty comment."""
+    if not body:
+        raise InvalidField("Body", Violation.REQUIRED)

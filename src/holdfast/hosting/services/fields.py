@@ -1,0 +1,40 @@
+"""Validation of the values of fields, shared by the services; each function raises `InvalidField`."""
+
+from collections.abc import Sized
+from datetime import datetime
+from typing import Final
+
+from holdfast.hosting.errors import InvalidField, Violation
+from holdfast.hosting.schemas.times import seconds
+
+__all__ = ["check_length", "due", "required_text"]
+
+# The end of the year 9999, in seconds since 1970.
+LAST_SECOND: Final = 253_402_300_800
+
+
+def required_text(text: str, field: str, limit: int | None = None) -> str:
+    """Return a text without the white space around it; it must not be empty, nor longer than `limit`."""
+    if limit is not None:
+        check_length(text, field, limit)
+    if not text.strip():
+        raise InvalidField(field, Violation.REQUIRED)
+    return text.strip()
+
+
+def check_length(value: Sized, field: str, limit: int) -> None:
+    """Raise `InvalidField` for a text with more than `limit` characters, or a list with more entries."""
+    if len(value) > limit:
+        raise InvalidField(field, Violation.TOO_LONG, limit)
+
+
+def due(given: datetime | None, field: str) -> int | None:
+    """Return a due date in seconds since 1970; clients send the year 1 to remove one, and get 0."""
+    when = seconds(given)
+    if given is None or when is None:
+        return None
+    if given.year == 1:
+        return 0
+    if not 0 < when < LAST_SECOND:
+        raise InvalidField(field, Violation.DATE_OUT_OF_RANGE)
+    return when

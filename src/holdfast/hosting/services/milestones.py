@@ -1,0 +1,75 @@
+"""Milestones of a repository: created, edited, closed and deleted."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.services.fields import due, required_text
+from holdfast.hosting.store import milestones
+from holdfast.hosting.store.milestones import Milestone
+
+__all__ = ["NO_DUE_DATE", "MilestoneEdit", "NewMilestone", "create", "delete", "edit"]
+
+TITLE_LENGTH: Final = 255
+NO_DUE_DATE: Final = datetime(1, 1, 1, tzinfo=UTC)
+"""Removes a due date; clients of the API send it too."""
+
+
+class NewMilestone(msgspec.Struct, frozen=True, kw_only=True):
+    """A milestone to create."""
+
+    title: str
+    description: str = ""
+    due_on: datetime | None = None
+    is_closed: bool = False
+
+
+class MilestoneEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What to change about a milestone; None keeps a value, and `NO_DUE_DATE` removes the due date."""
+
+    title: str | None = None
+    description: str | None = None
+    due_on: datetime | None = None
+    is_closed: bool | None = None
+
+
+def create(app: App, actor: Actor, target: RepositoryAccess, new: NewMilestone) -> Milestone:
+    """Create a milestone."""
+    user = access.require_issue_management(actor, target)
+    return milestones.add_milestone(
+        app.database,
+        target.repository,
+        user,
+        required_text(new.title, "Title", TITLE_LENGTH),
+        description=new.description,
+        due_at=due(new.due_on, "DueOn") or 0,
+        is_closed=new.is_closed,
+    )
+
+
+def edit(
+    app: App, actor: Actor, target: RepositoryAccess, milestone: Milestone, changes: MilestoneEdit
+) -> Milestone:
+    """Change, close or reopen a milestone."""
+    user = access.require_issue_management(actor, target)
+    columns: dict[str, str | bool | int] = {}
+    if changes.title is not None:
+        columns["title"] = required_text(changes.title, "Title", TITLE_LENGTH)
+    if changes.description is not None:
+        columns["description"] = changes.description
+    if changes.is_closed is not None:
+        columns["is_closed"] = changes.is_closed
+    due_at = due(changes.due_on, "DueOn")
+    if due_at is not None:
+        columns["due_at"] = due_at
+    return milestones.change_milestone(app.database, target.repository, user, milestone, **columns)
+
+
+def delete(app: App, actor: Actor, target: RepositoryAccess, milestone: Milestone) -> None:
+    """Delete a milestone; its issues keep everything but the milestone."""
+    user = access.require_issue_management(actor, target)
+    milestones.delete_milestone(app.database, target.repository, user, milestone)

@@ -1,0 +1,73 @@
+"""Comments are written by readers, and changed by their authors and people with write access."""
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    InvalidField,
+    IssueLocked,
+    LoginRequired,
+    NoSuchComment,
+    Permission,
+    RepositoryArchived,
+)
+from holdfast.hosting.services import comments, issues
+from holdfast.hosting.services.issues import IssueDraft
+from tests.hosting.services.scenario import Scenario, make_scenario
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people and the repository."""
+    return make_scenario(app)
+
+
+def test_authors_and_writers_change_comments(scenario: Scenario) -> None:
+    """Other readers do not."""
+    writer, reader = scenario.seen_by(scenario.writer), scenario.seen_by(scenario.reader)
+    issue = issues.create(*writer, IssueDraft(title="It leaks"))
+    mine = comments.create(*reader, issue, "Where?")
+    theirs = comments.create(*writer, issue, "Aft.")
+    assert comments.edit(*reader, (mine, issue), "Where exactly?").body == "Where exactly?"
+    with pytest.raises(Forbidden) as refused:
+        comments.edit(*reader, (theirs, issue), "Not there.")
+    assert refused.value.permission == Permission.AUTHOR
+    with pytest.raises(Forbidden):
+        comments.delete(*reader, (theirs, issue))
+    with pytest.raises(LoginRequired):
+        comments.delete(*scenario.seen_by(None), (mine, issue))
+    comments.delete(*writer, (mine, issue))
+    with pytest.raises(NoSuchComment):
+        comments.find(scenario.app, writer[2], mine.id)
+    with pytest.raises(NoSuchComment):
+        comments.find(scenario.app, scenario.seen_by(None)[2], theirs.id)
+
+
+def test_only_writers_comment_on_a_locked_issue(scenario: Scenario) -> None:
+    """And nobody on one of an archived repository, or on one they cannot read."""
+    writer, reader = scenario.seen_by(scenario.writer), scenario.seen_by(scenario.reader)
+    issue = issues.create(*writer, IssueDraft(title="It leaks"))
+    issues.lock(*writer, issue)
+    locked = issues.find(scenario.app, writer[2], issue.number)
+    with pytest.raises(IssueLocked):
+        comments.create(*reader, locked, "Where?")
+    assert comments.create(*writer, locked, "Aft.").body == "Aft."
+    with pytest.raises(LoginRequired):
+        comments.create(*scenario.seen_by(None), issue, "Where?")
+    with pytest.raises(RepositoryArchived):
+        comments.create(*scenario.seen_by(scenario.owner, scenario.archived()), issue, "Where?")
+    app, actor, _ = reader
+    with pytest.raises(Forbidden):
+        comments.create(app, actor, scenario.seen_by(None)[2], issue, "Where?")
+
+
+def test_a_comment_says_something(scenario: Scenario) -> None:
+    """Also after it is edited."""
+    writer = scenario.seen_by(scenario.writer)
+    issue = issues.create(*writer, IssueDraft(title="It leaks"))
+    comment = comments.create(*writer, issue, "Aft.")
+    with pytest.raises(InvalidField, match="Body"):
+        comments.create(*writer, issue, "")
+    with pytest.raises(InvalidField, match="Body"):
+        comments.edit(*writer, (comment, issue), "")

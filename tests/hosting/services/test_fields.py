@@ -1,0 +1,55 @@
+"""The values of fields are checked, and an error names the field, the rule and the limit."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.hosting.errors import InvalidField, Violation
+from holdfast.hosting.schemas.times import moment
+from holdfast.hosting.services.fields import check_length, due, required_text
+
+ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
+YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001
+
+
+@given(st.datetimes(timezones=st.sampled_from(ZONES), **YEARS))
+def test_a_date_is_kept_to_the_second(given_time: datetime) -> None:
+    """It can be written again."""
+    kept = due(given_time, "DueDate")
+    assert kept is not None
+    assert datetime.fromisoformat(moment(kept)) == given_time.astimezone(UTC).replace(microsecond=0)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_zero_of_clients_languages_is_no_date(zone: timezone) -> None:
+    """In whatever zone; 0 takes a date away."""
+    assert due(datetime(1, 1, 1, tzinfo=zone), "DueDate") == 0
+
+
+def test_a_date_is_within_what_calendars_know() -> None:
+    """And none stays none."""
+    assert due(None, "DueDate") is None
+    with pytest.raises(InvalidField, match="between 1970 and 9999"):
+        due(datetime(1900, 1, 1, tzinfo=UTC), "DueDate")
+
+
+def test_a_required_text_is_more_than_white_space() -> None:
+    """What is around it is not kept."""
+    assert required_text("  It leaks \n", "Title", 255) == "It leaks"
+    for text in ("", " \t\n"):
+        with pytest.raises(InvalidField) as refused:
+            required_text(text, "Title", 255)
+        assert (refused.value.field, refused.value.violation) == ("Title", Violation.REQUIRED)
+
+
+def test_a_limit_counts_characters_and_entries() -> None:
+    """As many as the limit says are allowed."""
+    check_length("abc", "Name", 3)
+    for value in ("abcd", [1, 2, 3, 4]):
+        with pytest.raises(InvalidField) as refused:
+            check_length(value, "Name", 3)
+        assert (refused.value.violation, refused.value.limit) == (Violation.TOO_LONG, 3)
+    with pytest.raises(InvalidField, match="MaxSize"):
+        required_text("x" * 256, "Title", 255)

@@ -1,0 +1,162 @@
+"""Issues are opened by readers, edited by their authors, and everything else needs write access."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from holdfast.hosting.access import Actor
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    InvalidField,
+    InvalidReference,
+    LoginRequired,
+    NoSuchIssue,
+    NoSuchLabel,
+    Outdated,
+    Permission,
+    RepositoryArchived,
+    UnknownState,
+    Violation,
+)
+from holdfast.hosting.services import issues, labels
+from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from holdfast.hosting.services.labels import NewLabel
+from holdfast.hosting.store import issue_labels
+from holdfast.hosting.store.issues import Issue
+from tests.hosting.services.scenario import Caller, Scenario, make_scenario
+
+LEAK = IssueDraft(title=" It leaks ")
+DUE = datetime(2030, 1, 1, tzinfo=UTC)
+CHANGES: list[Callable[[Caller, Issue], object]] = [
+    lambda who, issue: issues.edit(*who, issue, IssueEdit(milestone_id=0)),
+    lambda who, issue: issues.edit(*who, issue, IssueEdit(labels=[])),
+    lambda who, issue: issues.edit(*who, issue, IssueEdit(assignees=[])),
+    lambda who, issue: issues.edit(*who, issue, IssueEdit(remove_due_date=True)),
+    lambda who, issue: issues.set_due_date(*who, issue, DUE),
+    lambda who, issue: issues.lock(*who, issue),
+    lambda who, issue: issues.unlock(*who, issue),
+    lambda who, issue: issues.add_labels(*who, issue, []),
+    lambda who, issue: issues.replace_labels(*who, issue, []),
+    lambda who, issue: issues.remove_label(*who, issue, "bug"),
+    lambda who, issue: issues.add_assignees(*who, issue, ["bob"]),
+    lambda who, issue: issues.remove_assignees(*who, issue, ["bob"]),
+]
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people and the repository."""
+    return make_scenario(app)
+
+
+def test_readers_open_issues_and_edit_their_own(scenario: Scenario) -> None:
+    """Title, body and state; what needs write access is left out of a new one."""
+    reader = scenario.seen_by(scenario.reader)
+    made = issues.create(*reader, IssueDraft(title="It leaks", labels=["none such"], due_date=DUE, is_closed=True))
+    assert (made.title, made.due_at, made.is_closed, made.author_id) == ("It leaks", 0, False, scenario.reader.id)
+    edited = issues.edit(*reader, made, IssueEdit(title="It sinks", state="closed"))
+    assert (edited.title, edited.is_closed) == ("It sinks", True)
+    other = issues.create(*scenario.seen_by(scenario.writer), LEAK)
+    with pytest.raises(Forbidden) as refused:
+        issues.edit(*reader, other, IssueEdit(title="mine"))
+    assert refused.value.permission == Permission.AUTHOR
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_everything_else_needs_write_access(scenario: Scenario, change: Callable[[Caller, Issue], object]) -> None:
+    """Also of whoever opened the issue."""
+    labels.create(*scenario.seen_by(scenario.writer), NewLabel(name="bug", color="f00"))
+    issue = issues.create(*scenario.seen_by(scenario.reader), LEAK)
+    with pytest.raises(Forbidden) as refused:
+        change(scenario.seen_by(scenario.reader), issue)
+    assert refused.value.permission == Permission.WRITE
+    with pytest.raises(LoginRequired):
+        change(scenario.seen_by(None), issue)
+    change(scenario.seen_by(scenario.writer), issue)
+
+
+def test_only_administrators_delete_issues(scenario: Scenario) -> None:
+    """Write access is not enough."""
+    issue = issues.create(*scenario.seen_by(scenario.writer), LEAK)
+    with pytest.raises(Forbidden) as refused:
+        issues.delete(*scenario.seen_by(scenario.writer), issue)
+    assert refused.value.permission == Permission.ADMIN
+    issues.delete(*scenario.seen_by(scenario.owner), issue)
+    with pytest.raises(NoSuchIssue):
+        issues.find(scenario.app, scenario.seen_by(scenario.owner)[2], issue.number)
+
+
+def test_nothing_changes_in_an_archived_repository_and_nobody_else_reads_it(scenario: Scenario) -> None:
+    """Not even by its owner."""
+    owner = scenario.seen_by(scenario.owner)
+    issue = issues.create(*owner, LEAK)
+    archived = scenario.seen_by(scenario.owner, scenario.archived())
+    calls: list[Callable[[], object]] = [
+        lambda: issues.create(*archived, LEAK),
+        lambda: issues.edit(*archived, issue, IssueEdit(title="x")),
+        lambda: issues.lock(*archived, issue),
+        lambda: issues.delete(*archived, issue),
+    ]
+    for call in calls:
+        with pytest.raises(RepositoryArchived):
+            call()
+    _, _, nothing = scenario.seen_by(None)
+    with pytest.raises(NoSuchIssue):
+        issues.find(scenario.app, nothing, issue.number)
+    with pytest.raises(Forbidden):
+        issues.create(scenario.app, Actor(scenario.reader), nothing, LEAK)
+
+
+def test_values_are_validated(scenario: Scenario) -> None:
+    """The error names the field, and nothing is opened."""
+    writer = scenario.seen_by(scenario.writer)
+    for draft, violation in (
+        (IssueDraft(title=" "), ("Title", Violation.REQUIRED)),
+        (IssueDraft(title="x" * 256), ("Title", Violation.TOO_LONG)),
+        (IssueDraft(title="x", ref="x" * 256), ("Ref", Violation.TOO_LONG)),
+        (IssueDraft(title="x", labels=[1] * 101), ("Labels", Violation.TOO_LONG)),
+        (IssueDraft(title="x", assignees=["bob"] * 101), ("Assignees", Violation.TOO_LONG)),
+        (
+            IssueDraft(title="x", due_date=datetime(1900, 1, 1, tzinfo=UTC)),
+            ("DueDate", Violation.DATE_OUT_OF_RANGE),
+        ),
+    ):
+        with pytest.raises(InvalidField) as refused:
+            issues.create(*writer, draft)
+        assert (refused.value.field, refused.value.violation) == violation
+    for draft, field in (
+        (IssueDraft(title="x", labels=["none such"]), "Labels"),
+        (IssueDraft(title="x", assignees=["eve"]), "Assignees"),
+        (IssueDraft(title="x", milestone_id=7), "Milestone"),
+    ):
+        with pytest.raises(InvalidReference) as missing:
+            issues.create(*writer, draft)
+        assert missing.value.field == field
+    issue = issues.create(*writer, LEAK)
+    assert (issue.number, issue.title) == (1, "It leaks")
+    with pytest.raises(UnknownState):
+        issues.edit(*writer, issue, IssueEdit(state="merged"))
+    with pytest.raises(Outdated):
+        issues.edit(*writer, issue, IssueEdit(body="x", content_version=issue.content_version + 1))
+    with pytest.raises(NoSuchLabel):
+        issues.remove_label(*writer, issue, "none such")
+
+
+def test_labels_are_added_replaced_and_removed(scenario: Scenario) -> None:
+    """By id or by name."""
+    writer = scenario.seen_by(scenario.writer)
+    bug, old = (labels.create(*writer, NewLabel(name=name, color="f00")) for name in ("bug", "old"))
+    issue = issues.create(*writer, IssueDraft(title="x", labels=["bug"]))
+
+    def names() -> list[str]:
+        with scenario.app.database.read() as connection:
+            return [label.name for label in issue_labels.labels_on(connection, issue)]
+
+    issues.add_labels(*writer, issue, [old.id])
+    assert names() == ["bug", "old"]
+    issues.remove_label(*writer, issue, bug.id)
+    assert names() == ["old"]
+    issues.replace_labels(*writer, issue, ["bug"])
+    assert names() == ["bug"]

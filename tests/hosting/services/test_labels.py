@@ -1,0 +1,88 @@
+"""Labels are changed by those who may write issues, and by the owners of an organization."""
+
+import pytest
+
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, OrganizationAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    ColorRefused,
+    Forbidden,
+    InvalidField,
+    LoginRequired,
+    NoSuchLabel,
+    Permission,
+    RepositoryArchived,
+    Violation,
+)
+from holdfast.hosting.services import labels
+from holdfast.hosting.services.labels import LabelEdit, NewLabel
+from holdfast.hosting.store.labels import labels_of
+from tests.hosting.places import make_organization
+from tests.hosting.services.scenario import Scenario, make_scenario
+
+BUG = NewLabel(name=" bug ", color="#F00")
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people and the repository."""
+    return make_scenario(app)
+
+
+def test_a_label_is_created_edited_and_deleted(scenario: Scenario) -> None:
+    """What an edit does not name stays."""
+    writer = scenario.seen_by(scenario.writer)
+    made = labels.create(*writer, BUG)
+    assert (made.name, made.color, made.archived_at) == ("bug", "ff0000", 0)
+    edited = labels.edit(*writer, made.id, LabelEdit(name="defect", is_archived=True))
+    assert (edited.name, edited.color, edited.archived_at > 0) == ("defect", "ff0000", True)
+    labels.delete(*writer, made.id)
+    with pytest.raises(NoSuchLabel):
+        labels.edit(*writer, made.id, LabelEdit(name="again"))
+
+
+def test_only_those_who_may_write_issues_change_labels(scenario: Scenario) -> None:
+    """Whoever calls the service: there is no guard before it."""
+    made = labels.create(*scenario.seen_by(scenario.writer), BUG)
+    with pytest.raises(LoginRequired):
+        labels.create(*scenario.seen_by(None), BUG)
+    for call in (
+        lambda: labels.create(*scenario.seen_by(scenario.reader), BUG),
+        lambda: labels.edit(*scenario.seen_by(scenario.reader), made.id, LabelEdit(name="x")),
+        lambda: labels.delete(*scenario.seen_by(scenario.reader), made.id),
+    ):
+        with pytest.raises(Forbidden) as refused:
+            call()
+        assert refused.value.permission == Permission.WRITE
+    with pytest.raises(RepositoryArchived):
+        labels.create(*scenario.seen_by(scenario.owner, scenario.archived()), BUG)
+    found, _ = labels_of(scenario.app.database, scenario.repository, skip=0, limit=9)
+    assert [label.name for label in found] == ["bug"]
+
+
+def test_only_owners_change_the_labels_of_an_organization(scenario: Scenario) -> None:
+    """Members do not."""
+    account = make_organization(scenario.app.database, "acme", scenario.owner)
+    owned = OrganizationAccess(account, Mode.OWNER)
+    made = labels.create(scenario.app, Actor(scenario.owner), owned, BUG)
+    assert made.organization_id == account.id
+    with pytest.raises(Forbidden) as refused:
+        labels.delete(scenario.app, Actor(scenario.reader), OrganizationAccess(account, Mode.WRITE), made.id)
+    assert refused.value.permission == Permission.ORGANIZATION_OWNER
+    with pytest.raises(LoginRequired):
+        labels.delete(scenario.app, ANONYMOUS, owned, made.id)
+
+
+def test_a_name_and_a_color_are_validated(scenario: Scenario) -> None:
+    """The error names the field."""
+    writer = scenario.seen_by(scenario.writer)
+    for new, violation in (
+        (NewLabel(name=" ", color="f00"), ("Name", Violation.REQUIRED)),
+        (NewLabel(name="x" * 256, color="f00"), ("Name", Violation.TOO_LONG)),
+        (NewLabel(name="bug", color=""), ("Color", Violation.REQUIRED)),
+    ):
+        with pytest.raises(InvalidField) as refused:
+            labels.create(*writer, new)
+        assert (refused.value.field, refused.value.violation) == violation
+    with pytest.raises(ColorRefused):
+        labels.create(*writer, NewLabel(name="bug", color="red"))

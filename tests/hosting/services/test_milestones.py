@@ -1,0 +1,64 @@
+"""Milestones are changed by those who may write issues."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import Forbidden, InvalidField, LoginRequired, RepositoryArchived, Violation
+from holdfast.hosting.services import milestones
+from holdfast.hosting.services.milestones import NO_DUE_DATE, MilestoneEdit, NewMilestone
+from tests.hosting.services.scenario import Caller, Scenario, make_scenario
+
+SEASON = NewMilestone(title="Season", due_on=datetime(2030, 1, 1, tzinfo=UTC))
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people and the repository."""
+    return make_scenario(app)
+
+
+def test_a_milestone_is_created_edited_and_closed(scenario: Scenario) -> None:
+    """What an edit does not name stays, and a due date can be removed."""
+    writer = scenario.seen_by(scenario.writer)
+    made = milestones.create(*writer, SEASON)
+    closed = milestones.edit(*writer, made, MilestoneEdit(is_closed=True))
+    assert (closed.title, closed.is_closed, closed.due_at) == ("Season", True, made.due_at)
+    assert made.due_at == int(datetime(2030, 1, 1, tzinfo=UTC).timestamp())
+    assert milestones.edit(*writer, made, MilestoneEdit(due_on=NO_DUE_DATE)).due_at == 0
+
+
+def test_only_those_who_may_write_issues_change_milestones(scenario: Scenario) -> None:
+    """Whoever calls the service: there is no guard before it."""
+    made = milestones.create(*scenario.seen_by(scenario.writer), SEASON)
+    reader, nobody = scenario.seen_by(scenario.reader), scenario.seen_by(None)
+    calls: list[Callable[[Caller], object]] = [
+        lambda who: milestones.create(*who, SEASON),
+        lambda who: milestones.edit(*who, made, MilestoneEdit(title="x")),
+        lambda who: milestones.delete(*who, made),
+    ]
+    for call in calls:
+        with pytest.raises(Forbidden):
+            call(reader)
+        with pytest.raises(LoginRequired):
+            call(nobody)
+    with pytest.raises(RepositoryArchived):
+        milestones.create(*scenario.seen_by(scenario.owner, scenario.archived()), SEASON)
+
+
+def test_a_title_and_a_due_date_are_validated(scenario: Scenario) -> None:
+    """The error names the field."""
+    writer = scenario.seen_by(scenario.writer)
+    for new, violation in (
+        (NewMilestone(title=" "), ("Title", Violation.REQUIRED)),
+        (NewMilestone(title="x" * 256), ("Title", Violation.TOO_LONG)),
+        (
+            NewMilestone(title="x", due_on=datetime(1900, 1, 1, tzinfo=UTC)),
+            ("DueOn", Violation.DATE_OUT_OF_RANGE),
+        ),
+    ):
+        with pytest.raises(InvalidField) as refused:
+            milestones.create(*writer, new)
+        assert (refused.value.field, refused.value.violation) == violation

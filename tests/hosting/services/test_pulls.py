@@ -1,0 +1,77 @@
+"""Pull requests are for two branches that exist."""
+
+import pytest
+
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    InvalidField,
+    InvalidReference,
+    LoginRequired,
+    NoSuchIssue,
+    NoSuchRef,
+    RepositoryArchived,
+)
+from holdfast.hosting.git import ref_store
+from holdfast.hosting.git.commits import Signature, first_commit
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.services import issues, pulls
+from holdfast.hosting.services.issues import IssueDraft, IssueEdit
+from tests.hosting.services.scenario import Scenario, make_scenario
+
+FIX = IssueDraft(title="Stop the leak")
+
+
+@pytest.fixture
+def scenario(app: App) -> Scenario:
+    """Make the people, and a repository with the branches main, fix and other."""
+    made = make_scenario(app)
+    repo = open_repository(app.folders.create(made.repository.id))
+    ada = Signature("Ada", "ada@example.org", 1)
+    commit = first_commit(repo, {"a": b"a"}, author=ada, committer=ada, message="first", branch="main")
+    for name in ("fix", "other"):
+        ref_store.create(repo, f"refs/heads/{name}", commit)
+    return made
+
+
+def test_readers_open_pull_requests_and_writers_change_their_base(scenario: Scenario) -> None:
+    """The new base must exist."""
+    reader, writer = scenario.seen_by(scenario.reader), scenario.seen_by(scenario.writer)
+    made = pulls.create(*reader, FIX, head="ada:fix", base="main")
+    assert (made.is_pull, made.head_branch, made.base_branch) == (True, "fix", "main")
+    assert made.id in pulls.states(scenario.app, reader[2], [made])
+    with pytest.raises(Forbidden):
+        pulls.edit(*reader, made, IssueEdit(base_branch="other"))
+    with pytest.raises(NoSuchRef):
+        pulls.edit(*writer, made, IssueEdit(base_branch="none"))
+    assert pulls.edit(*writer, made, IssueEdit(base_branch="other")).base_branch == "other"
+    issue = issues.create(*reader, IssueDraft(title="It leaks"))
+    with pytest.raises(NoSuchIssue):
+        pulls.find(scenario.app, reader[2], issue.number)
+
+
+def test_nobody_opens_one_without_read_access(scenario: Scenario) -> None:
+    """Nor in an archived repository."""
+    with pytest.raises(LoginRequired):
+        pulls.create(*scenario.seen_by(None), FIX, head="fix", base="main")
+    app, actor, _ = scenario.seen_by(scenario.reader)
+    with pytest.raises(Forbidden):
+        pulls.create(app, actor, scenario.seen_by(None)[2], FIX, head="fix", base="main")
+    with pytest.raises(RepositoryArchived):
+        pulls.create(*scenario.seen_by(scenario.owner, scenario.archived()), FIX, head="fix", base="main")
+
+
+def test_the_branches_are_validated(scenario: Scenario) -> None:
+    """Two branches of the same repository."""
+    reader = scenario.seen_by(scenario.reader)
+    for head, error in (
+        ("", InvalidField),
+        ("ada:", InvalidField),
+        ("a..b", InvalidField),
+        ("x" * 256, InvalidField),
+        ("eve:fix", InvalidReference),
+        ("main", InvalidReference),
+        ("none", NoSuchRef),
+    ):
+        with pytest.raises(error):
+            pulls.create(*reader, FIX, head=head, base="main")
