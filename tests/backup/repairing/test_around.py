@@ -6,7 +6,7 @@ from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedContainer, FolderIncomplete
 from holdfast.backup.parts import Part
 from holdfast.backup.repairing.around import LOSES, around, each_once
-from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.container import RULE_OF
 
 
 def fault(part: Part, offset: int = 7) -> Fault:

@@ -20,7 +20,7 @@ from tests.backup.rules.world import World, findings
 ELSEWHERE = {
     "stream.whole": "test_validator.py",
     **{rule.id: "test_files.py" for rule in FAMILIES["media"]},
-    **{rule.id: "test_containers.py" for rule in FAMILIES["containers"]},
+    **{rule.id: "test_container.py" for rule in FAMILIES["container"]},
 }
 SENTENCE = re.compile(r"[A-Z].*[^.]\.")
 

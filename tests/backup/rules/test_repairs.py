@@ -8,7 +8,7 @@ from holdfast.backup import Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.repairing.log import log_beside
 from holdfast.backup.rules import validate
 from holdfast.backup.rules.book import RULES, rule_named
-from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.repairs import LEFT_OUT, REPAIRS, WRITTEN_ANEW, How, first_repair
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire import tables

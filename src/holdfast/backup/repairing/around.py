@@ -8,7 +8,7 @@ from holdfast.backup.errors import DamagedContainer
 from holdfast.backup.parts import Part
 from holdfast.backup.repairing.plan import Step, Unmended
 from holdfast.backup.rules.book import rule_named
-from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.container import RULE_OF
 
 __all__ = ["LOSES", "REWRITTEN", "around", "each_once"]
 

@@ -1,15 +1,15 @@
-"""What makes a backup valid: one module per record family, and what holds a backup to them.
+"""Validation of a backup: the rules, one module per record family, and the validator that applies them.
 
-containers, stream, account, recipients, chats, items, bodies, updates, media    the rules
-book        all of them, by id
+account, chat, contact, group, message, poll, ...    a record family each: limits, rules
+book        all rules, by id and by number
 rule        what a rule is
-repairs     which rule is mended how
+repairs     which rule is repaired how
 unruled     the fields no rule looks at, and why
 finding     what a validation yields
 ledger      what must be true of a backup as a whole
-reading     makes findings of what the core writes down
-validator   the way through all of it
-files       the attachments beside a backup
+reading     turns the findings of the compiled core into `Finding` objects
+validator   validates a whole backup, or frame by frame as it is written
+files       the attachment files beside a backup
 """
 
 from holdfast.backup.rules.book import RULES

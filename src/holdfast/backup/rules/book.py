@@ -2,7 +2,37 @@
 
 from typing import Final
 
-from holdfast.backup.rules import account, bodies, chats, containers, items, media, recipients, stream, updates
+from holdfast.backup.rules import (
+    account,
+    attachment,
+    call,
+    call_link,
+    chat,
+    chat_folder,
+    chat_style,
+    contact,
+    contact_card,
+    container,
+    distribution_list,
+    gift_badge,
+    group,
+    group_update,
+    media,
+    message,
+    notification_profile,
+    payment,
+    poll,
+    quote,
+    reaction,
+    recipient,
+    sticker,
+    sticker_pack,
+    story_reply,
+    stream,
+    text,
+    update,
+    view_once,
+)
 from holdfast.backup.rules.rule import Profile, Rule, Severity
 from holdfast.backup.wire.checks import Plan
 from holdfast.backup.wire.layout import MOST_RULES
@@ -10,16 +40,36 @@ from holdfast.backup.wire.numbers import name_of_rule, number_of_rule
 
 __all__ = ["FAMILIES", "PLAN", "RULES", "graves", "rule_named", "rule_numbered"]
 
-# The modules of rules, in the order in which their records stand in a backup.
+# The record families, in the order in which their records stand in a backup.
 FAMILIES: Final = {
-    "containers": containers.RULES,
+    "container": container.RULES,
     "stream": stream.RULES,
     "account": account.RULES,
-    "recipients": recipients.RULES,
-    "chats": chats.RULES,
-    "items": items.RULES,
-    "bodies": bodies.RULES,
-    "updates": updates.RULES,
+    "chat_style": chat_style.RULES,
+    "recipient": recipient.RULES,
+    "contact": contact.RULES,
+    "group": group.RULES,
+    "distribution_list": distribution_list.RULES,
+    "call_link": call_link.RULES,
+    "chat": chat.RULES,
+    "message": message.RULES,
+    "text": text.RULES,
+    "quote": quote.RULES,
+    "reaction": reaction.RULES,
+    "attachment": attachment.RULES,
+    "contact_card": contact_card.RULES,
+    "sticker": sticker.RULES,
+    "view_once": view_once.RULES,
+    "story_reply": story_reply.RULES,
+    "payment": payment.RULES,
+    "gift_badge": gift_badge.RULES,
+    "poll": poll.RULES,
+    "call": call.RULES,
+    "update": update.RULES,
+    "group_update": group_update.RULES,
+    "sticker_pack": sticker_pack.RULES,
+    "notification_profile": notification_profile.RULES,
+    "chat_folder": chat_folder.RULES,
     "media": media.RULES,
 }
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES.values() for rule in family)

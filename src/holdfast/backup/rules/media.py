@@ -1,4 +1,4 @@
-"""Rules of the files beside a backup, asked where there is a folder with them."""
+"""Attachment files beside a backup, checked where there is a folder with them."""
 
 from typing import Final
 
@@ -6,7 +6,6 @@ from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
 
 __all__ = ["RULES"]
 
-CARE = Breach.CARE
 LOCAL: Final = tuple(f"FilePointer.LocatorInfo.{name}" for name in ("localKey", "plaintextHash", "size"))
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -15,7 +14,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The file of an attachment is not there.",
         "Copy the whole folder, or make the backup again.",
         "contract 4.5",
-        CARE,
+        Breach.CARE,
         fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
@@ -25,7 +24,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The file of an attachment is cut short.",
         "Copy the whole file, or make the backup again.",
         "contract 4.5",
-        CARE,
+        Breach.CARE,
         fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
@@ -35,7 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The file of an attachment was changed, or belongs to another key.",
         "Copy the file again, or make the backup again.",
         "contract 4.5",
-        CARE,
+        Breach.CARE,
         fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,
@@ -45,7 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The file of an attachment is whole, but is not the one the message means.",
         "Make the backup again.",
         "contract 4.5",
-        CARE,
+        Breach.CARE,
         fields=LOCAL,
         importer="An importer shows the message without its file.",
         lenient=Severity.ERROR,

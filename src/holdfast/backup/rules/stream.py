@@ -1,4 +1,4 @@
-"""Rules of the stream itself: its records, their order, and what there must be once and only once."""
+"""The stream of frames: its framing, its header, dates, and what the schema does not know."""
 
 from typing import Final
 
@@ -7,9 +7,7 @@ from holdfast.backup.wire.checks import date, date_or_forever, date_or_none, len
 
 __all__ = ["RULES"]
 
-FORMAT, SKIPPED, NEWS = Breach.FORMAT, Breach.SKIPPED, Breach.NEWS
-
-# The date of a backup, of a person, of a message: all that is held to the calendar.
+# Every field that is a date, in milliseconds since 1970.
 DATES: Final = (
     date(
         "BackupInfo.backupTimeMs",
@@ -53,7 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Here is nothing that can be read: the backup ends in the middle of a record, or this is none.",
         "Make the backup again, or let `repair --drop` leave this place out; what follows it was judged.",
         "contract 5.3",
-        FORMAT,
+        Breach.FORMAT,
         importer="An importer reads up to here and then gives up.",
     ),
     rule(
@@ -61,7 +59,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The bytes of this record cannot be taken apart.",
         "Write the record again; nothing in it could be checked.",
         "contract 5.3",
-        FORMAT,
+        Breach.FORMAT,
         importer="An importer gives up here.",
     ),
     rule(
@@ -69,7 +67,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The frame holds no record, or one that is not known here.",
         "Leave the frame out.",
         "spec 1, spec 7, contract 5.3",
-        SKIPPED,
+        Breach.SKIPPED,
         one_of_fields("Frame.item"),
         importer="An importer passes over the frame.",
     ),
@@ -78,74 +76,22 @@ RULES: Final[tuple[Rule, ...]] = (
         "The record has more findings than are listed.",
         "Mend those that are listed, and check again.",
         "contract 5.1",
-        FORMAT,
+        Breach.FORMAT,
     ),
     rule(
         "header.media-key.length",
         "The media root key does not have 32 bytes.",
         "Write the 32 bytes that were made when the backup was first uploaded.",
         "spec 8, contract 5.3",
-        FORMAT,
+        Breach.FORMAT,
         length(32, "BackupInfo.mediaRootBackupKey"),
-    ),
-    rule(
-        "account.once",
-        "There is a second account.",
-        "Write one account, as the first frame.",
-        "spec 1 rule 1, contract 5.3",
-        FORMAT,
-        fields=("Frame.account",),
-        importer="An importer gives up here, or takes one of the two.",
-    ),
-    rule(
-        "account.first",
-        "The account is not the first frame.",
-        "Write the account before everything else.",
-        "spec 1 rule 1",
-        FORMAT,
-        fields=("Frame.account",),
-        importer="Some importers give up; others take the account wherever it comes.",
-    ),
-    rule(
-        "account.present",
-        "There is no account.",
-        "Write the account as the first frame.",
-        "spec 1 rule 1, contract 5.3",
-        FORMAT,
-        fields=("Frame.account",),
-        importer="An importer refuses the backup.",
-    ),
-    rule(
-        "self.once",
-        "There is a second recipient that is the user.",
-        "Write one, and refer to it everywhere.",
-        "contract 5.3",
-        FORMAT,
-        fields=("Recipient.self",),
-    ),
-    rule(
-        "self.present",
-        "No recipient is the user.",
-        "Write a recipient that is `self`.",
-        "contract 5.3",
-        FORMAT,
-        fields=("Recipient.self",),
-        importer="An importer refuses the backup: it cannot tell whose messages these are.",
-    ),
-    rule(
-        "release-notes.once",
-        "There is a second recipient for release notes.",
-        "Write one at most.",
-        "contract 5.3",
-        FORMAT,
-        fields=("Recipient.releaseNotes",),
     ),
     rule(
         "date.limit",
         "The date is later than any calendar goes.",
         "Write milliseconds since 1970.",
         "contract 5.2",
-        FORMAT,
+        Breach.FORMAT,
         DATES,
     ),
     rule(
@@ -177,14 +123,14 @@ RULES: Final[tuple[Rule, ...]] = (
         "The field is not known here.",
         "Nothing needs to be done; it may be newer than these rules.",
         "spec 9, contract 5.1",
-        NEWS,
+        Breach.NEWS,
     ),
     rule(
         "schema.value.unknown",
         "The number has no name in its enum.",
         "Nothing needs to be done; it may be newer than these rules.",
         "spec 9, contract 5.1",
-        NEWS,
+        Breach.NEWS,
         importer="An importer reads it as 0.",
     ),
     rule(
@@ -192,7 +138,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The field was added to the format after its specification.",
         "Nothing needs to be done; check with `--edition current` to hold it to its rules.",
         "contract 1.1",
-        NEWS,
+        Breach.NEWS,
         editions=SPEC,
     ),
     rule(
@@ -200,7 +146,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The field was taken out of the format.",
         "Nothing needs to be done; exporters of today leave it out.",
         "spec 9, contract 1.2",
-        NEWS,
+        Breach.NEWS,
         editions=CURRENT,
     ),
 )

@@ -21,7 +21,7 @@ from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomp
 from holdfast.backup.opening import Backup
 from holdfast.backup.parts import Part
 from holdfast.backup.rules.book import PLAN, graves, rule_named
-from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.ledger import Ledger

@@ -1,4 +1,4 @@
-"""Rules of messages as a whole: author, chat, direction, delivery, expiry, revisions, pins."""
+"""Messages (`ChatItem`) of any kind: author, chat, direction, delivery, expiry, revisions, pins."""
 
 from typing import Final
 
@@ -8,21 +8,13 @@ from holdfast.backup.wire.checks import of_kind, one_of_fields, refers
 
 __all__ = ["RULES"]
 
-FORMAT, REFERENCE, DEFAULTED, SKIPPED, CARE = (
-    Breach.FORMAT,
-    Breach.REFERENCE,
-    Breach.DEFAULTED,
-    Breach.SKIPPED,
-    Breach.CARE,
-)
-
 RULES: Final[tuple[Rule, ...]] = (
     rule(
         "chat-item.direction.set",
         "The message is neither incoming, outgoing nor without direction.",
         "Write which it is.",
         "spec 2, spec 7, contract 5.8",
-        SKIPPED,
+        Breach.SKIPPED,
         one_of_fields("ChatItem.directionalDetails"),
         importer="An importer passes over the message.",
     ),
@@ -31,7 +23,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message holds nothing, or something of a kind that is not known here.",
         "Write what was said, or leave the message out.",
         "spec 2, spec 7, contract 5.8",
-        SKIPPED,
+        Breach.SKIPPED,
         one_of_fields("ChatItem.item"),
         importer="An importer passes over the message.",
     ),
@@ -40,7 +32,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The author of the message has not appeared.",
         "Write the author before the message.",
         "spec 1 rule 2, contract 5.8",
-        REFERENCE,
+        Breach.REFERENCE,
         refers("ChatItem.authorId"),
     ),
     rule(
@@ -48,7 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The author of the message is neither a person nor the release notes.",
         "Name who wrote it.",
         "contract 5.8",
-        REFERENCE,
+        Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF, kinds.RELEASE_NOTES), "ChatItem.authorId"),
     ),
     rule(
@@ -56,7 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message is incoming, but the user wrote it.",
         "Write that it is outgoing.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.incoming", "ChatItem.authorId"),
     ),
     rule(
@@ -64,7 +56,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message came from somebody with neither an account id nor a phone number.",
         "Write one of them into the contact.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.incoming", "ChatItem.authorId"),
     ),
     rule(
@@ -72,7 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message is outgoing, but somebody else wrote it.",
         "Write that it is incoming.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.outgoing", "ChatItem.authorId"),
     ),
     rule(
@@ -80,7 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "An update has a direction, or something else has none.",
         "Write updates without direction, and everything else with one.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.directionalDetails", "ChatItem.item"),
     ),
     rule(
@@ -88,7 +80,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The recipient of the message has not appeared.",
         "Write the recipient before the message.",
         "spec 1 rule 2, contract 5.8",
-        REFERENCE,
+        Breach.REFERENCE,
         refers("SendStatus.recipientId"),
     ),
     rule(
@@ -96,7 +88,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The recipient of the message is not a person.",
         "Name the people it was sent to.",
         "contract 5.8",
-        REFERENCE,
+        Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF), "SendStatus.recipientId"),
     ),
     rule(
@@ -104,7 +96,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "It does not say what became of the message.",
         "Write that it is pending.",
         "spec 2, spec 7, contract 5.8",
-        DEFAULTED,
+        Breach.DEFAULTED,
         one_of_fields("SendStatus.deliveryStatus"),
         importer="An importer takes it for pending.",
     ),
@@ -113,7 +105,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The chat of the message has not appeared.",
         "Write the chat before its messages.",
         "spec 1 rule 2, contract 5.8",
-        REFERENCE,
+        Breach.REFERENCE,
         fields=("ChatItem.chatId",),
     ),
     rule(
@@ -121,7 +113,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The author cannot have written in this chat.",
         "Put the message into the chat with its author, or into a group.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.authorId", "ChatItem.chatId"),
     ),
     rule(
@@ -129,7 +121,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Release notes stand in a chat of something else.",
         "Put them into their own chat.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.authorId", "ChatItem.chatId"),
     ),
     rule(
@@ -137,7 +129,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "A reply to a story, or a payment, stands in a chat that is not with one person who has an account id.",
         "Put it into the chat with that person.",
         "contract 5.9",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.chatId", "ChatItem.directStoryReplyMessage", "ChatItem.paymentNotification"),
     ),
     rule(
@@ -145,7 +137,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "A countdown has begun, but it does not say for how long.",
         "Write how long, or leave the beginning out.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.expireStartDate", "ChatItem.expiresInMs"),
     ),
     rule(
@@ -153,7 +145,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The countdown must have begun, since the message was read or sent, but it does not say when.",
         "Write when it began.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=(
             "ChatItem.expiresInMs",
             "ChatItem.expireStartDate",
@@ -166,7 +158,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message disappears too soon to be part of this backup.",
         "Leave out messages that disappear within a day, in a transfer those that are gone already.",
         "contract 5.8, contract 7.2",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.expiresInMs", "ChatItem.expireStartDate", "BackupInfo.backupTimeMs"),
         importer="An importer drops the message, or shows it until it disappears.",
     ),
@@ -175,23 +167,15 @@ RULES: Final[tuple[Rule, ...]] = (
         "A message that disappears is part of an export for people.",
         "Leave it out.",
         "contract 5.8, contract 7.2",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.expiresInMs",),
-    ),
-    rule(
-        "view-once.takeout",
-        "Media that may be viewed once are part of an export for people.",
-        "Leave the attachment out.",
-        "contract 7.2",
-        CARE,
-        fields=("ChatItem.viewOnceMessage", "ViewOnceMessage.attachment"),
     ),
     rule(
         "chat-item.revisions.kind",
         "A message that cannot be edited has earlier revisions.",
         "Leave the revisions out.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.item"),
     ),
     rule(
@@ -199,7 +183,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "An earlier revision was written by somebody else.",
         "Name the same author as that of the message.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.authorId"),
     ),
     rule(
@@ -207,7 +191,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "An earlier revision has another direction.",
         "Write the same direction as that of the message.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.directionalDetails"),
     ),
     rule(
@@ -215,7 +199,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "An earlier revision is a message of another kind.",
         "Write only revisions of the same kind.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.item"),
     ),
     rule(
@@ -223,7 +207,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "An earlier revision has revisions of its own.",
         "Put all revisions side by side, the oldest first.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.revisions",),
     ),
     rule(
@@ -240,7 +224,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message is pinned, but it does not say until when.",
         "Write when it ends, or that it never does.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.PinDetails.pinExpiresAtTimestamp", "ChatItem.PinDetails.pinNeverExpires"),
         editions=CURRENT,
     ),
@@ -249,8 +233,35 @@ RULES: Final[tuple[Rule, ...]] = (
         "The message is pinned until before it was pinned.",
         "Write a later end.",
         "contract 5.8",
-        CARE,
+        Breach.CARE,
         fields=("ChatItem.PinDetails.pinExpiresAtTimestamp", "ChatItem.PinDetails.pinnedAtTimestamp"),
+        editions=CURRENT,
+    ),
+    rule(
+        "admin-deleted.admin.known",
+        "The admin who deleted the message has not appeared.",
+        "Write the admin before the message.",
+        "contract 5.9",
+        Breach.REFERENCE,
+        refers("AdminDeletedMessage.adminId"),
+        editions=CURRENT,
+    ),
+    rule(
+        "admin-deleted.admin.kind",
+        "The admin who deleted the message is not a person.",
+        "Name the user or a contact.",
+        "contract 5.9",
+        Breach.REFERENCE,
+        of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF), "AdminDeletedMessage.adminId"),
+        editions=CURRENT,
+    ),
+    rule(
+        "admin-deleted.chat",
+        "An admin deleted a message in a chat that is no group.",
+        "Put it into the group it was written in.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=("ChatItem.adminDeletedMessage", "ChatItem.chatId"),
         editions=CURRENT,
     ),
 )

@@ -15,7 +15,7 @@ from holdfast.backup.container.manifest import write_manifest
 from holdfast.backup.errors import BackupError, FolderIncomplete, UnreadableBackup, WrongKey
 from holdfast.backup.parts import Part
 from holdfast.backup.rules import RULES, Finding, Severity
-from holdfast.backup.rules.containers import RULE_OF
+from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.validator import validating
 from tests.backup.container.vectors import SET_A
 from tests.backup.rules.breakers import put

@@ -1,4 +1,4 @@
-"""Rules of what a backup comes in: encryption, compression, and the folder a phone writes."""
+"""The encrypted file, its compression, and the folder of snapshots a phone writes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,7 +8,6 @@ from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
 
 __all__ = ["RULES", "RULE_OF"]
 
-FORMAT, CARE, NEWS = Breach.FORMAT, Breach.CARE, Breach.NEWS
 REFUSES = "An importer refuses the backup."
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -17,7 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The encrypted file is cut off: it does not consist of whole blocks.",
         "Copy the whole file; what is left of it is judged as far as it goes.",
         "contract 3.1",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -25,7 +24,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "What stands before the encrypted content about forward secrecy is damaged.",
         "Copy the file again, or make the backup again.",
         "contract 3.3, contract 5.3",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -33,7 +32,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The encrypted file was changed since it was written: its MAC does not match.",
         "Copy the file again; what it holds is judged, but nobody can vouch for it.",
         "contract 3.1, contract 5.3",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -41,7 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The encrypted content does not end as it must.",
         "Make the backup again with a program that pads it.",
         "contract 3.1",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -49,7 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The compressed data are damaged or end too early.",
         "Copy the file again, or make the backup again; what comes after this place is lost.",
         "contract 3.1",
-        FORMAT,
+        Breach.FORMAT,
         importer="An importer reads up to here and then gives up.",
     ),
     rule(
@@ -57,7 +56,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The compressed data were changed since they were written: their checksum does not match.",
         "Copy the file again; what it holds is judged, but nobody can vouch for it.",
         "contract 3.1",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -65,7 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "A snapshot in the folder has no messages: the file `main` is not there.",
         "Copy the whole folder, or make the backup again.",
         "contract 4.1",
-        FORMAT,
+        Breach.FORMAT,
         importer="An importer passes over the snapshot.",
     ),
     rule(
@@ -73,7 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The snapshot has no file `metadata`.",
         "Copy the whole folder; without it only the account id beside the recovery key opens the snapshot.",
         "contract 4.1, contract 4.2",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -81,7 +80,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The file `metadata` of the snapshot is damaged.",
         "Copy the file again; without it only the account id beside the recovery key opens the snapshot.",
         "contract 4.2",
-        FORMAT,
+        Breach.FORMAT,
         importer=REFUSES,
     ),
     rule(
@@ -89,7 +88,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The snapshot has no file `files`, which lists its attachments.",
         "Nothing needs to be done; but who cleans up the folder may take the attachments for unused.",
         "contract 4.1, contract 4.4",
-        NEWS,
+        Breach.NEWS,
         importer="An importer finds the attachments without it.",
     ),
     rule(
@@ -97,7 +96,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "The file `files` of the snapshot, which lists its attachments, is damaged.",
         "Copy the file again, before anybody cleans up the folder.",
         "contract 4.4",
-        CARE,
+        Breach.CARE,
         importer="An importer finds the attachments without it.",
     ),
     rule(
@@ -105,7 +104,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "An attachment is not on the list of the snapshot.",
         "Make the backup again, before anybody cleans up the folder.",
         "contract 4.4",
-        CARE,
+        Breach.CARE,
         importer="An importer finds the attachment without it.",
         lenient=Severity.WARNING,
     ),

@@ -1,0 +1,135 @@
+"""Attachments (`MessageAttachment`), file pointers and where a file is stored."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire.checks import filled, length, required
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "attachment.pointer.present",
+        "The attachment does not say which file it is.",
+        "Write the pointer, with an empty locator where the file is lost.",
+        "contract 5.11",
+        Breach.CARE,
+        required("MessageAttachment.pointer"),
+    ),
+    rule(
+        "attachment.client-id.length",
+        "The id of the attachment does not have 16 bytes.",
+        "Write the 16 bytes of the UUID, or leave it out.",
+        "contract 1.5, contract 5.11",
+        Breach.FORMAT,
+        length(16, "MessageAttachment.clientUuid"),
+    ),
+    rule(
+        "file.locator.present",
+        "It does not say where the file is.",
+        "Write the locator, an empty one where the file is lost.",
+        "contract 5.11",
+        Breach.CARE,
+        required("FilePointer.locatorInfo"),
+        importer="An importer takes the file for lost.",
+    ),
+    rule(
+        "file.incremental-mac.pair",
+        "Of the incremental MAC and the size of its chunks only one is there.",
+        "Write both, or neither.",
+        "contract 5.11",
+        Breach.CARE,
+        fields=("FilePointer.incrementalMac", "FilePointer.incrementalMacChunkSize"),
+    ),
+    rule(
+        "file.incremental-mac.empty",
+        "The incremental MAC is there and empty.",
+        "Leave it out, and the size of its chunks.",
+        "contract 5.11",
+        Breach.CARE,
+        filled("FilePointer.incrementalMac"),
+    ),
+    rule(
+        "locator.transit.pair",
+        "Of the key and the number of the CDN only one is there.",
+        "Write both, or neither.",
+        "spec 2, contract 5.11",
+        Breach.CARE,
+        fields=("FilePointer.LocatorInfo.transitCdnKey", "FilePointer.LocatorInfo.transitCdnNumber"),
+    ),
+    rule(
+        "locator.transit.empty",
+        "The key of the CDN is there and empty.",
+        "Leave it out, and the number of the CDN.",
+        "contract 5.11",
+        Breach.CARE,
+        filled("FilePointer.LocatorInfo.transitCdnKey"),
+    ),
+    rule(
+        "locator.transit.uploaded",
+        "The file was uploaded, but it does not say where to.",
+        "Leave the date out.",
+        "spec 2, contract 5.11",
+        Breach.CARE,
+        fields=(
+            "FilePointer.LocatorInfo.transitTierUploadTimestamp",
+            "FilePointer.LocatorInfo.transitCdnKey",
+            "FilePointer.LocatorInfo.transitCdnNumber",
+        ),
+    ),
+    rule(
+        "locator.integrity.set",
+        "The file has neither a hash nor a digest.",
+        "Write the hash of a file that is there, the digest of one that is not, or an empty locator.",
+        "contract 5.11",
+        Breach.CARE,
+        fields=("FilePointer.LocatorInfo.plaintextHash", "FilePointer.LocatorInfo.encryptedDigest"),
+        importer="An importer takes the file for lost.",
+    ),
+    rule(
+        "locator.integrity.empty",
+        "The hash or digest of the file is there and empty.",
+        "Write it, or an empty locator.",
+        "contract 5.11",
+        Breach.CARE,
+        filled("FilePointer.LocatorInfo.plaintextHash", "FilePointer.LocatorInfo.encryptedDigest"),
+    ),
+    rule(
+        "locator.digest.transit",
+        "There is the digest of a file, but not where it can be downloaded.",
+        "Write key and number of the CDN.",
+        "contract 5.11",
+        Breach.CARE,
+        fields=(
+            "FilePointer.LocatorInfo.encryptedDigest",
+            "FilePointer.LocatorInfo.transitCdnKey",
+            "FilePointer.LocatorInfo.transitCdnNumber",
+        ),
+        importer="An importer takes the file for lost.",
+    ),
+    rule(
+        "locator.key.set",
+        "The file has a hash, or can be downloaded, but has no key.",
+        "Write the key.",
+        "spec 2, contract 5.11",
+        Breach.CARE,
+        fields=("FilePointer.LocatorInfo.key",),
+        importer="An importer cannot decrypt the file.",
+    ),
+    rule(
+        "locator.local-key.hash",
+        "There is a local copy of the file, but no hash of it.",
+        "Write the hash, or leave the local key out.",
+        "contract 5.11",
+        Breach.CARE,
+        fields=("FilePointer.LocatorInfo.localKey", "FilePointer.LocatorInfo.plaintextHash"),
+    ),
+    rule(
+        "locator.media-tier.hash",
+        "The file is on the media tier, but there is no hash of it.",
+        "Write the hash, or leave the number out.",
+        "contract 5.11",
+        Breach.CARE,
+        fields=("FilePointer.LocatorInfo.mediaTierCdnNumber", "FilePointer.LocatorInfo.plaintextHash"),
+    ),
+)

@@ -1,0 +1,60 @@
+"""Chats (`Chat`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire import kinds
+from holdfast.backup.wire.checks import of_kind, refers, required
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "chat.id.zero",
+        "The id of a chat is 0.",
+        "Number the chats from 1.",
+        "contract 5.3",
+        Breach.FORMAT,
+        required("Chat.id"),
+    ),
+    rule(
+        "chat.id.unique",
+        "There is a chat with this id already.",
+        "Give each chat an id of its own.",
+        "contract 5.3",
+        Breach.FORMAT,
+        fields=("Chat.id",),
+    ),
+    rule(
+        "chat.recipient.known",
+        "The chat is with a recipient that has not appeared.",
+        "Write the recipient before the chat.",
+        "spec 1 rule 2, contract 5.7",
+        Breach.REFERENCE,
+        refers("Chat.recipientId"),
+    ),
+    rule(
+        "chat.recipient.kind",
+        "There cannot be a chat with a story list or a call link.",
+        "Leave the chat out.",
+        "contract 5.7",
+        Breach.REFERENCE,
+        of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF, kinds.GROUP, kinds.RELEASE_NOTES), "Chat.recipientId"),
+    ),
+    rule(
+        "chat.pinned-order.unique",
+        "Another chat is pinned at the same place.",
+        "Number pinned chats in the order they are shown.",
+        "contract 5.7",
+        Breach.CARE,
+        fields=("Chat.pinnedOrder",),
+    ),
+    rule(
+        "chat.expiration-timer.version",
+        "The chat has a timer, but its version is 0.",
+        "Write the version, which starts at 1, or leave the timer out.",
+        "contract 5.7",
+        Breach.CARE,
+        fields=("Chat.expirationTimerMs", "Chat.expireTimerVersion"),
+    ),
+)

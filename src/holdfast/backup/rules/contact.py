@@ -1,0 +1,103 @@
+"""Contacts (`Contact`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
+from holdfast.backup.wire.checks import identity_key, length, nonzero, one_of_fields, username
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "contact.aci.length",
+        "The account id does not have 16 bytes.",
+        "Write the 16 bytes of the UUID.",
+        "spec 2, spec 8, contract 5.6",
+        Breach.FORMAT,
+        length(16, "Contact.aci"),
+    ),
+    rule(
+        "contact.pni.length",
+        "The phone number id does not have 16 bytes.",
+        "Write the 16 bytes of the UUID, without a byte before them.",
+        "spec 2, spec 8, contract 5.6",
+        Breach.FORMAT,
+        length(16, "Contact.pni"),
+    ),
+    rule(
+        "contact.identifier",
+        "The contact has neither an account id nor a phone number.",
+        "Write one of the two, or leave the contact out.",
+        "contract 5.6",
+        Breach.CARE,
+        fields=("Contact.aci", "Contact.pni", "Contact.e164"),
+        importer="An importer cannot tell who it is.",
+    ),
+    rule(
+        "contact.e164.zero",
+        "The phone number is 0.",
+        "Leave it out where it is not known.",
+        "contract 5.6",
+        Breach.CARE,
+        nonzero("Contact.e164"),
+    ),
+    rule(
+        "contact.username.form",
+        "The user name is not a nickname, a dot and two digits or more.",
+        "Write the name as the server gave it, or leave it out.",
+        "contract 5.6",
+        Breach.CARE,
+        username("Contact.username"),
+    ),
+    rule(
+        "contact.profile-key.length",
+        "The profile key does not have 32 bytes.",
+        "Write all of it, or leave it out.",
+        "contract 5.6",
+        Breach.FORMAT,
+        length(32, "Contact.profileKey"),
+    ),
+    rule(
+        "contact.registration.set",
+        "The contact does not say whether it is registered.",
+        "Write that it is.",
+        "spec 2, contract 5.6",
+        Breach.DEFAULTED,
+        one_of_fields("Contact.registration"),
+        importer="An importer takes it for registered.",
+    ),
+    rule(
+        "contact.blocked-at.blocked",
+        "There is a date of blocking, but the contact is not blocked.",
+        "Leave the date out.",
+        "contract 5.6",
+        Breach.CARE,
+        fields=("Contact.blockedAtTimestamp", "Contact.blocked"),
+        editions=CURRENT,
+    ),
+    rule(
+        "contact.identity-key.form",
+        "The identity key is not a public key with a 5 before it.",
+        "Write all 33 bytes, or leave it out.",
+        "contract 5.6",
+        Breach.FORMAT,
+        identity_key("Contact.identityKey"),
+    ),
+    rule(
+        "contact.identity-state.key",
+        "The contact was verified, but has no identity key.",
+        "Write the key that was verified, or the default state.",
+        "contract 5.6",
+        Breach.CARE,
+        fields=("Contact.identityState", "Contact.identityKey"),
+    ),
+    rule(
+        "contact.nickname.empty",
+        "The nickname has neither of its parts.",
+        "Leave the nickname out.",
+        "spec 2, contract 5.6",
+        Breach.CARE,
+        fields=("Contact.Name.given", "Contact.Name.family"),
+        importer="An importer takes it for no nickname.",
+    ),
+)

@@ -1,0 +1,105 @@
+"""Notification profiles (`NotificationProfile`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire import kinds
+from holdfast.backup.wire.checks import (
+    Check,
+    Op,
+    Role,
+    clock,
+    filled,
+    length,
+    of_kind,
+    opaque,
+    refers,
+    required,
+    unique,
+)
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "notification-profile.name",
+        "The notification profile has no name.",
+        "Write its name.",
+        "contract 5.12",
+        Breach.CARE,
+        required("NotificationProfile.name"),
+    ),
+    rule(
+        "notification-profile.emoji.empty",
+        "The emoji of the notification profile is there and empty.",
+        "Leave it out.",
+        "contract 5.12",
+        Breach.CARE,
+        filled("NotificationProfile.emoji"),
+    ),
+    rule(
+        "notification-profile.color.opaque",
+        "Something shows through the colour of the notification profile.",
+        "Write 0xFF as its highest byte.",
+        "contract 5.12",
+        Breach.CARE,
+        opaque("NotificationProfile.color"),
+    ),
+    rule(
+        "notification-profile.member.known",
+        "Somebody who may notify has not appeared.",
+        "Write the recipient before the profile.",
+        "spec 1 rule 2, contract 5.12",
+        Breach.REFERENCE,
+        refers("NotificationProfile.allowedMembers"),
+    ),
+    rule(
+        "notification-profile.member.kind",
+        "One that may notify is neither a contact nor a group.",
+        "Name only contacts and groups.",
+        "spec 2, contract 5.12",
+        Breach.REFERENCE,
+        of_kind(kinds.CONTACTS | kinds.one_of(kinds.GROUP), "NotificationProfile.allowedMembers"),
+    ),
+    rule(
+        "notification-profile.member.unique",
+        "One that may notify is named twice.",
+        "Name each once.",
+        "contract 5.12",
+        Breach.CARE,
+        unique("NotificationProfile.allowedMembers"),
+    ),
+    rule(
+        "notification-profile.schedule.time",
+        "The time of day does not exist.",
+        "Write it as the number HHMM, up to 2359.",
+        "spec 2, spec 8, contract 5.12",
+        Breach.FORMAT,
+        clock("NotificationProfile.scheduleStartTime", "NotificationProfile.scheduleEndTime"),
+    ),
+    rule(
+        "notification-profile.day.known",
+        "A day of the schedule is not known.",
+        "Write 1 for Monday to 7 for Sunday.",
+        "spec 2, contract 5.12",
+        Breach.DEFAULTED,
+        (Check("NotificationProfile.scheduleDaysEnabled", Role.VALUE, Op.NONZERO),),
+        importer="An importer takes it for Monday.",
+    ),
+    rule(
+        "notification-profile.day.unique",
+        "A day stands in the schedule twice.",
+        "Name each once.",
+        "contract 5.12",
+        Breach.CARE,
+        unique("NotificationProfile.scheduleDaysEnabled"),
+    ),
+    rule(
+        "notification-profile.id.length",
+        "The id of the notification profile does not have 16 bytes.",
+        "Write the 16 bytes of the UUID.",
+        "spec 2, spec 8, contract 5.12",
+        Breach.FORMAT,
+        length(16, "NotificationProfile.id"),
+    ),
+)

@@ -1,0 +1,39 @@
+"""Payments (`PaymentNotification`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire.checks import decimal, one_of_fields
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "payment.amount.form",
+        "The amount is not a decimal number.",
+        "Write digits, with a dot among them where one is needed.",
+        "spec 2, contract 5.9",
+        Breach.CARE,
+        decimal("PaymentNotification.amountCoin", "PaymentNotification.feeCoin"),
+    ),
+    rule(
+        "payment.details.set",
+        "The details of the payment say nothing.",
+        "Leave the details out.",
+        "spec 2, spec 7, contract 5.9",
+        Breach.DEFAULTED,
+        one_of_fields("PaymentNotification.TransactionDetails.payment"),
+        importer="An importer takes it for a success about which nothing else is known.",
+    ),
+    rule(
+        "payment.identification.one",
+        "The payment is neither received nor sent, or both.",
+        "Write public keys of a received one, key images of a sent one.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=(
+            "PaymentNotification.TransactionDetails.CoinTxoIdentification.publicKey",
+            "PaymentNotification.TransactionDetails.CoinTxoIdentification.keyImages",
+        ),
+    ),
+)

@@ -1,0 +1,89 @@
+"""Polls (`Poll`), their votes and their end (`PollTerminateUpdate`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire import kinds
+from holdfast.backup.wire.checks import characters, of_kind, refers
+
+__all__ = ["RULES"]
+
+# The limits of the specification; those of today are applied when a finding is explained.
+QUESTION = 100
+OPTION = 100
+VOTERS: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "poll.question.length",
+        "The question of the poll has no character, or too many.",
+        "Ask in 1 to 100 characters, today up to 200.",
+        "spec 8, contract 5.9",
+        Breach.FORMAT,
+        characters(QUESTION, "Poll.question"),
+    ),
+    rule(
+        "poll.option.length",
+        "An option of the poll has no character, or more than 100.",
+        "Write 1 to 100 characters.",
+        "spec 8, contract 5.9",
+        Breach.FORMAT,
+        characters(OPTION, "Poll.PollOption.option"),
+    ),
+    rule(
+        "poll.options.count",
+        "The poll has fewer than two options.",
+        "Write all options.",
+        "spec 8, contract 5.9",
+        Breach.FORMAT,
+        fields=("Poll.options",),
+    ),
+    rule(
+        "poll.vote.voter.known",
+        "Somebody who voted has not appeared.",
+        "Write the voter before the poll.",
+        "spec 1 rule 2, contract 5.9",
+        Breach.REFERENCE,
+        refers("Poll.PollOption.PollVote.voterId"),
+    ),
+    rule(
+        "poll.vote.voter.kind",
+        "One that voted is not a person.",
+        "Name the user or a contact.",
+        "spec 2, contract 5.9",
+        Breach.REFERENCE,
+        of_kind(VOTERS, "Poll.PollOption.PollVote.voterId"),
+    ),
+    rule(
+        "poll.vote.voter.unique",
+        "Somebody voted for an option twice.",
+        "Write each vote once; how often it was cast is a number of its own.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=("Poll.PollOption.PollVote.voterId",),
+    ),
+    rule(
+        "poll.vote.single",
+        "Somebody voted for two options of a poll that allows one.",
+        "Keep the last vote of each.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=("Poll.options", "Poll.allowMultiple", "Poll.PollOption.PollVote.voterId"),
+    ),
+    rule(
+        "poll.chat",
+        "A poll stands among the release notes.",
+        "Put it into the chat it was held in.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=("ChatItem.poll", "ChatItem.chatId"),
+    ),
+    rule(
+        "poll-terminate.question.length",
+        "The question of the poll that ended has no character, or too many.",
+        "Write the question, of 1 to 100 characters, today up to 200.",
+        "spec 8, contract 5.10",
+        Breach.FORMAT,
+        characters(QUESTION, "PollTerminateUpdate.question"),
+    ),
+)

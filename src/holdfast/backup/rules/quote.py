@@ -1,0 +1,63 @@
+"""Quotes (`Quote`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire import kinds
+from holdfast.backup.wire.checks import known, of_kind, refers
+
+__all__ = ["RULES"]
+
+AUTHORS: Final = kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF, kinds.RELEASE_NOTES)
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "quote.author.known",
+        "The author of the quoted message has not appeared.",
+        "Write the author before the message.",
+        "spec 1 rule 2, contract 5.9",
+        Breach.REFERENCE,
+        refers("Quote.authorId"),
+    ),
+    rule(
+        "quote.author.kind",
+        "The author of the quoted message is nobody who can have written it.",
+        "Name who wrote it.",
+        "contract 5.9",
+        Breach.REFERENCE,
+        of_kind(AUTHORS, "Quote.authorId"),
+    ),
+    rule(
+        "quote.type.known",
+        "The type of the quote is not known.",
+        "Write that it is a normal one.",
+        "spec 2, contract 5.9",
+        Breach.DEFAULTED,
+        known("Quote.type"),
+        importer="An importer takes it for a normal quote.",
+    ),
+    rule(
+        "quote.content",
+        "The quote has neither text nor attachment.",
+        "Write what was quoted, or leave the quote out.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=("Quote.type", "Quote.text", "Quote.attachments"),
+    ),
+    rule(
+        "quote.text.length",
+        "The quoted text is longer than 2048 bytes.",
+        "Cut it to its first 2048 bytes.",
+        "contract 5.9",
+        Breach.FORMAT,
+        fields=("Quote.text", "Text.body"),
+    ),
+    rule(
+        "quote.thumbnail.voice",
+        "The thumbnail of a quote is flagged as a voice message.",
+        "Leave the flag out.",
+        "contract 5.9",
+        Breach.CARE,
+        fields=("Quote.QuotedAttachment.thumbnail", "MessageAttachment.flag"),
+    ),
+)

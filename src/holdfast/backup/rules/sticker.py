@@ -1,0 +1,43 @@
+"""Stickers in messages (`StickerMessage`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire.checks import length, required
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "sticker.present",
+        "The message is a sticker without a sticker.",
+        "Write the sticker, or leave the message out.",
+        "contract 5.9",
+        Breach.CARE,
+        required("StickerMessage.sticker"),
+    ),
+    rule(
+        "sticker.pack-id.length",
+        "The id of the sticker's pack does not have 16 bytes.",
+        "Write all of it.",
+        "contract 5.9",
+        Breach.FORMAT,
+        length(16, "Sticker.packId"),
+    ),
+    rule(
+        "sticker.pack-key.length",
+        "The key of the sticker's pack does not have 32 bytes.",
+        "Write all of it.",
+        "contract 5.9",
+        Breach.FORMAT,
+        length(32, "Sticker.packKey"),
+    ),
+    rule(
+        "sticker.data.present",
+        "The sticker does not say which file it is.",
+        "Write the pointer, with an empty locator where the file is lost.",
+        "contract 5.9",
+        Breach.CARE,
+        required("Sticker.data"),
+    ),
+)

@@ -1,0 +1,35 @@
+"""Installed sticker packs (`StickerPack`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire.checks import length
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "sticker-pack.id.length",
+        "The id of the sticker pack does not have 16 bytes.",
+        "Write all of it.",
+        "contract 5.12",
+        Breach.FORMAT,
+        length(16, "StickerPack.packId"),
+    ),
+    rule(
+        "sticker-pack.key.length",
+        "The key of the sticker pack does not have 32 bytes.",
+        "Write all of it.",
+        "contract 5.12",
+        Breach.FORMAT,
+        length(32, "StickerPack.packKey"),
+    ),
+    rule(
+        "sticker-pack.id.unique",
+        "There is a sticker pack with this id already.",
+        "Write each pack once.",
+        "contract 5.3, contract 5.12",
+        Breach.CARE,
+        fields=("StickerPack.packId",),
+    ),
+)

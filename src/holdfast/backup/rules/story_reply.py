@@ -1,0 +1,36 @@
+"""Replies to stories (`DirectStoryReplyMessage`)."""
+
+from typing import Final
+
+from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.wire.checks import filled, one_of_fields, required
+
+__all__ = ["RULES"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    rule(
+        "story-reply.reply.set",
+        "The reply to a story says nothing.",
+        "Write the text or the emoji, or leave the message out.",
+        "spec 2, spec 7, contract 5.9",
+        Breach.SKIPPED,
+        one_of_fields("DirectStoryReplyMessage.reply"),
+        importer="An importer ignores the message.",
+    ),
+    rule(
+        "story-reply.text.present",
+        "The reply to a story is a text without a text.",
+        "Write the text, or leave the message out.",
+        "contract 5.9",
+        Breach.CARE,
+        required("DirectStoryReplyMessage.TextReply.text"),
+    ),
+    rule(
+        "story-reply.emoji.empty",
+        "The reply to a story is an emoji without an emoji.",
+        "Write the emoji, or leave the message out.",
+        "contract 5.9",
+        Breach.CARE,
+        filled("DirectStoryReplyMessage.emoji"),
+    ),
+)
