@@ -11,7 +11,6 @@ from rich.text import Text
 
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, Validation
-from holdfast.backup.rules.repairs import first_repair
 from holdfast.backup.rules.validator import validating
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.inputs import SourceArgument, given, size_of
@@ -76,8 +75,8 @@ def finding_line(finding: Finding) -> ValidationFindingOutput:
         rule.wrong,
         rule.advice,
         rule.importer,
-        first_repair(rule.id, loses=False),
-        first_repair(rule.id, loses=True),
+        rule.first_repair(loses=False),
+        rule.first_repair(loses=True),
         finding.consequence,
     )
 
@@ -94,8 +93,8 @@ def rule_line(rule: Rule) -> RuleOutput:
         rule.wrong,
         rule.advice,
         rule.importer,
-        first_repair(rule.id, loses=False),
-        first_repair(rule.id, loses=True),
+        rule.first_repair(loses=False),
+        rule.first_repair(loses=True),
     )
 
 

@@ -7,15 +7,16 @@ import pytest
 from holdfast.backup import Wanted, plan_repair, repair, undo_repair
 from holdfast.backup.repairing.log import log_beside
 from holdfast.backup.rules import validate
-from holdfast.backup.rules.book import RULES, rule_named
+from holdfast.backup.rules.book import RULES
 from holdfast.backup.rules.container import RULE_OF
-from holdfast.backup.rules.repairs import LEFT_OUT, REPAIRS, WRITTEN_ANEW, How, first_repair
+from holdfast.backup.rules.repairs import RepairAction
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire import tables
 from tests.backup.rules.breakers import BREAKERS, HOW
 from tests.backup.rules.world import World
 from tests.backup.streams import stream_of
 
+REPAIRS = {rule.id: rule.repairs for rule in RULES if rule.repairs}
 NAMES = {field.name for field in tables.FIELDS.values()}
 
 
@@ -25,20 +26,26 @@ def errors(path: Path, **how: str) -> list[str]:
     return [finding.rule.id for finding in found if finding.severity is Severity.ERROR]
 
 
-def test_every_repair_is_of_a_rule_that_can_be_an_error() -> None:
+def test_only_rules_that_can_be_an_error_have_repairs() -> None:
     """What is only worth a note is left alone."""
-    assert set(REPAIRS) <= {rule.id for rule in RULES}
-    assert all(rule_named(name).strict is Severity.ERROR for name in REPAIRS)
+    assert all(rule.strict is Severity.ERROR for rule in RULES if rule.repairs or rule.file_repair)
 
 
-def test_what_is_wrong_with_the_file_is_mended_by_writing_it() -> None:
-    """All that opening can tell of, and what a stream breaks off with; only what is lost has to be asked for."""
-    assert {*RULE_OF.values(), "stream.whole"} == WRITTEN_ANEW | LEFT_OUT
-    for name in WRITTEN_ANEW:
-        assert (first_repair(name, loses=False), first_repair(name, loses=True)) == (How.REWRITE, None)
-    for name in LEFT_OUT:
-        assert (first_repair(name, loses=False), first_repair(name, loses=True)) == (None, How.DROP_BYTES)
-    assert not REPAIRS.keys() & (WRITTEN_ANEW | LEFT_OUT)
+def test_a_damaged_file_is_repaired_by_writing_it_again() -> None:
+    """That goes for everything that opening it can report; only what drops bytes has to be asked for."""
+    actions = {rule.id: rule.file_repair for rule in RULES if rule.file_repair}
+    assert set(actions) == {*RULE_OF.values(), "stream.whole"}
+    assert {name for name, action in actions.items() if action is RepairAction.DROP_BYTES} == {
+        "stream.whole",
+        "container.compression",
+    }
+    for rule in RULES:
+        tried = (rule.first_repair(loses=False), rule.first_repair(loses=True))
+        if rule.file_repair is RepairAction.REWRITE:
+            assert tried == (RepairAction.REWRITE, None)
+        elif rule.file_repair is RepairAction.DROP_BYTES:
+            assert tried == (None, RepairAction.DROP_BYTES)
+        assert not (rule.repairs and rule.file_repair)
 
 
 def test_repairs_name_fields_of_the_schema() -> None:
@@ -52,7 +59,7 @@ def test_repairs_name_fields_of_the_schema() -> None:
             ]
             assert set(named) <= NAMES
             assert fix.words.endswith(".")
-            assert (fix.how is How.PUT) == bool(fix.values)
+            assert (fix.action is RepairAction.PUT) == bool(fix.values)
 
 
 @pytest.mark.parametrize("name", sorted(REPAIRS))

@@ -14,7 +14,7 @@ from holdfast.backup.opening import Backup
 from holdfast.backup.repairing.editing import CannotEdit, Record, around, element_of
 from holdfast.backup.repairing.patches import Patches, patched, records_in
 from holdfast.backup.rules.finding import Finding
-from holdfast.backup.rules.repairs import REPAIRS, Fix, How
+from holdfast.backup.rules.repairs import Fix, RepairAction
 from holdfast.backup.rules.rule import Severity
 from holdfast.backup.wire.collect import Selection, collect
 from holdfast.backup.wire.varint import encode_varint, varint_at
@@ -29,7 +29,7 @@ CHAT_REFERENCE: Final = "chatId"
 # A message inside of another: what breaks a rule in it is left out without the message.
 REVISION: Final = "revisions"
 IDS: Final = Selection(["Frame.account", "Recipient.id", "Chat.id", "Chat.pinnedOrder"])
-WHOLE: Final = (How.MOVE, How.MOVE_FIRST, How.RENUMBER)
+WHOLE: Final = (RepairAction.MOVE, RepairAction.MOVE_FIRST, RepairAction.RENUMBER)
 
 Check = Callable[[Backup], Iterable[Finding]]
 
@@ -153,7 +153,7 @@ class Draft:
             else:
                 self._leave(finding.frame, finding, needs_drop=False)
         numbers = self._numbers()
-        wants = any(fix.how in WHOLE for finding in errors for fix in REPAIRS.get(finding.rule.id, ()))
+        wants = any(fix.action in WHOLE for finding in errors for fix in finding.rule.repairs)
         records, book = fetch(view, {*by_number, 1} if wants else set(by_number), whole=wants)
         moves: dict[int, tuple[int, Finding, Fix]] = {}
         changed = False
@@ -202,17 +202,17 @@ class Draft:
         left: list[tuple[Finding, bool]] = []
         mended: list[Finding] = []
         for finding in findings:
-            fixes = REPAIRS.get(finding.rule.id, ())
+            fixes = finding.rule.repairs
             usable = [fix for fix in fixes if self._drop or not fix.loses]
             done = next((fix for fix in usable if work.does(fix, finding)), None)
             if done is None:
                 left.append((finding, len(usable) < len(fixes)))
-            elif done.how is How.DROP_RECORD and REVISION not in finding.path:
+            elif done.action is RepairAction.DROP_RECORD and REVISION not in finding.path:
                 self._keep(work.frame, work.record)
                 self._take_out(work.frame)
                 self.steps.append(step_of(work.frame, finding, done))
                 return True
-            elif done.how not in (How.MOVE, How.MOVE_FIRST):
+            elif done.action not in (RepairAction.MOVE, RepairAction.MOVE_FIRST):
                 steps.append(step_of(work.frame, finding, done))
                 mended.append(finding)
         new = work.outcome()
@@ -274,19 +274,19 @@ class Bench:
     def does(self, fix: Fix, finding: Finding) -> bool:
         """Try a repair; return whether it could be made."""
         try:
-            match fix.how:
-                case How.DROP_RECORD:
+            match fix.action:
+                case RepairAction.DROP_RECORD:
                     if REVISION in finding.path:
                         self._fields.clear(around(finding.path, REVISION))
-                case How.MOVE:
+                case RepairAction.MOVE:
                     return self._moved(self._needed(finding.path), self._number, finding, fix)
-                case How.MOVE_FIRST:
+                case RepairAction.MOVE_FIRST:
                     return self._moved(self._book.account, 1, finding, fix)
-                case How.DROP_ELEMENT:
+                case RepairAction.DROP_ELEMENT:
                     self._fields.clear(element_of(finding.path))
-                case How.CLEAR | How.PUT:
+                case RepairAction.CLEAR | RepairAction.PUT:
                     self._edit(fix, finding.path)
-                case How.RENUMBER:
+                case RepairAction.RENUMBER:
                     free = max(self._book.pinned) + 1
                     self._fields.put(finding.path, encode_varint(free))
                     self._book.pinned.add(free)
@@ -297,7 +297,7 @@ class Bench:
     def _edit(self, fix: Fix, path: str) -> None:
         """Change fields of the record."""
         where = around(path, fix.up) if fix.up else path
-        if fix.how is How.CLEAR:
+        if fix.action is RepairAction.CLEAR:
             below = [name for name in fix.down if self._fields.has(f"{where}.{name}")]
             for target in [f"{where}.{name}" for name in below] if fix.down else [where]:
                 self._fields.clear(target)

@@ -1,9 +1,9 @@
 """Validation of a backup: the rules, one module per record family, and the validator that applies them.
 
-account, chat, contact, group, message, poll, ...    a record family each: limits, rules
+account, chat, contact, group, message, poll, ...    a record family each: limits, rules, repairs
 book        all rules, by id and by number
 rule        what a rule is
-repairs     which rule is repaired how
+repairs     what a repair can be
 unruled     the fields no rule looks at, and why
 finding     what a validation yields
 ledger      what must be true of a backup as a whole

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire.checks import filled, known, length, one_of_fields, required, username
 
@@ -18,6 +19,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.FORMAT,
         fields=("Frame.account",),
         importer="An importer gives up here, or takes one of the two.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "account.first",
@@ -27,6 +29,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.FORMAT,
         fields=("Frame.account",),
         importer="Some importers give up; others take the account wherever it comes.",
+        repairs=(Fix(RepairAction.MOVE_FIRST, "The account is moved to the beginning."),),
     ),
     rule(
         "account.present",
@@ -52,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         username("AccountData.username"),
+        repairs=(discard("The user name, which cannot be one, is left out."),),
     ),
     rule(
         "account.username-link.username",
@@ -60,6 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         fields=("AccountData.usernameLink", "AccountData.username"),
+        repairs=(discard("The link, which leads to no name, is left out."),),
     ),
     rule(
         "account.username-link.entropy.length",
@@ -68,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.4",
         Breach.FORMAT,
         length(32, "AccountData.UsernameLink.entropy"),
+        repairs=(discard("The link, which cannot be opened, is left out.", up="usernameLink"),),
     ),
     rule(
         "account.username-link.server-id.length",
@@ -76,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.4",
         Breach.FORMAT,
         length(16, "AccountData.UsernameLink.serverId"),
+        repairs=(discard("The link, which cannot be opened, is left out.", up="usernameLink"),),
     ),
     rule(
         "account.username-link.color.known",
@@ -103,6 +110,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.FORMAT,
         length(32, "AccountData.SubscriberData.subscriberId"),
+        repairs=(discard("The subscription is left out.", up="donationSubscriberData"),),
     ),
     rule(
         "account.donation.currency",
@@ -111,6 +119,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         required("AccountData.SubscriberData.currencyCode"),
+        repairs=(discard("The subscription is left out.", up="donationSubscriberData"),),
     ),
     rule(
         "account.subscription.id.length",
@@ -119,6 +128,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.FORMAT,
         length(32, "AccountData.IAPSubscriberData.subscriberId"),
+        repairs=(discard("The subscription is left out.", up="backupsSubscriberData"),),
     ),
     rule(
         "account.subscription.purchase",
@@ -128,6 +138,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("AccountData.IAPSubscriberData.iapSubscriptionId"),
         importer="An importer ignores the subscription.",
+        repairs=(clear("The subscription, which importers ignore, is left out."),),
     ),
     rule(
         "account.subscription.token",
@@ -136,6 +147,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         filled("AccountData.IAPSubscriberData.purchaseToken"),
+        repairs=(discard("The subscription is left out.", up="backupsSubscriberData"),),
     ),
     rule(
         "account.navigation-bar.known",
@@ -146,6 +158,7 @@ RULES: Final[tuple[Rule, ...]] = (
         known("AccountData.PlatformASpecificSettings.navigationBarSize"),
         importer="An importer takes the normal size.",
         editions=CURRENT,
+        repairs=(put("The size is the normal one.", navigationBarSize=1),),
     ),
     rule(
         "settings.number-sharing.known",
@@ -155,6 +168,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known(f"{SETTINGS}.phoneNumberSharingMode"),
         importer="An importer takes it for nobody.",
+        repairs=(put("Nobody may see the number.", phoneNumberSharingMode=2),),
     ),
     rule(
         "settings.media-quality.known",
@@ -165,6 +179,7 @@ RULES: Final[tuple[Rule, ...]] = (
         known(f"{SETTINGS}.defaultSentMediaQuality"),
         importer="An importer takes the standard quality.",
         strict_editions=CURRENT,
+        repairs=(put("The quality is the standard one.", defaultSentMediaQuality=1),),
     ),
     rule(
         "settings.app-theme.known",
@@ -175,6 +190,7 @@ RULES: Final[tuple[Rule, ...]] = (
         known(f"{SETTINGS}.appTheme"),
         importer="An importer takes that of the system.",
         editions=CURRENT,
+        repairs=(put("The theme is that of the system.", appTheme=1),),
     ),
     rule(
         "settings.call-data.known",
@@ -185,6 +201,7 @@ RULES: Final[tuple[Rule, ...]] = (
         known(f"{SETTINGS}.callsUseLessDataSetting"),
         importer="An importer takes it for never.",
         editions=CURRENT,
+        repairs=(put("Calls never use less data.", callsUseLessDataSetting=1),),
     ),
     rule(
         "settings.auto-download.known",
@@ -200,6 +217,7 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
         importer="An importer takes it for never.",
         strict_editions=CURRENT,
+        repairs=(put("These media are never downloaded by themselves.", images=1, audio=1, video=1, documents=1),),
     ),
     rule(
         "settings.backup-tier.known",
@@ -208,6 +226,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         fields=("AccountData.AccountSettings.backupTier",),
+        repairs=(discard("The tier, which does not exist, is left out."),),
     ),
     rule(
         "settings.optimize-storage.tier",
@@ -216,5 +235,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         fields=("AccountData.AccountSettings.optimizeOnDeviceStorage", "AccountData.AccountSettings.backupTier"),
+        repairs=(clear("Optimizing storage, which needs the paid tier, is off."),),
     ),
 )

@@ -2,10 +2,18 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import EMPTY, LOST_FILE, Fix, RepairAction, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import filled, length, required
 
 __all__ = ["RULES"]
+
+MARK_LOST: Final = Fix(
+    RepairAction.PUT,
+    "The file, which nobody can find, is said to be lost.",
+    loses=True,
+    values={"locatorInfo": EMPTY},
+)
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -15,6 +23,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         required("MessageAttachment.pointer"),
+        repairs=(put("The file of the attachment is said to be lost.", pointer=LOST_FILE),),
     ),
     rule(
         "attachment.client-id.length",
@@ -23,6 +32,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.11",
         Breach.FORMAT,
         length(16, "MessageAttachment.clientUuid"),
+        repairs=(discard("The id, which cannot be one, is left out."),),
     ),
     rule(
         "file.locator.present",
@@ -32,6 +42,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         required("FilePointer.locatorInfo"),
         importer="An importer takes the file for lost.",
+        repairs=(put("The file is said to be lost.", locatorInfo=EMPTY),),
     ),
     rule(
         "file.incremental-mac.pair",
@@ -40,6 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         fields=("FilePointer.incrementalMac", "FilePointer.incrementalMacChunkSize"),
+        repairs=(clear("The half that is there is left out."),),
     ),
     rule(
         "file.incremental-mac.empty",
@@ -48,6 +60,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         filled("FilePointer.incrementalMac"),
+        repairs=(clear("The empty MAC is left out."),),
     ),
     rule(
         "locator.transit.pair",
@@ -56,6 +69,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.11",
         Breach.CARE,
         fields=("FilePointer.LocatorInfo.transitCdnKey", "FilePointer.LocatorInfo.transitCdnNumber"),
+        repairs=(discard("The half that is there is left out."),),
     ),
     rule(
         "locator.transit.empty",
@@ -64,6 +78,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         filled("FilePointer.LocatorInfo.transitCdnKey"),
+        repairs=(clear("The empty key is left out."),),
     ),
     rule(
         "locator.transit.uploaded",
@@ -76,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "FilePointer.LocatorInfo.transitCdnKey",
             "FilePointer.LocatorInfo.transitCdnNumber",
         ),
+        repairs=(clear("The date of an upload to nowhere is left out."),),
     ),
     rule(
         "locator.integrity.set",
@@ -85,6 +101,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("FilePointer.LocatorInfo.plaintextHash", "FilePointer.LocatorInfo.encryptedDigest"),
         importer="An importer takes the file for lost.",
+        repairs=(MARK_LOST,),
     ),
     rule(
         "locator.integrity.empty",
@@ -93,6 +110,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         filled("FilePointer.LocatorInfo.plaintextHash", "FilePointer.LocatorInfo.encryptedDigest"),
+        repairs=(MARK_LOST,),
     ),
     rule(
         "locator.digest.transit",
@@ -106,6 +124,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "FilePointer.LocatorInfo.transitCdnNumber",
         ),
         importer="An importer takes the file for lost.",
+        repairs=(MARK_LOST,),
     ),
     rule(
         "locator.key.set",
@@ -115,6 +134,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("FilePointer.LocatorInfo.key",),
         importer="An importer cannot decrypt the file.",
+        repairs=(MARK_LOST,),
     ),
     rule(
         "locator.local-key.hash",
@@ -123,6 +143,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         fields=("FilePointer.LocatorInfo.localKey", "FilePointer.LocatorInfo.plaintextHash"),
+        repairs=(discard("The key of the local copy is left out."),),
     ),
     rule(
         "locator.media-tier.hash",
@@ -131,5 +152,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.11",
         Breach.CARE,
         fields=("FilePointer.LocatorInfo.mediaTierCdnNumber", "FilePointer.LocatorInfo.plaintextHash"),
+        repairs=(discard("The number of the media tier is left out."),),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, MOVE_UP, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import known, of_kind, refers
@@ -18,6 +19,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.10",
         Breach.REFERENCE,
         refers("AdHocCall.recipientId"),
+        repairs=(MOVE_UP, DROP_RECORD),
     ),
     rule(
         "ad-hoc-call.recipient.kind",
@@ -26,6 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.10",
         Breach.REFERENCE,
         of_kind(kinds.one_of(kinds.CALL_LINK), "AdHocCall.recipientId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "ad-hoc-call.state.known",
@@ -35,6 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("AdHocCall.state"),
         importer="An importer takes it for generic.",
+        repairs=(put("The call is generic.", state=1),),
     ),
     rule(
         "individual-call.type.known",
@@ -44,6 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("IndividualCall.type"),
         importer="An importer takes it for an audio call.",
+        repairs=(put("It was an audio call.", type=1),),
     ),
     rule(
         "individual-call.direction.known",
@@ -53,6 +58,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("IndividualCall.direction"),
         importer="An importer takes it for incoming.",
+        repairs=(put("The call was incoming.", direction=1),),
     ),
     rule(
         "individual-call.state.known",
@@ -62,6 +68,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("IndividualCall.state"),
         importer="An importer takes it for accepted.",
+        repairs=(put("The call was accepted.", state=1),),
     ),
     rule(
         "group-call.state.known",
@@ -71,6 +78,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("GroupCall.state"),
         importer="An importer takes it for a call without ringing.",
+        repairs=(put("The call was one without ringing.", state=1),),
     ),
     rule(
         "group-call.caller.known",
@@ -79,6 +87,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.10",
         Breach.REFERENCE,
         refers(*CALLERS),
+        repairs=(MOVE_UP, discard("Who called is left out.")),
     ),
     rule(
         "group-call.caller.kind",
@@ -87,5 +96,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS_WITH_ACI | kinds.one_of(kinds.SELF), *CALLERS),
+        repairs=(discard("Who called is left out."),),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, clear
 from holdfast.backup.rules.rule import SPEC, Breach, Rule, rule
 from holdfast.backup.wire.checks import filled, known, length
 
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.FORMAT,
         length(16, "CallLink.rootKey"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "call-link.epoch.length",
@@ -32,6 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         filled("CallLink.adminKey"),
+        repairs=(clear("The empty key is left out."),),
     ),
     rule(
         "call-link.restrictions.known",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, MOVE_UP, Fix, RepairAction, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import of_kind, refers, required
@@ -16,6 +17,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         required("Chat.id"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat.id.unique",
@@ -24,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         fields=("Chat.id",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat.recipient.known",
@@ -32,6 +35,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.7",
         Breach.REFERENCE,
         refers("Chat.recipientId"),
+        repairs=(MOVE_UP, DROP_RECORD),
     ),
     rule(
         "chat.recipient.kind",
@@ -40,6 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.7",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF, kinds.GROUP, kinds.RELEASE_NOTES), "Chat.recipientId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat.pinned-order.unique",
@@ -48,6 +53,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.7",
         Breach.CARE,
         fields=("Chat.pinnedOrder",),
+        repairs=(Fix(RepairAction.RENUMBER, "The chat is pinned after the others."),),
     ),
     rule(
         "chat.expiration-timer.version",
@@ -56,5 +62,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.7",
         Breach.CARE,
         fields=("Chat.expirationTimerMs", "Chat.expireTimerVersion"),
+        repairs=(put("The timer has the first version.", expireTimerVersion=1),),
     ),
 )

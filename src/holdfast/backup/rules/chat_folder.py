@@ -2,6 +2,16 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import (
+    DROP_DUPLICATE,
+    DROP_ELEMENT,
+    DROP_RECORD,
+    MOVE_UP,
+    ON,
+    clear,
+    discard,
+    put,
+)
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import known, length, of_kind, refers, unique
@@ -19,6 +29,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("ChatFolder.folderType"),
         importer="An importer takes it for the user's own.",
+        repairs=(put("The folder is the user's own.", folderType=2),),
     ),
     rule(
         "chat-folder.id.length",
@@ -27,6 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.12",
         Breach.FORMAT,
         length(16, "ChatFolder.id"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-folder.all.name",
@@ -35,6 +47,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         fields=("ChatFolder.folderType", "ChatFolder.name"),
+        repairs=(discard("The name, which every app has its own for, is left out."),),
     ),
     rule(
         "chat-folder.all.unread",
@@ -43,6 +56,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         fields=("ChatFolder.folderType", "ChatFolder.showOnlyUnread"),
+        repairs=(clear("All chats are shown, not only unread ones."),),
     ),
     rule(
         "chat-folder.all.muted",
@@ -51,6 +65,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         fields=("ChatFolder.folderType", "ChatFolder.showMutedChats"),
+        repairs=(put("Muted chats are shown.", showMutedChats=ON),),
     ),
     rule(
         "chat-folder.all.everybody",
@@ -63,6 +78,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "ChatFolder.includeAllIndividualChats",
             "ChatFolder.includeAllGroupChats",
         ),
+        repairs=(put("All chats are shown.", includeAllIndividualChats=ON, includeAllGroupChats=ON),),
     ),
     rule(
         "chat-folder.all.recipients",
@@ -71,6 +87,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         fields=("ChatFolder.folderType", *RECIPIENT_LISTS),
+        repairs=(clear("The list of chats in the folder of all chats is left out."),),
     ),
     rule(
         "chat-folder.custom.name",
@@ -79,6 +96,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         fields=("ChatFolder.folderType", "ChatFolder.name"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-folder.recipient.known",
@@ -87,6 +105,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 4, contract 5.12",
         Breach.REFERENCE,
         refers(*RECIPIENT_LISTS),
+        repairs=(MOVE_UP, DROP_ELEMENT),
     ),
     rule(
         "chat-folder.recipient.kind",
@@ -95,6 +114,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.12",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF, kinds.GROUP, kinds.RELEASE_NOTES), *RECIPIENT_LISTS),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "chat-folder.recipient.unique",
@@ -103,6 +123,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         unique(*RECIPIENT_LISTS),
+        repairs=(DROP_DUPLICATE,),
     ),
     rule(
         "chat-folder.recipients.apart",
@@ -111,6 +132,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         fields=RECIPIENT_LISTS,
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "chat-folder.all.once",
@@ -119,6 +141,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.CARE,
         fields=("ChatFolder.folderType",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-folder.all.present",

@@ -2,10 +2,13 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import EMPTY, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import known, one_of_fields, opaque, required
 
 __all__ = ["RULES"]
+
+DROP_COLOR: Final = discard("The colour, which cannot be one, is left out.", up="customChatColors")
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -15,6 +18,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.FORMAT,
         required("ChatStyle.CustomChatColor.id"),
+        repairs=(DROP_COLOR,),
     ),
     rule(
         "custom-color.id.unique",
@@ -23,6 +27,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.FORMAT,
         fields=("ChatStyle.CustomChatColor.id",),
+        repairs=(DROP_COLOR,),
     ),
     rule(
         "custom-color.set",
@@ -32,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("ChatStyle.CustomChatColor.color"),
         importer="An importer takes the default colour.",
+        repairs=(DROP_COLOR,),
     ),
     rule(
         "custom-color.opaque",
@@ -40,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.4",
         Breach.CARE,
         opaque("ChatStyle.CustomChatColor.solid", "ChatStyle.Gradient.colors"),
+        repairs=(DROP_COLOR,),
     ),
     rule(
         "gradient.stops",
@@ -48,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.5",
         Breach.CARE,
         fields=("ChatStyle.Gradient.colors", "ChatStyle.Gradient.positions"),
+        repairs=(DROP_COLOR,),
     ),
     rule(
         "chat-style.bubble.set",
@@ -57,6 +65,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("ChatStyle.bubbleColor"),
         importer="An importer takes the automatic colour.",
+        repairs=(put("The colour is the automatic one.", autoBubbleColor=EMPTY),),
     ),
     rule(
         "chat-style.preset.known",
@@ -66,6 +75,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("ChatStyle.wallpaperPreset", "ChatStyle.bubbleColorPreset"),
         importer="An importer takes the default.",
+        repairs=(discard("The preset, which has no name, is left out."),),
     ),
     rule(
         "chat-style.color.known",
@@ -74,6 +84,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, spec 2, contract 5.5",
         Breach.REFERENCE,
         fields=("ChatStyle.customColorId", "ChatStyle.CustomChatColor.id"),
+        repairs=(discard("The name of a colour that is not there is left out."),),
     ),
     rule(
         "chat-style.wallpaper.plain",

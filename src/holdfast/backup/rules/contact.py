@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire.checks import identity_key, length, nonzero, one_of_fields, username
 
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.6",
         Breach.FORMAT,
         length(16, "Contact.aci"),
+        repairs=(discard("The id, which cannot be one, is left out."),),
     ),
     rule(
         "contact.pni.length",
@@ -23,6 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.6",
         Breach.FORMAT,
         length(16, "Contact.pni"),
+        repairs=(discard("The id, which cannot be one, is left out."),),
     ),
     rule(
         "contact.identifier",
@@ -32,6 +35,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Contact.aci", "Contact.pni", "Contact.e164"),
         importer="An importer cannot tell who it is.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "contact.e164.zero",
@@ -40,6 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         nonzero("Contact.e164"),
+        repairs=(clear("The number 0 is left out."),),
     ),
     rule(
         "contact.username.form",
@@ -48,6 +53,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         username("Contact.username"),
+        repairs=(discard("The user name, which cannot be one, is left out."),),
     ),
     rule(
         "contact.profile-key.length",
@@ -56,6 +62,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.FORMAT,
         length(32, "Contact.profileKey"),
+        repairs=(discard("The key, which opens nothing, is left out."),),
     ),
     rule(
         "contact.registration.set",
@@ -65,6 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("Contact.registration"),
         importer="An importer takes it for registered.",
+        repairs=(put("The contact is registered.", registered=EMPTY),),
     ),
     rule(
         "contact.blocked-at.blocked",
@@ -74,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Contact.blockedAtTimestamp", "Contact.blocked"),
         editions=CURRENT,
+        repairs=(clear("The date of blocking somebody who is not blocked is left out."),),
     ),
     rule(
         "contact.identity-key.form",
@@ -82,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.FORMAT,
         identity_key("Contact.identityKey"),
+        repairs=(discard("The key, which cannot be one, is left out."),),
     ),
     rule(
         "contact.identity-state.key",
@@ -90,6 +100,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         fields=("Contact.identityState", "Contact.identityKey"),
+        repairs=(clear("Whether a key was verified that is not there is left out."),),
     ),
     rule(
         "contact.nickname.empty",
@@ -99,5 +110,6 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Contact.Name.given", "Contact.Name.family"),
         importer="An importer takes it for no nickname.",
+        repairs=(clear("The empty nickname is left out."),),
     ),
 )

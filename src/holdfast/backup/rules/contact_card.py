@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, clear, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import known, required
 
@@ -24,6 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("ContactMessage.contact"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "contact-card.name.empty",
@@ -32,6 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=NAME,
+        repairs=(clear("The empty name is left out."),),
     ),
     rule(
         "contact-card.value.empty",
@@ -40,6 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("ContactAttachment.Phone.value", "ContactAttachment.Email.value"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "contact-card.type.known",
@@ -53,6 +57,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "ContactAttachment.PostalAddress.type",
         ),
         importer="An importer takes it for home.",
+        repairs=(put("It is the one at home.", type=1),),
     ),
     rule(
         "contact-card.address.empty",
@@ -61,5 +66,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=ADDRESS,
+        repairs=(DROP_ELEMENT,),
     ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from holdfast.backup.parts import Part
+from holdfast.backup.rules.repairs import RepairAction
 from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
 
 __all__ = ["RULES", "RULE_OF"]
@@ -18,6 +19,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 3.1",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "container.tokens",
@@ -26,6 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 3.3, contract 5.3",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "container.mac",
@@ -34,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 3.1, contract 5.3",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "container.padding",
@@ -42,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 3.1",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "container.compression",
@@ -50,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 3.1",
         Breach.FORMAT,
         importer="An importer reads up to here and then gives up.",
+        file_repair=RepairAction.DROP_BYTES,
     ),
     rule(
         "container.checksum",
@@ -58,6 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 3.1",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "folder.main.present",
@@ -66,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 4.1",
         Breach.FORMAT,
         importer="An importer passes over the snapshot.",
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "folder.metadata.present",
@@ -74,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 4.1, contract 4.2",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "folder.metadata.readable",
@@ -82,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 4.2",
         Breach.FORMAT,
         importer=REFUSES,
+        file_repair=RepairAction.REWRITE,
     ),
     rule(
         "folder.manifest.present",

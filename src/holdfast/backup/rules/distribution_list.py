@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_DUPLICATE, DROP_ELEMENT, DROP_RECORD, MOVE_UP, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import known, length, of_kind, one_of_fields, refers, unique
@@ -16,6 +17,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 8, contract 5.6",
         Breach.FORMAT,
         length(16, "DistributionListItem.distributionId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "distribution-list.id.random",
@@ -34,6 +36,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("DistributionListItem.item"),
         importer="An importer passes over the list.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "distribution-list.my-story.kept",
@@ -42,6 +45,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         fields=("DistributionListItem.distributionId", "DistributionListItem.deletionTimestamp"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "distribution-list.member.known",
@@ -50,6 +54,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.6",
         Breach.REFERENCE,
         refers("DistributionList.memberRecipientIds"),
+        repairs=(MOVE_UP, DROP_ELEMENT),
     ),
     rule(
         "distribution-list.member.kind",
@@ -58,6 +63,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS_ON_THE_SERVICE, "DistributionList.memberRecipientIds"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "distribution-list.member.unique",
@@ -66,6 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         unique("DistributionList.memberRecipientIds"),
+        repairs=(DROP_DUPLICATE,),
     ),
     rule(
         "distribution-list.privacy-mode.known",
@@ -75,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("DistributionList.privacyMode"),
         importer="An importer shows them only to the members.",
+        repairs=(put("The list is only for its members.", privacyMode=1),),
     ),
     rule(
         "distribution-list.privacy-mode.my-story",
@@ -83,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         fields=("DistributionListItem.distributionId", "DistributionList.privacyMode"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "distribution-list.my-story.all",
@@ -94,6 +103,9 @@ RULES: Final[tuple[Rule, ...]] = (
             "DistributionListItem.distributionId",
             "DistributionList.privacyMode",
             "DistributionList.memberRecipientIds",
+        ),
+        repairs=(
+            discard("The members of a list that is for all are left out.", "distributionList.memberRecipientIds"),
         ),
     ),
     rule(
@@ -107,5 +119,6 @@ RULES: Final[tuple[Rule, ...]] = (
             "DistributionList.privacyMode",
             "DistributionList.memberRecipientIds",
         ),
+        repairs=(put("The list is for all.", "distributionList", privacyMode=3),),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
 
 __all__ = ["RULES"]
@@ -23,5 +24,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("GiftBadge.receiptCredentialPresentation", "GiftBadge.state"),
+        repairs=(discard("The receipt of the badge that failed is left out."),),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire.checks import among, known, length, required, service_id
 
@@ -43,6 +44,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Group.blockedAtTimestamp", "Group.blocked"),
         editions=CURRENT,
+        repairs=(clear("The date of blocking a group that is not blocked is left out."),),
     ),
     rule(
         "group.attribute.set",
@@ -52,6 +54,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         fields=ATTRIBUTES,
         importer="An importer takes it for missing.",
+        repairs=(clear("The empty attribute is left out."),),
     ),
     rule(
         "group.attribute.kind",
@@ -114,6 +117,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.6",
         Breach.FORMAT,
         fields=("Group.Member.userId",),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group.member.role",
@@ -123,6 +127,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("Group.Member.role"),
         importer="An importer takes it for an ordinary member.",
+        repairs=(put("The member is an ordinary one.", role=1),),
     ),
     rule(
         "group.member.label",
@@ -132,6 +137,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Group.Member.labelEmoji", "Group.Member.labelString"),
         editions=CURRENT,
+        repairs=(discard("The emoji of a label that is not there is left out."),),
     ),
     rule(
         "group.pending-member.present",
@@ -140,6 +146,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         required("Group.MemberPendingProfileKey.member"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group.pending-member.id",
@@ -148,6 +155,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.6",
         Breach.FORMAT,
         fields=("Group.Member.userId",),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group.pending-member.inviter",
@@ -156,6 +164,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.6",
         Breach.FORMAT,
         service_id("Group.MemberPendingProfileKey.addedByUserId", pni=False),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group.pending-member.inviter.other",
@@ -164,6 +173,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.6",
         Breach.CARE,
         fields=("Group.MemberPendingProfileKey.addedByUserId", "Group.Member.userId"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group.pending-member.label",
@@ -173,6 +183,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Group.Member.labelEmoji", "Group.Member.labelString"),
         editions=CURRENT,
+        repairs=(discard("The label is left out.", "labelEmoji", "labelString"),),
     ),
     rule(
         "group.requesting-member.id",
@@ -181,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.6",
         Breach.FORMAT,
         service_id("Group.MemberPendingAdminApproval.userId", pni=False),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group.banned-member.id",
@@ -189,5 +201,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.6",
         Breach.FORMAT,
         service_id("Group.MemberBanned.userId", pni=True),
+        repairs=(DROP_ELEMENT,),
     ),
 )

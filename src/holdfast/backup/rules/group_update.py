@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.checks import among, length, one_of_fields, required, service_id
@@ -49,6 +50,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.10",
         Breach.FORMAT,
         required("GroupChangeChatUpdate.updates"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "group-update.set",
@@ -58,6 +60,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("GroupChangeChatUpdate.Update.update"),
         importer="An importer says that the group was changed.",
+        repairs=(put("The group was changed in some way.", genericGroupUpdate=EMPTY),),
     ),
     rule(
         "group-update.id.length",
@@ -66,6 +69,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.10",
         Breach.FORMAT,
         length(16, *GROUP_IDS),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group-update.invitee.id",
@@ -74,6 +78,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.10",
         Breach.FORMAT,
         service_id("SelfInvitedOtherUserToGroupUpdate.inviteeServiceId", pni=True),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group-update.count.zero",
@@ -82,6 +87,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         required(*COUNTS),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group-update.revoked.present",
@@ -90,6 +96,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         required("GroupInvitationRevokedUpdate.invitees"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group-update.access.level",
@@ -99,6 +106,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         among({ANY, MEMBER, ADMINISTRATOR}, *ACCESS),
         importer="An importer takes it for nobody.",
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "group-update.inviter.invitation",
@@ -107,5 +115,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.10",
         Breach.CARE,
         fields=("GroupMemberAddedUpdate.inviterAci", "GroupMemberAddedUpdate.hadOpenInvitation"),
+        repairs=(discard("Who invited the member is left out."),),
     ),
 )

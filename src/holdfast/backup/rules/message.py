@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, EMPTY, MOVE_UP, clear, discard, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import of_kind, one_of_fields, refers
@@ -17,6 +18,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("ChatItem.directionalDetails"),
         importer="An importer passes over the message.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.item.set",
@@ -26,6 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("ChatItem.item"),
         importer="An importer passes over the message.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.author.known",
@@ -34,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.8",
         Breach.REFERENCE,
         refers("ChatItem.authorId"),
+        repairs=(MOVE_UP, DROP_RECORD),
     ),
     rule(
         "chat-item.author.kind",
@@ -42,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF, kinds.RELEASE_NOTES), "ChatItem.authorId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.incoming.author",
@@ -50,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.incoming", "ChatItem.authorId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.incoming.reachable",
@@ -58,6 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.incoming", "ChatItem.authorId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.outgoing.author",
@@ -66,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.outgoing", "ChatItem.authorId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.direction.update",
@@ -74,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.directionalDetails", "ChatItem.item"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "send-status.recipient.known",
@@ -82,6 +91,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.8",
         Breach.REFERENCE,
         refers("SendStatus.recipientId"),
+        repairs=(MOVE_UP, DROP_ELEMENT),
     ),
     rule(
         "send-status.recipient.kind",
@@ -90,6 +100,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF), "SendStatus.recipientId"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "send-status.status.set",
@@ -99,6 +110,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("SendStatus.deliveryStatus"),
         importer="An importer takes it for pending.",
+        repairs=(put("The message waits to be sent.", pending=EMPTY),),
     ),
     rule(
         "chat-item.chat.known",
@@ -107,6 +119,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.8",
         Breach.REFERENCE,
         fields=("ChatItem.chatId",),
+        repairs=(MOVE_UP, DROP_RECORD),
     ),
     rule(
         "chat-item.author.chat",
@@ -115,6 +128,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.authorId", "ChatItem.chatId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.author.release-notes",
@@ -123,6 +137,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.authorId", "ChatItem.chatId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.chat.direct",
@@ -131,6 +146,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("ChatItem.chatId", "ChatItem.directStoryReplyMessage", "ChatItem.paymentNotification"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.expire-start.duration",
@@ -139,6 +155,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.expireStartDate", "ChatItem.expiresInMs"),
+        repairs=(clear("The start of a countdown that there is not is left out."),),
     ),
     rule(
         "chat-item.expiry.started",
@@ -152,6 +169,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "ChatItem.IncomingMessageDetails.read",
             "SendStatus.deliveryStatus",
         ),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.expiry.soon",
@@ -161,6 +179,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("ChatItem.expiresInMs", "ChatItem.expireStartDate", "BackupInfo.backupTimeMs"),
         importer="An importer drops the message, or shows it until it disappears.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.expiry.takeout",
@@ -169,6 +188,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8, contract 7.2",
         Breach.CARE,
         fields=("ChatItem.expiresInMs",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "chat-item.revisions.kind",
@@ -177,6 +197,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.item"),
+        repairs=(discard("The earlier revisions are left out."),),
     ),
     rule(
         "revision.author",
@@ -185,6 +206,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.authorId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "revision.direction",
@@ -193,6 +215,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.directionalDetails"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "revision.kind",
@@ -201,6 +224,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.revisions", "ChatItem.item"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "revision.nested",
@@ -209,6 +233,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.8",
         Breach.CARE,
         fields=("ChatItem.revisions",),
+        repairs=(discard("The revisions of a revision are left out."),),
     ),
     rule(
         "revision.order",
@@ -227,6 +252,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("ChatItem.PinDetails.pinExpiresAtTimestamp", "ChatItem.PinDetails.pinNeverExpires"),
         editions=CURRENT,
+        repairs=(discard("The message is no longer pinned.", up="pinDetails"),),
     ),
     rule(
         "pin.expiry.later",
@@ -236,6 +262,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("ChatItem.PinDetails.pinExpiresAtTimestamp", "ChatItem.PinDetails.pinnedAtTimestamp"),
         editions=CURRENT,
+        repairs=(discard("The message is no longer pinned.", up="pinDetails"),),
     ),
     rule(
         "admin-deleted.admin.known",
@@ -245,6 +272,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.REFERENCE,
         refers("AdminDeletedMessage.adminId"),
         editions=CURRENT,
+        repairs=(MOVE_UP, DROP_RECORD),
     ),
     rule(
         "admin-deleted.admin.kind",
@@ -254,6 +282,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF), "AdminDeletedMessage.adminId"),
         editions=CURRENT,
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "admin-deleted.chat",
@@ -263,5 +292,6 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("ChatItem.adminDeletedMessage", "ChatItem.chatId"),
         editions=CURRENT,
+        repairs=(DROP_RECORD,),
     ),
 )

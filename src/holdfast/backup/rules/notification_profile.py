@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_DUPLICATE, DROP_ELEMENT, DROP_RECORD, MOVE_UP, clear, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import (
@@ -28,6 +29,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         required("NotificationProfile.name"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "notification-profile.emoji.empty",
@@ -36,6 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         filled("NotificationProfile.emoji"),
+        repairs=(clear("The empty emoji is left out."),),
     ),
     rule(
         "notification-profile.color.opaque",
@@ -44,6 +47,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         opaque("NotificationProfile.color"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "notification-profile.member.known",
@@ -52,6 +56,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.12",
         Breach.REFERENCE,
         refers("NotificationProfile.allowedMembers"),
+        repairs=(MOVE_UP, DROP_ELEMENT),
     ),
     rule(
         "notification-profile.member.kind",
@@ -60,6 +65,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.12",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.GROUP), "NotificationProfile.allowedMembers"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "notification-profile.member.unique",
@@ -68,6 +74,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         unique("NotificationProfile.allowedMembers"),
+        repairs=(DROP_DUPLICATE,),
     ),
     rule(
         "notification-profile.schedule.time",
@@ -76,6 +83,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.12",
         Breach.FORMAT,
         clock("NotificationProfile.scheduleStartTime", "NotificationProfile.scheduleEndTime"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "notification-profile.day.known",
@@ -85,6 +93,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         (Check("NotificationProfile.scheduleDaysEnabled", Role.VALUE, Op.NONZERO),),
         importer="An importer takes it for Monday.",
+        repairs=(put("The day is Monday.", scheduleDaysEnabled=1),),
     ),
     rule(
         "notification-profile.day.unique",
@@ -93,6 +102,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.CARE,
         unique("NotificationProfile.scheduleDaysEnabled"),
+        repairs=(DROP_DUPLICATE,),
     ),
     rule(
         "notification-profile.id.length",
@@ -101,5 +111,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, spec 8, contract 5.12",
         Breach.FORMAT,
         length(16, "NotificationProfile.id"),
+        repairs=(DROP_RECORD,),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import clear, discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import decimal, one_of_fields
 
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.9",
         Breach.CARE,
         decimal("PaymentNotification.amountCoin", "PaymentNotification.feeCoin"),
+        repairs=(discard("The amount, which is no number, is left out."),),
     ),
     rule(
         "payment.details.set",
@@ -24,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("PaymentNotification.TransactionDetails.payment"),
         importer="An importer takes it for a success about which nothing else is known.",
+        repairs=(clear("The details, which say nothing, are left out."),),
     ),
     rule(
         "payment.identification.one",
@@ -35,5 +38,6 @@ RULES: Final[tuple[Rule, ...]] = (
             "PaymentNotification.TransactionDetails.CoinTxoIdentification.publicKey",
             "PaymentNotification.TransactionDetails.CoinTxoIdentification.keyImages",
         ),
+        repairs=(discard("What links the payment to the ledger is left out."),),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import characters, of_kind, refers
@@ -45,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.9",
         Breach.REFERENCE,
         refers("Poll.PollOption.PollVote.voterId"),
+        repairs=(MOVE_UP, DROP_ELEMENT),
     ),
     rule(
         "poll.vote.voter.kind",
@@ -53,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 2, contract 5.9",
         Breach.REFERENCE,
         of_kind(VOTERS, "Poll.PollOption.PollVote.voterId"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "poll.vote.voter.unique",
@@ -61,6 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("Poll.PollOption.PollVote.voterId",),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "poll.vote.single",
@@ -77,6 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("ChatItem.poll", "ChatItem.chatId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "poll-terminate.question.length",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import MOVE_UP, clear, discard, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import known, of_kind, refers
@@ -18,6 +19,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.9",
         Breach.REFERENCE,
         refers("Quote.authorId"),
+        repairs=(MOVE_UP, discard("The quote is left out.", up="quote")),
     ),
     rule(
         "quote.author.kind",
@@ -26,6 +28,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.REFERENCE,
         of_kind(AUTHORS, "Quote.authorId"),
+        repairs=(discard("The quote is left out.", up="quote"),),
     ),
     rule(
         "quote.type.known",
@@ -35,6 +38,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         known("Quote.type"),
         importer="An importer takes it for a normal quote.",
+        repairs=(put("The quote is a normal one.", type=1),),
     ),
     rule(
         "quote.content",
@@ -43,6 +47,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("Quote.type", "Quote.text", "Quote.attachments"),
+        repairs=(discard("The quote is left out.", up="quote"),),
     ),
     rule(
         "quote.text.length",
@@ -59,5 +64,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("Quote.QuotedAttachment.thumbnail", "MessageAttachment.flag"),
+        repairs=(clear("The flag, which a picture cannot have, is left out."),),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, MOVE_UP
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import of_kind, refers, required
@@ -16,6 +17,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("Reaction.emoji"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "reaction.author.known",
@@ -24,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "spec 1 rule 2, contract 5.9",
         Breach.REFERENCE,
         refers("Reaction.authorId"),
+        repairs=(MOVE_UP, DROP_ELEMENT),
     ),
     rule(
         "reaction.author.kind",
@@ -32,6 +35,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS_WITH_ACI_OR_NUMBER | kinds.one_of(kinds.SELF), "Reaction.authorId"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "reaction.author.unique",
@@ -41,5 +45,6 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("Reaction.authorId",),
         importer="An importer keeps one of them.",
+        repairs=(DROP_ELEMENT,),
     ),
 )

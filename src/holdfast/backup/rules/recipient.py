@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import one_of_fields, required
 
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         fields=("Recipient.self",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "self.present",
@@ -32,6 +34,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         fields=("Recipient.releaseNotes",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "recipient.id.zero",
@@ -40,6 +43,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         required("Recipient.id"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "recipient.id.unique",
@@ -48,6 +52,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         fields=("Recipient.id",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "recipient.destination.set",
@@ -57,6 +62,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("Recipient.destination"),
         importer="An importer passes over the frame, and whatever refers to it leads nowhere.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "recipient.username.unique",
@@ -105,6 +111,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.CARE,
         fields=("DistributionListItem.distributionId",),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "recipient.call-link.unique",
@@ -113,5 +120,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.CARE,
         fields=("CallLink.rootKey",),
+        repairs=(DROP_RECORD,),
     ),
 )

@@ -1,9 +1,10 @@
 """What a rule is: an id that stays, where it comes from, how bad it is to break it, and words for people."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from holdfast.backup.rules.repairs import Fix, RepairAction
 from holdfast.backup.wire.checks import Check
 
 __all__ = [
@@ -103,7 +104,7 @@ class Rule:
     `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
     will do about it. `checks` are what the core holds single fields to; where there are none, the rule is written
     out in the core or in the ledger. `fields` are all it looks at, each written as `Message.field`, a oneof by its
-    own name.
+    own name. `repairs` are tried in their order; `file_repair` is for rules about the file instead of a record.
     """
 
     id: str
@@ -118,6 +119,8 @@ class Rule:
     strict_editions: frozenset[Edition]
     fields: tuple[str, ...]
     checks: tuple[Check, ...]
+    repairs: tuple[Fix, ...] = field(repr=False)
+    file_repair: RepairAction | None = field(repr=False)
 
     def severity(self, profile: Profile, edition: Edition | None = None) -> Severity | None:
         """Return how bad it is to break it under a profile, None where nobody asks."""
@@ -126,6 +129,12 @@ class Rule:
         if profile is Profile.IMPORT:
             return self.lenient
         return self.strict if edition is None or edition in self.strict_editions else None
+
+    def first_repair(self, *, loses: bool) -> RepairAction | None:
+        """Return what is tried first: a safe repair, or with `loses` one that has to be asked for."""
+        if self.file_repair is not None:
+            return self.file_repair if loses == (self.file_repair is RepairAction.DROP_BYTES) else None
+        return next((fix.action for fix in self.repairs if fix.loses == loses), None)
 
 
 def rule(  # noqa: PLR0917
@@ -142,6 +151,8 @@ def rule(  # noqa: PLR0917
     only_import: bool = False,
     editions: frozenset[Edition] = BOTH,
     strict_editions: frozenset[Edition] = BOTH,
+    repairs: tuple[Fix, ...] = (),
+    file_repair: RepairAction | None = None,
 ) -> Rule:
     """Write a rule down; what its kind decides, and fields that its checks name, need not be said."""
     return Rule(
@@ -157,4 +168,6 @@ def rule(  # noqa: PLR0917
         strict_editions=strict_editions & editions,
         fields=tuple(dict.fromkeys([*(check.field for check in checks), *fields])),
         checks=checks,
+        repairs=repairs,
+        file_repair=file_repair,
     )

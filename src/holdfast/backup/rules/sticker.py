@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, LOST_FILE, put
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import length, required
 
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("StickerMessage.sticker"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "sticker.pack-id.length",
@@ -39,5 +41,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("Sticker.data"),
+        repairs=(put("The file of the sticker is said to be lost.", data=LOST_FILE),),
     ),
 )

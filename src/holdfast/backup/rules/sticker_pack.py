@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import length
 
@@ -15,6 +16,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.FORMAT,
         length(16, "StickerPack.packId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "sticker-pack.key.length",
@@ -23,6 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.12",
         Breach.FORMAT,
         length(32, "StickerPack.packKey"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "sticker-pack.id.unique",
@@ -31,5 +34,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3, contract 5.12",
         Breach.CARE,
         fields=("StickerPack.packId",),
+        repairs=(DROP_RECORD,),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import filled, one_of_fields, required
 
@@ -16,6 +17,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("DirectStoryReplyMessage.reply"),
         importer="An importer ignores the message.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "story-reply.text.present",
@@ -24,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("DirectStoryReplyMessage.TextReply.text"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "story-reply.emoji.empty",
@@ -32,5 +35,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         filled("DirectStoryReplyMessage.emoji"),
+        repairs=(DROP_RECORD,),
     ),
 )

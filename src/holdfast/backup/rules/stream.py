@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, RepairAction
 from holdfast.backup.rules.rule import CURRENT, SPEC, Breach, Rule, rule
 from holdfast.backup.wire.checks import date, date_or_forever, date_or_none, length, one_of_fields
 
@@ -53,6 +54,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         importer="An importer reads up to here and then gives up.",
+        file_repair=RepairAction.DROP_BYTES,
     ),
     rule(
         "frame.readable",
@@ -61,6 +63,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.3",
         Breach.FORMAT,
         importer="An importer gives up here.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "frame.item.set",
@@ -70,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("Frame.item"),
         importer="An importer passes over the frame.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "frame.crowded",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, Fix, RepairAction, discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
 from holdfast.backup.wire.checks import length, one_of_fields, required
 
@@ -16,6 +17,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("StandardMessage.text", "StandardMessage.attachments"),
         importer="An importer shows an empty message.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "text.long.text",
@@ -24,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("StandardMessage.longText", "StandardMessage.text"),
+        repairs=(discard("The file of the long text is left out."),),
     ),
     rule(
         "text.long.body",
@@ -45,6 +48,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         fields=("Text.body", "Text.bodyRanges"),
+        repairs=(discard("The empty text is left out, with what is said about ranges of it.", up="text"),),
     ),
     rule(
         "text.body.length",
@@ -62,6 +66,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("BodyRange.associatedValue"),
         importer="An importer ignores the range.",
+        repairs=(Fix(RepairAction.DROP_ELEMENT, "The range, which importers ignore, is left out."),),
     ),
     rule(
         "body-range.style.none",
@@ -80,6 +85,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 1.5, contract 5.9",
         Breach.FORMAT,
         length(16, "BodyRange.mentionAci"),
+        repairs=(DROP_ELEMENT,),
     ),
     rule(
         "voice-message.alone",
@@ -101,5 +107,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.9",
         Breach.CARE,
         required("LinkPreview.url"),
+        repairs=(DROP_ELEMENT,),
     ),
 )

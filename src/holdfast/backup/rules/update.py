@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import DROP_RECORD, EMPTY, MOVE_UP, put
 from holdfast.backup.rules.rule import CURRENT, Breach, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import known, of_kind, one_of_fields, refers, required
@@ -17,6 +18,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         one_of_fields("ChatUpdateMessage.update"),
         importer="An importer ignores the update.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "update.author",
@@ -25,6 +27,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         fields=("ChatUpdateMessage.update", "SimpleChatUpdate.type", "ChatItem.authorId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "update.chat",
@@ -33,6 +36,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         fields=("ChatItem.updateMessage", "ChatUpdateMessage.update", "SimpleChatUpdate.type", "ChatItem.chatId"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "simple-update.type.known",
@@ -42,6 +46,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.SKIPPED,
         known("SimpleChatUpdate.type"),
         importer="An importer passes over the update.",
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "profile-change.names",
@@ -50,6 +55,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         required("ProfileChangeChatUpdate.previousName", "ProfileChangeChatUpdate.newName"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "thread-merge.e164.zero",
@@ -58,6 +64,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         required("ThreadMergeChatUpdate.previousE164"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "session-switchover.e164.zero",
@@ -66,6 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 5.10",
         Breach.CARE,
         required("SessionSwitchoverChatUpdate.e164"),
+        repairs=(DROP_RECORD,),
     ),
     rule(
         "learned-profile.name.set",
@@ -75,6 +83,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.DEFAULTED,
         one_of_fields("LearnedProfileChatUpdate.previousName"),
         importer="An importer takes the name for empty.",
+        repairs=(put("The name is the empty one.", username=EMPTY),),
     ),
     rule(
         "pin-message.author.known",
@@ -84,6 +93,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.REFERENCE,
         refers("PinMessageUpdate.authorId"),
         editions=CURRENT,
+        repairs=(MOVE_UP, DROP_RECORD),
     ),
     rule(
         "pin-message.author.kind",
@@ -93,5 +103,6 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.REFERENCE,
         of_kind(kinds.CONTACTS | kinds.one_of(kinds.SELF), "PinMessageUpdate.authorId"),
         editions=CURRENT,
+        repairs=(DROP_RECORD,),
     ),
 )

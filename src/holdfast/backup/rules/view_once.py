@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from holdfast.backup.rules.repairs import discard
 from holdfast.backup.rules.rule import Breach, Rule, rule
 
 __all__ = ["RULES"]
@@ -14,5 +15,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "contract 7.2",
         Breach.CARE,
         fields=("ChatItem.viewOnceMessage", "ViewOnceMessage.attachment"),
+        repairs=(discard("What may be viewed once is left out.", "attachment"),),
     ),
 )
