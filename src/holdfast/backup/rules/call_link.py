@@ -3,10 +3,13 @@
 from typing import Final
 
 from holdfast.backup.rules.repairs import DROP_RECORD, clear
-from holdfast.backup.rules.rule import SPEC, Breach, Rule, rule
+from holdfast.backup.rules.rule import SPEC, Breach, Limit, Rule, rule
 from holdfast.backup.wire.checks import filled, known, length
 
 __all__ = ["RULES"]
+
+# Exactly 16 bytes in the specification, today 16 or more.
+ROOT_KEY: Final = Limit(range(16, 17), range(16, 1 << 31))
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -15,7 +18,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write all of it.",
         "contract 5.6",
         Breach.FORMAT,
-        length(16, "CallLink.rootKey"),
+        length(ROOT_KEY.strictest, "CallLink.rootKey"),
+        limit=ROOT_KEY,
         repairs=(DROP_RECORD,),
     ),
     rule(

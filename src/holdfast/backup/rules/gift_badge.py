@@ -2,10 +2,14 @@
 
 from typing import Final
 
+from holdfast.backup.rules.receipts import is_receipt
 from holdfast.backup.rules.repairs import discard
-from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
 
 __all__ = ["RULES"]
+
+# The core reports every receipt: one that can be a receipt measures 1, any other 0.
+RECEIPT: Final = Limit(range(1, 2), range(1, 2), measure=is_receipt)
 
 RULES: Final[tuple[Rule, ...]] = (
     rule(
@@ -16,6 +20,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Breach.CARE,
         fields=("GiftBadge.receiptCredentialPresentation", "GiftBadge.state"),
         importer="An importer cannot redeem the badge.",
+        limit=RECEIPT,
     ),
     rule(
         "gift-badge.failed.empty",

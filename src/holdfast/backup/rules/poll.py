@@ -2,16 +2,27 @@
 
 from typing import Final
 
+from holdfast.backup.rules.graphemes import count_graphemes
 from holdfast.backup.rules.repairs import DROP_ELEMENT, DROP_RECORD, MOVE_UP
-from holdfast.backup.rules.rule import Breach, Rule, rule
+from holdfast.backup.rules.rule import Breach, Limit, Rule, rule
 from holdfast.backup.wire import kinds
 from holdfast.backup.wire.checks import characters, of_kind, refers
 
 __all__ = ["RULES"]
 
-# The limits of the specification; those of today are applied when a finding is explained.
-QUESTION = 100
-OPTION = 100
+
+def max_characters(*, spec: int, current: int) -> Limit:
+    """Limit a text to between one and so many characters, as people count them."""
+    return Limit(
+        range(1, spec + 1),
+        range(1, current + 1),
+        measure=lambda text: count_graphemes(text.decode()),
+        unit="characters",
+    )
+
+
+QUESTION: Final = max_characters(spec=100, current=200)
+OPTION: Final = max_characters(spec=100, current=100)
 VOTERS: Final = kinds.CONTACTS | kinds.one_of(kinds.SELF)
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -21,7 +32,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "Ask in 1 to 100 characters, today up to 200.",
         "spec 8, contract 5.9",
         Breach.FORMAT,
-        characters(QUESTION, "Poll.question"),
+        characters(QUESTION.strictest, "Poll.question"),
+        limit=QUESTION,
     ),
     rule(
         "poll.option.length",
@@ -29,7 +41,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write 1 to 100 characters.",
         "spec 8, contract 5.9",
         Breach.FORMAT,
-        characters(OPTION, "Poll.PollOption.option"),
+        characters(OPTION.strictest, "Poll.PollOption.option"),
+        limit=OPTION,
     ),
     rule(
         "poll.options.count",
@@ -89,6 +102,7 @@ RULES: Final[tuple[Rule, ...]] = (
         "Write the question, of 1 to 100 characters, today up to 200.",
         "spec 8, contract 5.10",
         Breach.FORMAT,
-        characters(QUESTION, "PollTerminateUpdate.question"),
+        characters(QUESTION.strictest, "PollTerminateUpdate.question"),
+        limit=QUESTION,
     ),
 )

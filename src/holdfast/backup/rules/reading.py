@@ -2,13 +2,11 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from holdfast.backup.rules.book import RULES, rule_numbered
 from holdfast.backup.rules.finding import Finding
-from holdfast.backup.rules.graphemes import count_graphemes
-from holdfast.backup.rules.receipts import is_receipt
 from holdfast.backup.rules.rule import Breach, Edition, Profile, Severity
 from holdfast.backup.wire import tables
 from holdfast.backup.wire.layout import HEAD
@@ -25,20 +23,9 @@ NEEDS_ANOTHER: Final = frozenset(
     if (rule.breach is Breach.REFERENCE and rule.id.endswith(".known")) or rule.id == "account.first"
 )
 
-# What is looked at again, since the core cannot tell; the number it comes to is kept with the finding.
-MEASURES: Final[dict[int, Callable[[bytes], int]]] = {
-    number_of_rule("gift-badge.presentation"): is_receipt,
-    **dict.fromkeys(
-        map(number_of_rule, ("poll.question.length", "poll.option.length", "poll-terminate.question.length")),
-        lambda text: count_graphemes(text.decode()),
-    ),
-}
-RECEIPT: Final = number_of_rule("gift-badge.presentation")
-OPTION: Final = number_of_rule("poll.option.length")
-MOST_CHARACTERS: Final = {Edition.SPEC: 100, Edition.CURRENT: 200}
-MOST_IN_OPTION: Final = 100
-ROOT_KEY: Final = number_of_rule("call-link.root-key.length")
-ROOT_KEY_SIZE: Final = 16
+# The limits that the core cannot apply, by the number of their rule, and how the size of a value is measured.
+LIMITS: Final = {number_of_rule(rule.id): rule.limit for rule in RULES if rule.limit is not None}
+MEASURES: Final = {number: limit.measure for number, limit in LIMITS.items() if limit.measure is not None}
 CROWDED: Final = number_of_rule("frame.crowded")
 UNKNOWN_FIELD: Final = number_of_rule("schema.field.unknown")
 UNKNOWN_VALUE: Final = number_of_rule("schema.value.unknown")
@@ -115,7 +102,7 @@ class Explainer:
         """Make a finding, or None where the rule is not asked for."""
         rule = rule_numbered(raw.rule)
         severity = rule.severity(self._profile, edition)
-        if severity is None or holds_after_all(raw, edition):
+        if severity is None or is_allowed(raw, edition):
             return None
         if raw.rule == CROWDED:
             severity = Severity.ERROR if raw.extra & 1 else Severity.NOTE
@@ -126,16 +113,13 @@ class Explainer:
         return Finding(rule, severity, raw.frame, raw.offset, raw.path, detail(raw, rule.breach), consequence)
 
 
-def holds_after_all(raw: Raw, edition: Edition) -> bool:
-    """Tell whether what the core was not sure about is in order."""
-    if raw.rule == ROOT_KEY:
-        return edition is Edition.CURRENT and raw.extra > ROOT_KEY_SIZE
-    if raw.rule not in MEASURES:
+def is_allowed(raw: Raw, edition: Edition) -> bool:
+    """Return whether the edition allows what the core reported: the core applies the strictest edition."""
+    limit = LIMITS.get(raw.rule)
+    if limit is None:
         return False
-    if raw.rule == RECEIPT:
-        return bool(raw.extra)
-    most = MOST_IN_OPTION if raw.rule == OPTION else MOST_CHARACTERS[edition]
-    return 0 < raw.extra <= most
+    # The core reports a number of bytes plus one: 0 is a value that is missing.
+    return limit.allows(raw.extra if limit.measure else raw.extra - 1, edition)
 
 
 def detail(raw: Raw, breach: Breach) -> str:
@@ -151,7 +135,8 @@ def detail(raw: Raw, breach: Breach) -> str:
     if raw.rule == UNKNOWN_VALUE:
         return f"value {raw.extra - (1 << 32) if raw.extra >> 31 else raw.extra}"
     if raw.rule in MEASURES:
-        return f"{raw.extra} characters" if raw.rule != RECEIPT else ""
+        unit = LIMITS[raw.rule].unit
+        return f"{raw.extra} {unit}" if unit else ""
     if breach is Breach.FORMAT and raw.extra and raw.rule in LENGTHS:
         return f"{raw.extra - 1} bytes"
     return ""

@@ -1,5 +1,6 @@
 """What a rule is: an id that stays, where it comes from, how bad it is to break it, and words for people."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -13,6 +14,7 @@ __all__ = [
     "SPEC",
     "Breach",
     "Edition",
+    "Limit",
     "Profile",
     "Purpose",
     "Rule",
@@ -97,6 +99,29 @@ IMPORTER: Final[dict[Breach, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """The allowed sizes of a value in each edition, for what the compiled core cannot decide.
+
+    The core reports every value that the strictest edition may not allow. `measure` computes the size of such a
+    value, in `unit`; without it the size is the number of bytes that the core reported.
+    """
+
+    spec: range
+    current: range
+    measure: Callable[[bytes], int] | None = None
+    unit: str = ""
+
+    @property
+    def strictest(self) -> int:
+        """The largest size that every edition allows."""
+        return min(self.spec[-1], self.current[-1])
+
+    def allows(self, size: int, edition: Edition) -> bool:
+        """Return whether an edition allows a size."""
+        return size in (self.spec if edition is Edition.SPEC else self.current)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. `strict` and `lenient` are its severity under the two profiles, None where it is not asked.
 
@@ -104,7 +129,8 @@ class Rule:
     `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
     will do about it. `checks` are what the core holds single fields to; where there are none, the rule is written
     out in the core or in the ledger. `fields` are all it looks at, each written as `Message.field`, a oneof by its
-    own name. `repairs` are tried in their order; `file_repair` is for rules about the file instead of a record.
+    own name. `limit` is applied to what the core reports. `repairs` are tried in their order; `file_repair` is for
+    rules about the file instead of a record.
     """
 
     id: str
@@ -119,6 +145,7 @@ class Rule:
     strict_editions: frozenset[Edition]
     fields: tuple[str, ...]
     checks: tuple[Check, ...]
+    limit: Limit | None = field(repr=False)
     repairs: tuple[Fix, ...] = field(repr=False)
     file_repair: RepairAction | None = field(repr=False)
 
@@ -151,6 +178,7 @@ def rule(  # noqa: PLR0917
     only_import: bool = False,
     editions: frozenset[Edition] = BOTH,
     strict_editions: frozenset[Edition] = BOTH,
+    limit: Limit | None = None,
     repairs: tuple[Fix, ...] = (),
     file_repair: RepairAction | None = None,
 ) -> Rule:
@@ -168,6 +196,7 @@ def rule(  # noqa: PLR0917
         strict_editions=strict_editions & editions,
         fields=tuple(dict.fromkeys([*(check.field for check in checks), *fields])),
         checks=checks,
+        limit=limit,
         repairs=repairs,
         file_repair=file_repair,
     )
