@@ -328,6 +328,15 @@ def test_many_findings_wait_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(held.drain()) == []
 
 
+def test_gift_badges_wait_on_disk_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The core reports each of them, for their receipts are checked in Python."""
+    monkeypatch.setattr(validator, "MOST_HELD", 1)
+    world = World()
+    world.without_news()
+    badge = world.frames["badge"].SerializeToString()
+    assert whole(stream_of([*world.records(), *[badge] * 3]), edition="auto") == []
+
+
 def test_a_frame_with_a_field_twice_is_judged_as_protobuf_reads_it() -> None:
     """The last one counts, in a message as anywhere."""
     world = World()

@@ -62,7 +62,7 @@ def read_page(page: bytes, data: bytes) -> Iterator[Raw]:
         steps = words[at + HEAD : at + size]
         at += size
         if rule in MEASURES:
-            extra = MEASURES[rule](data[start:end])
+            extra = int(MEASURES[rule](data[start:end]))
         path = ".".join(map(step, steps))
         yield Raw(frame, offset, rule, extra, steps[-1] >> 32 if steps else 0, path)
 
