@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from holdfast.server.connection_limits import Limits
-from holdfast.server.response_buffer import MOST_UNWANTED, SMALL, Gathered
+from holdfast.server.connection_limits import MAX_DISCARDED_BYTES, Limits
+from holdfast.server.response_buffer import SMALL, BufferedTransport
 from holdfast.server.worker import configured
 
 LARGE = b"x" * (3 * SMALL)
@@ -89,29 +89,30 @@ class Told:
 
 
 @pytest.fixture
-def gathered() -> Iterator[tuple[Told, Gathered]]:
+def buffered() -> Iterator[tuple[Told, BufferedTransport]]:
     """Make a connection whose loop never comes round."""
     told, loop = Told(), asyncio.new_event_loop()
-    yield told, Gathered(told, loop)  # type: ignore[arg-type]
+    yield told, BufferedTransport(told, loop)  # type: ignore[arg-type]
     loop.close()
 
 
-def test_a_head_leaves_with_what_follows_it(gathered: tuple[Told, Gathered]) -> None:
+def test_a_head_leaves_with_what_follows_it(buffered: tuple[Told, BufferedTransport]) -> None:
     """In one piece, if that is not large."""
-    told, connection = gathered
+    told, connection = buffered
     connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
     assert told.pieces == []
     connection.write(b"body")
     connection.write(b"more")
     assert told.pieces == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
+    connection.begin_response()
     connection.write(b"HTTP/1.1 200 OK\r\n\r\n")
     connection.write(LARGE)
     assert told.pieces[2:] == [b"HTTP/1.1 200 OK\r\n\r\n", LARGE]
 
 
-def test_what_cannot_wait_does_not(gathered: tuple[Told, Gathered]) -> None:
+def test_what_cannot_wait_does_not(buffered: tuple[Told, BufferedTransport]) -> None:
     """A client that asks whether to go on is told at once, and nothing is lost when a connection is closed."""
-    told, connection = gathered
+    told, connection = buffered
     connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     assert told.pieces == [b"HTTP/1.1 100 Continue\r\n\r\n"]
     connection.write(b"HTTP/1.1 204 No Content\r\n\r\n")
@@ -184,4 +185,4 @@ def test_who_never_stops_is_cut_off(port: int) -> None:
         with pytest.raises(ConnectionError):
             while True:
                 sent += connection.send(b"x" * SMALL)
-    assert MOST_UNWANTED <= sent < 4 * MOST_UNWANTED
+    assert MAX_DISCARDED_BYTES <= sent < 4 * MAX_DISCARDED_BYTES

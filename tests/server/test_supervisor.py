@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from holdfast.server.supervisor import how_many
+from holdfast.server.supervisor import worker_count
 from tests.cli.test_serve import address, served
 from tests.conftest import wait_for
 
@@ -358,5 +358,5 @@ def test_workers_learn_that_their_parent_is_gone(tmp_path: Path) -> None:
 
 def test_how_many_workers_run() -> None:
     """One for each processor unless a number is given."""
-    assert how_many(0) == len(os.sched_getaffinity(0))
-    assert how_many(7) == 7
+    assert worker_count(0) == len(os.sched_getaffinity(0))
+    assert worker_count(7) == 7

@@ -8,7 +8,8 @@ import pytest
 
 from holdfast.cli.serve import listen
 from holdfast.hosting.store.database import Database
-from holdfast.server.worker import GRACE_SECONDS, new_worker
+from holdfast.server.supervisor import GRACE_SECONDS
+from holdfast.server.worker import new_worker
 from holdfast.settings import Settings
 from tests.conftest import wait_for
 

@@ -66,11 +66,11 @@ def serve(
     from holdfast.hosting.app import App
     from holdfast.hosting.data_folder import open_database, prepare
     from holdfast.hosting.services import ref_changes
-    from holdfast.server.supervisor import how_many
+    from holdfast.server.supervisor import worker_count
 
     settings = gather(context, config, data, host=host, port=port, demo=demo).settings
     logs.configure(style=settings.log_format, level=settings.log_level)
-    count = how_many(settings.workers)
+    count = worker_count(settings.workers)
     with (
         listen(settings.host, settings.port) as server,
         metrics_folder(settings.data),
@@ -109,7 +109,7 @@ def run(settings: Settings, server: socket.socket, count: int) -> None:
 
     roles = [Role(count, partial(work, settings, server))]
     if settings.webhooks:
-        roles.append(Role(1, partial(deliver, settings, server), is_vital=False))
+        roles.append(Role(1, partial(deliver, settings, server), is_required=False))
     # Once the last worker has let go of the socket too, newcomers are turned away instead of left waiting.
     ended_by = Supervisor(roles, server.close).run()
     if ended_by == signal.SIGINT:

@@ -1,28 +1,33 @@
 """Limits of HTTP connections, so that nobody can hold the server up by sending much, slowly, or nothing.
 
-Uvicorn limits neither the size of a request's head nor the time it takes, nor the number of connections. This is
-its protocol with those limits. What depends on time is checked for all connections of a process about once a
-second, which costs a request nothing; what depends on size is checked where the parser has whole parts.
+Uvicorn limits neither the size of a request's head nor the time it takes, nor the number of connections. Here an
+asyncio protocol stands before uvicorn's: it parses what a client sends with the same parser, refuses what is over
+a limit, and passes on the rest. It relies on the interfaces of `asyncio.Protocol` and of ASGI alone. What depends
+on time is checked for all connections of a process about once a second, which costs a request nothing.
 
 The head of a request may have 64 KiB and 128 headers (431) and 16 KiB for its target (414), and comes within a
 timeout (408). A body brings at least a kilobyte in every interval of its timeout, so that the slowest upload
-survives and a byte now and then does not. A client that reads nothing of an answer for twice that long is gone.
-Framing that two servers could disagree about is refused (400): see `framing_problem`.
+survives and a byte now and then does not. A client that reads nothing of a response for twice that long is
+disconnected. Framing that two servers could disagree about is refused (400): see `on_headers_complete`.
 """
 
 import asyncio
 import resource
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from http import HTTPStatus
+from typing import Any, Final, cast
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+import httptools
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.client_address import TrustedProxies, network_of
-from holdfast.server.response_buffer import MOST_UNWANTED, Gathering
+from holdfast.server.response_buffer import BufferedTransport
 from holdfast.settings import Settings
 
-__all__ = ["ConnectionTable", "LimitedHttp", "Limits", "limited_protocol"]
+__all__ = ["ConnectionTable", "LimitedConfig", "LimitedProtocol", "Limits", "RequestTracker"]
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_HEADERS: Final = 128
@@ -33,10 +38,14 @@ MIN_BODY_BYTES: Final = 1024
 # Chunk sizes, extensions and trailers around a body: so much, and so many times the body.
 MAX_FRAMING_BYTES: Final = 512 * 1024
 MAX_FRAMING_RATIO: Final = 8
+# So much of a body that was refused is read and dropped, so that its sender can read why.
+MAX_DISCARDED_BYTES: Final = 16 * 1024 * 1024
 # After a refusal what still comes is read and dropped for a moment, so that its sender can read why.
 LINGER_SECONDS: Final = 5.0
 # Files a process opens besides connections: databases, repositories, pipes to git.
 OTHER_FILES: Final = 512
+# Where a request's scope names its connection.
+CONNECTION: Final = "holdfast.connection"
 REASONS: Final = {
     400: "The request is not valid HTTP.",
     408: "The request did not come in time.",
@@ -48,7 +57,7 @@ REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long and how many; seconds, and connections of one process."""
+    """Timeouts in seconds, and numbers of connections of one process."""
 
     header_timeout: float = 30.0
     keep_alive_timeout: float = 60.0
@@ -88,15 +97,15 @@ class ConnectionTable:
         self.limits = limits
         self._proxies = TrustedProxies(limits.trusted_proxies)
         # In the order they were opened, so that the first idle one found is the longest idle or nearly so.
-        self._open: dict[LimitedHttp, str] = {}
+        self._open: dict[LimitedProtocol, str] = {}
         self._by_address: Counter[str] = Counter()
         self._is_checking = False
 
-    def add(self, connection: "LimitedHttp", peer: str) -> bool:
+    def add(self, connection: "LimitedProtocol", peer: str) -> bool:
         """Count a connection; return whether it may stay.
 
-        When there are too many in all, one that waits for a request makes room: whoever asks for something is not
-        refused because of those who do not. Proxies that are trusted bring the connections of everybody.
+        When there are too many in all, an idle one is closed: whoever sends a request is not refused because of
+        those who do not. Proxies that are trusted bring the connections of everybody.
         """
         address = "" if not peer or self._proxies.trusts(peer) else network_of(peer)
         if address and self._by_address[address] >= self.limits.max_connections_per_address:
@@ -111,7 +120,7 @@ class ConnectionTable:
             connection.loop.call_later(self.limits.check_interval, self._check, connection.loop)
         return True
 
-    def remove(self, connection: "LimitedHttp") -> None:
+    def remove(self, connection: "LimitedProtocol") -> None:
         """Count a connection no more."""
         address = self._open.pop(connection, "")
         if address:
@@ -121,14 +130,14 @@ class ConnectionTable:
 
     def _evict(self) -> bool:
         for connection in self._open:
-            if connection.is_waiting:
+            if connection.is_idle:
                 self.remove(connection)
-                connection.transport.abort()
+                connection.abort()
                 return True
         return False
 
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End the connections whose time is over, and come back while there are any."""
+        """Close the connections that are over a timeout, and schedule the next check while there are any."""
         now = loop.time()
         for connection in list(self._open):
             connection.check(now)
@@ -141,52 +150,108 @@ class RequestRefused(Exception):
     """Ends the parsing of a request that is over a limit."""
 
 
-class LimitedHttp(Gathering):
-    """A connection of uvicorn's with limits; `limited_protocol` makes the class for a table."""
+class LimitedProtocol(asyncio.Protocol):
+    """Checks what a client sends against the limits, and passes it on to the protocol that serves it."""
 
-    table: ConnectionTable
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, table: ConnectionTable, protocol_class: Callable[..., asyncio.Protocol], options: dict[str, Any]
+    ) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.table = table
+        # What the server keeps for every request of this connection; a request finds its connection there.
+        self._state = {**options["app_state"], CONNECTION: self}
+        self._protocol: asyncio.Protocol | None = protocol_class(**{**options, "app_state": self._state})
+        self._parser = httptools.HttpRequestParser(self)
+        # As uvicorn's parser: what follows a request that ends the connection is not an error.
+        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._connection: asyncio.Transport
+        self.transport: BufferedTransport
         now = self.loop.time()
         self._refusal = 0
         self._is_first = True
+        self._unanswered = 0
+        """Requests whose head has come and whose response has not been sent."""
         # Each is None unless the connection is in that state.
-        self._waiting_since: float | None = now
+        self._idle_since: float | None = now
         self._head_since: float | None = None
         self._lingering_since: float | None = None
         self._stalled_since: float | None = None
         self._in_body = False
+        self._is_write_paused = False
+        self._expects_continue = False
         self._head_bytes = 0
+        self._target_bytes = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._header_count = 0
+        self._with_trailers: dict[int, int] = {}
+        """The number of headers of requests that have trailers after their body, by the request's number."""
+        self._received = 0
+        self._started = 0
         self._raw_bytes = 0
         self._body_bytes = 0
+        self._discarded_bytes = 0
         self._interval_since = now
         self._interval_bytes = 0
         self._unsent = 0
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether no request is being sent or answered."""
-        return self._waiting_since is not None
+    def is_idle(self) -> bool:
+        """Whether no request is being received or answered."""
+        return self._idle_since is not None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+    # The interface of asyncio.Protocol.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to serve a client, unless there are too many connections."""
-        super().connection_made(transport)
-        if not self.table.add(self, self.client[0] if self.client else ""):
+        self._connection = cast("asyncio.Transport", transport)
+        self.transport = BufferedTransport(self._connection, self.loop)
+        if self._protocol is not None:
+            self._protocol.connection_made(self.transport)
+        peer = transport.get_extra_info("peername")
+        if not self.table.add(self, str(peer[0]) if isinstance(peer, tuple) else ""):
+            self._detach()
             self._write_refusal(503)
-            self.transport.close()
+            self._connection.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
         self.table.remove(self)
-        super().connection_lost(exc)
+        self._detach(exc)
+
+    def _detach(self, exc: Exception | None = None) -> None:
+        """Tell whoever serves the client that it is gone."""
+        protocol, self._protocol = self._protocol, None
+        if protocol is not None:
+            self.transport.detach()
+            protocol.connection_lost(exc)
+            self._state.clear()
+
+    def abort(self) -> None:
+        """Close the connection without sending anything more."""
+        self._connection.abort()
+
+    def eof_received(self) -> bool | None:
+        """Pass on that the client sends nothing more."""
+        return self._protocol.eof_received() if self._protocol is not None else None
+
+    def pause_writing(self) -> None:
+        """Pass on that the client does not read fast enough."""
+        self._is_write_paused = True
+        if self._protocol is not None:
+            self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Pass on that the client has read."""
+        self._is_write_paused = False
+        if self._protocol is not None:
+            self._protocol.resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Take in what a client sent; of what nobody wants any more, so much as to let it read why."""
-        if self._lingering_since is not None:
+        """Check what a client sent, and pass it on; after a refusal, drop it."""
+        if self._protocol is None:
             self._raw_bytes += len(data)
-            if self._raw_bytes > MOST_UNWANTED:
-                self.transport.abort()
+            if self._raw_bytes > MAX_DISCARDED_BYTES:
+                self.abort()
             return
         if self.transport.is_closing():
             return
@@ -194,131 +259,176 @@ class LimitedHttp(Gathering):
         self._head_bytes = self._head_bytes + len(data) if began is not None else len(data)
         if self._in_body:
             self._raw_bytes += len(data)
-        super().data_received(data)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # the request is served as any other
+        except httptools.HttpParserError:
+            self.refuse(self._refusal or 400, own=self._in_body)
+            return
         if self._head_since is not None:
             # The parser keeps a header until it is whole, so a long one is seen here only. What came in one piece
             # with the end of another request counts from the next piece on.
             if self._head_since is began and self._head_bytes > MAX_HEAD_BYTES:
                 self.refuse(431)
+                return
         elif self._in_body and self._raw_bytes - self._body_bytes > (
             MAX_FRAMING_BYTES + MAX_FRAMING_RATIO * self._body_bytes
         ):
             self.refuse(400)
+            return
+        self._protocol.data_received(data)
+
+    # The callbacks of the parser.
 
     def on_message_begin(self) -> None:
         """Note when a request begins."""
-        super().on_message_begin()
         self._head_since = self.loop.time()
-        self._waiting_since = None
+        self._idle_since = None
+        self._target_bytes = 0
+        self._headers.clear()
+
+    def on_url(self, url: bytes) -> None:
+        """Count the bytes of a request's target."""
+        self._target_bytes += len(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Note a header."""
+        if self._in_body:
+            # A trailer, which counts as no header of the request: a proxy did not look at it.
+            self._with_trailers[self._received] = self._header_count
+        else:
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Refuse a head that is too large or could be read in two ways; else begin to answer."""
-        if len(self.url) > MAX_TARGET_BYTES:
+        """Refuse a head that is too large, or whose framing a proxy before this server could read differently.
+
+        The parser refuses most such framing itself. These are left: a coding other than `chunked`, a body of
+        chunks in HTTP/1.0, and a request that names no host, or two.
+        """
+        headers = self._headers
+        if self._target_bytes > MAX_TARGET_BYTES:
             self._end_parsing(414)
-        headers = self.headers
         if len(headers) > MAX_HEADERS or (
             self._head_bytes > MAX_HEAD_BYTES
             and sum(len(name) + len(value) + 4 for name, value in headers) > MAX_HEAD_BYTES
         ):
             self._end_parsing(431)
-        if framing_problem(headers, self.parser.get_http_version()) or len(self.pipeline) >= MAX_PIPELINED:
+        hosts, self._expects_continue = 0, False
+        for name, value in headers:
+            lower = name.lower()
+            if lower == b"host":
+                hosts += 1
+            elif lower == b"transfer-encoding":
+                if value.strip().lower() != b"chunked" or self._parser.get_http_version() == "1.0":
+                    self._end_parsing(400)
+            elif lower == b"expect":
+                self._expects_continue = value.lower() == b"100-continue"
+        if hosts != 1 and (hosts > 1 or self._parser.get_http_version() != "1.0"):
             self._end_parsing(400)
+        if self._unanswered > MAX_PIPELINED:
+            self._end_parsing(400)
+        self._received += 1
+        self._unanswered += 1
+        self._header_count = len(headers)
         self._head_since = None
         self._is_first = False
         self._in_body = True
-        self._raw_bytes = self._body_bytes = self._interval_bytes = 0
+        self._raw_bytes = self._body_bytes = self._interval_bytes = self._discarded_bytes = 0
         self._interval_since = self.loop.time()
-        super().on_headers_complete()
-        # What follows a body of chunks is no header of the request: a proxy did not look at it.
-        self.headers = []
+        if self._unanswered == 1:
+            self.transport.begin_response()
 
     def on_body(self, body: bytes) -> None:
-        """Count a part of a body."""
-        self._body_bytes += len(body)
-        self._interval_bytes += len(body)
-        super().on_body(body)
+        """Count a part of a body; one that goes on and on after its response was sent ends the connection."""
+        size = len(body)
+        self._body_bytes += size
+        self._interval_bytes += size
+        if not self._unanswered:
+            self._discarded_bytes += size
+            if self._discarded_bytes > MAX_DISCARDED_BYTES:
+                self.transport.close()
 
     def on_message_complete(self) -> None:
         """Note that the whole request has come."""
         self._in_body = False
-        super().on_message_complete()
+        if not self._unanswered:
+            self._idle_since = self.loop.time()
 
-    def on_response_complete(self) -> None:
-        """Begin to answer the next request that was pipelined, or note that the connection waits for one.
+    # What the application says.
 
-        As uvicorn does it, but without a timer for every request: `check` ends connections that wait too long.
-        """
-        self.server_state.total_requests += 1
-        if self.transport.is_closing():
-            return
-        self.flow.resume_reading()
-        if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+    def request_started(self, scope: Scope) -> None:
+        """Note that the application serves the next request, and take the trailers out of its headers."""
+        self._started += 1
+        if self._with_trailers:
+            count = self._with_trailers.pop(self._started, None)
+            if count is not None:
+                scope["headers"] = scope["headers"][:count]
+
+    def request_finished(self) -> None:
+        """Note that the application has sent its response."""
+        self._unanswered -= 1
+        if self._unanswered:
+            self.transport.begin_response()
         elif self._head_since is None and not self._in_body:
-            self._waiting_since = self.loop.time()
+            self._idle_since = self.loop.time()
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer what the parser refused, with the status of the limit where it was one."""
-        del msg
-        self.refuse(self._refusal or 400, own=self._in_body)
+    # Refusals and timeouts.
 
     def _end_parsing(self, status: int) -> None:
         self._refusal = status
         raise RequestRefused
 
     def refuse(self, status: int, *, own: bool = False) -> None:
-        """Answer with an error and end the connection; `own` says that the request being answered is the one.
+        """Respond with an error and end the connection; `own` says that the request being answered is the one.
 
-        Where an answer to an earlier request is still to come, an error would be taken for it: then it only ends.
+        Where the response to an earlier request is still to come, an error would be taken for it: then it only
+        ends.
         """
-        # Uvicorn's annotation leaves out that there is none before the first request.
-        cycle: RequestResponseCycle | None = self.cycle
-        is_free = cycle is None or cycle.response_complete or (own and not cycle.response_started)
-        self._head_since = self._waiting_since = None
+        is_free = not self._unanswered or (own and self._unanswered == 1 and not self.transport.has_responded)
+        self._head_since = self._idle_since = None
         self._in_body = False
-        if not is_free or self.pipeline:
+        if not is_free:
             self.transport.close()
             return
+        self._detach()
         self._write_refusal(status)
-        if cycle is not None and not cycle.response_complete:
-            # Whoever still answers it learns that nobody listens.
-            cycle.disconnected = True
-            cycle.message_event.set()
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
+        if self._connection.can_write_eof():
+            self._connection.write_eof()
         self._lingering_since = self.loop.time()
         self._raw_bytes = 0
-        self.flow.resume_reading()
+        self._connection.resume_reading()
 
     def _write_refusal(self, status: int) -> None:
         text = f"{REASONS[status]}\n".encode()
         retry = b"retry-after: 2\r\n" if status == 503 else b""
-        self.transport.write(
-            STATUS_LINE[status] + b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n" % len(text)
+        self._connection.write(
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
+            + b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n" % len(text)
             + retry + b"connection: close\r\n\r\n" + text
         )  # fmt: skip
 
     def check(self, now: float) -> None:
-        """End the connection if its time is over; called about once a second."""
+        """Close the connection if it is over a timeout; called about once a second."""
         limits = self.table.limits
         if self._lingering_since is not None:
             if now - self._lingering_since > LINGER_SECONDS:
-                self.transport.abort()
+                self.abort()
         elif self._head_since is not None:
             if now - self._head_since > limits.header_timeout:
                 self.refuse(408)
-        elif self._waiting_since is not None:
+        elif self._idle_since is not None:
             allowed = limits.header_timeout if self._is_first else limits.keep_alive_timeout
-            if now - self._waiting_since > allowed:
+            if now - self._idle_since > allowed:
                 self.transport.close()
         elif self._in_body:
             self._check_body(now, limits.body_timeout)
-        if self.flow.write_paused or self._stalled_since is not None:
+        if self._is_write_paused or self._stalled_since is not None:
             self._check_reader(now, 2 * limits.body_timeout)
 
     def _check_body(self, now: float, timeout: float) -> None:
         """End a body that comes too slowly, unless it waits for us."""
-        if self.flow.read_paused or self.cycle.waiting_for_100_continue:
+        if self.transport.is_reading_paused or (self._expects_continue and not self.transport.has_continued):
             self._interval_since, self._interval_bytes = now, 0
         elif now - self._interval_since > timeout:
             if self._interval_bytes < MIN_BODY_BYTES:
@@ -326,30 +436,51 @@ class LimitedHttp(Gathering):
             self._interval_since, self._interval_bytes = now, 0
 
     def _check_reader(self, now: float, timeout: float) -> None:
-        """End a connection whose client reads nothing of its answer."""
+        """End a connection whose client reads nothing of its response."""
         unsent = self.transport.get_write_buffer_size()
         if not unsent or self._stalled_since is None or unsent < self._unsent:
             self._stalled_since = now if unsent else None
             self._unsent = unsent
         elif now - self._stalled_since > timeout:
-            self.transport.abort()
+            self.abort()
 
 
-def framing_problem(headers: list[tuple[bytes, bytes]], version: str) -> bool:
-    """Tell whether the framing of a request could be read differently by a proxy before this server.
+class RequestTracker:
+    """Middleware: tells a request's connection when the application begins and when it has finished."""
 
-    The parser refuses most such forms itself. These are left: a coding other than `chunked`, a body of chunks in
-    HTTP/1.0, and a request that names no host, or two.
-    """
-    hosts = 0
-    for name, value in headers:
-        if name == b"host":
-            hosts += 1
-        elif name == b"transfer-encoding" and (value.strip().lower() != b"chunked" or version == "1.0"):
-            return True
-    return hosts > 1 or (hosts == 0 and version != "1.0")
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        connection: LimitedProtocol | None = scope["state"].pop(CONNECTION, None)
+        if connection is None:
+            await self._app(scope, receive, send)
+            return
+        connection.request_started(scope)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            connection.request_finished()
 
 
-def limited_protocol(limits: Limits) -> type[LimitedHttp]:
-    """Return the protocol with these limits, counted together for all of its connections."""
-    return type("LimitedHttp", (LimitedHttp,), {"table": ConnectionTable(limits)})
+class LimitedConfig(uvicorn.Config):
+    """The configuration of a server whose connections have limits, counted together."""
+
+    def __init__(self, app: ASGIApp, limits: Limits, **options: Any) -> None:
+        # Idle connections are closed by the table, which knows whether a request has begun; the timeout of
+        # uvicorn itself is never reached.
+        timeout = int(limits.keep_alive_timeout + 2 * limits.check_interval) + 1
+        super().__init__(RequestTracker(app), timeout_keep_alive=timeout, **options)
+        self._table = ConnectionTable(limits)
+
+    def load(self) -> None:
+        """Resolve the names, and put the limits before the protocol."""
+        super().load()
+        table, protocol_class = self._table, self.http_protocol_class
+
+        class Protocol(LimitedProtocol):
+            def __init__(self, **options: Any) -> None:
+                super().__init__(table, protocol_class, options)
+
+        self.http_protocol_class = Protocol

@@ -12,7 +12,7 @@ from typing import Final
 from holdfast.hosting.app import App
 from holdfast.hosting.webhooks import delivery_thread
 from holdfast.hosting.webhooks.deliverer import Deliverer
-from holdfast.server.worker import LAST_SECONDS
+from holdfast.server.supervisor import HARD_STOP_SECONDS
 from holdfast.settings import Settings
 
 __all__ = ["NICENESS", "deliver"]
@@ -36,7 +36,7 @@ def deliver(settings: Settings, server: socket.socket, on_started: Callable[[], 
             loop.remove_reader(parent_gone)
             loop.remove_signal_handler(signal.SIGTERM)
             # What cannot be finished in time is sent again by whoever comes next.
-            watchdog = threading.Timer(LAST_SECONDS, os._exit, [1])
+            watchdog = threading.Timer(HARD_STOP_SECONDS, os._exit, [1])
             watchdog.daemon = True
             watchdog.start()
             deliverer.stop()

@@ -1,48 +1,47 @@
-"""Sends the head of an answer and its body in one piece: two would wake a client twice."""
+"""Sends the head of a response and its body in one piece: two would wake a client twice."""
 
 import asyncio
-from typing import Any
+from typing import Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+__all__ = ["BufferedTransport"]
 
-__all__ = ["Gathering"]
-
-HEAD = b"HTTP/1.1 "
-GO_ON = b"HTTP/1.1 100"
+HEAD: Final = b"HTTP/1.1 "
+CONTINUE: Final = b"HTTP/1.1 100"
 # More than this is not worth copying.
-SMALL = 64 * 1024
-# So much of a body that was refused is read and dropped, so that its sender can read why.
-MOST_UNWANTED = 16 * 1024 * 1024
+SMALL: Final = 64 * 1024
 
 
-class Gathered:
-    """A connection that keeps the head of an answer back until something follows it, or the loop comes round."""
+class BufferedTransport(asyncio.Transport):
+    """A transport that keeps the head of a response back until something follows it, or the loop comes round.
 
-    __slots__ = (
-        "_head",
-        "_loop",
-        "_transport",
-        "get_extra_info",
-        "is_closing",
-        "pause_reading",
-        "resume_reading",
-    )
+    It also notes how far the response to the current request is, for the limits of the connection.
+    """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
         self._transport = transport
         self._loop = loop
         self._head: bytes | None = None
-        # Asked for with every request.
-        self.get_extra_info = transport.get_extra_info
-        self.is_closing = transport.is_closing
-        self.pause_reading = transport.pause_reading
-        self.resume_reading = transport.resume_reading
+        self._is_detached = False
+        self.has_responded = False
+        """Whether a part of the response to the current request has been written."""
+        self.has_continued = False
+        """Whether the client was told to send the body of the current request."""
+        self.is_reading_paused = False
+        # Called with every request.
+        self.is_closing = transport.is_closing  # type: ignore[method-assign]
+        self.get_extra_info = transport.get_extra_info  # type: ignore[method-assign]
 
-    def __getattr__(self, name: str) -> Any:
+    def begin_response(self) -> None:
+        """Note that what is written from now on answers another request."""
+        self.has_responded = self.has_continued = False
+
+    def detach(self) -> None:
+        """Take nothing more from the protocol that has this transport: it is told that the connection is lost."""
         self.flush()
-        return getattr(self._transport, name)
+        self._is_detached = True
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray | memoryview) -> None:
         """Send something, after what was kept back."""
         head = self._head
         if head is not None:
@@ -51,10 +50,18 @@ class Gathered:
                 self._transport.write(head + data)
                 return
             self._transport.write(head)
-        elif data.startswith(HEAD) and not data.startswith(GO_ON):
-            self._head = data
-            self._loop.call_soon(self.flush)
+        elif self._is_detached:
             return
+        elif not self.has_responded:
+            start = bytes(data[: len(CONTINUE)])
+            if start == CONTINUE:
+                self.has_continued = True
+            else:
+                self.has_responded = True
+                if start.startswith(HEAD):
+                    self._head = bytes(data)
+                    self._loop.call_soon(self.flush)
+                    return
         self._transport.write(data)
 
     def flush(self) -> None:
@@ -63,27 +70,53 @@ class Gathered:
         if head is not None:
             self._transport.write(head)
 
+    def close(self) -> None:
+        """Send what was kept back, and close."""
+        self.flush()
+        if not self._is_detached:
+            self._transport.close()
 
-class Gathering(HttpToolsProtocol):
-    """A connection of uvicorn's that sends answers in one piece, and ends when nobody listens to them."""
+    def abort(self) -> None:
+        """Close without sending anything more."""
+        if not self._is_detached:
+            self._transport.abort()
 
-    _answered: object = None
-    _unwanted = 0
+    def write_eof(self) -> None:
+        """Send what was kept back, and nothing more."""
+        self.flush()
+        if not self._is_detached:
+            self._transport.write_eof()
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to serve a client."""
-        # It has all that uvicorn uses of a transport, without being one.
-        super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]  # see above
+    def can_write_eof(self) -> bool:
+        """Return whether one direction can be closed alone."""
+        return self._transport.can_write_eof()
 
-    def on_body(self, body: bytes) -> None:
-        """Take in a part of a body; one that goes on and on after it was refused ends the connection.
+    def pause_reading(self) -> None:
+        """Receive nothing for now."""
+        self.is_reading_paused = True
+        self._transport.pause_reading()
 
-        Whoever sends all of it before reading the answer still gets that, as long as it is not very much.
-        """
-        cycle = self.cycle
-        if cycle.response_complete:
-            self._unwanted = len(body) + (self._unwanted if self._answered is cycle else 0)
-            self._answered = cycle
-            if self._unwanted > MOST_UNWANTED:
-                self.transport.close()
-        super().on_body(body)
+    def resume_reading(self) -> None:
+        """Receive again."""
+        self.is_reading_paused = False
+        self._transport.resume_reading()
+
+    def is_reading(self) -> bool:
+        """Return whether anything is received."""
+        return self._transport.is_reading()
+
+    def get_write_buffer_size(self) -> int:
+        """Return how many bytes wait for the client."""
+        return self._transport.get_write_buffer_size()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Set when the protocol is told to pause."""
+        self._transport.set_write_buffer_limits(high, low)
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        """Return the protocol of the connection."""
+        return self._transport.get_protocol()
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Set the protocol of the connection."""
+        self._transport.set_protocol(protocol)

@@ -1,8 +1,9 @@
-"""Several processes that answer requests on one socket, one that sends webhooks, and one that looks after them.
+"""The supervisor of a pre-fork server: it starts, replaces, restarts and stops worker processes.
 
-The parent opens the socket, forks the workers and then only waits: for signals, for workers that say they can
-answer, and for workers that end. It forks rather than starts anew, because settings hold secrets, and a secret
+The parent opens the socket, forks the workers and then only waits: for signals, for workers that report that they
+are ready, and for workers that exit. It forks rather than spawns, because settings hold secrets, and a secret
 cannot be sent to another process. It holds no connection and no thread, so that nothing is shared by accident.
+Why this is neither granian's supervisor nor uvicorn's: `docs/decisions/0026-server.md`.
 """
 
 import os
@@ -20,25 +21,28 @@ from typing import Final
 import structlog
 
 from holdfast.errors import HoldfastError
-from holdfast.server.worker import LAST_SECONDS
 
-__all__ = ["ENDING", "Role", "Supervisor", "Target", "how_many"]
+__all__ = ["GRACE_SECONDS", "HARD_STOP_SECONDS", "STOP_SIGNALS", "Role", "Supervisor", "Target", "worker_count"]
 
-ENDING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
-MINDED: Final = (*ENDING, signal.SIGHUP, signal.SIGCHLD)
-# A worker that ends sooner than this after its start has something wrong with it.
-SOON_SECONDS: Final = 10.0
-FIRST_PAUSE: Final = 0.5
-LONGEST_PAUSE: Final = 30.0
-FAILURES: Final = 3
+# How long requests in flight may still take when the service is stopped.
+GRACE_SECONDS: Final = 30
+# After that long a worker exits, even if a thread still runs.
+HARD_STOP_SECONDS: Final = GRACE_SECONDS + 5
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+HANDLED_SIGNALS: Final = (*STOP_SIGNALS, signal.SIGHUP, signal.SIGCHLD)
+# A worker that exits sooner than this after its start is started again with exponential backoff.
+MIN_UPTIME_SECONDS: Final = 10.0
+FIRST_BACKOFF: Final = 0.5
+MAX_BACKOFF: Final = 30.0
+MAX_FAILED_STARTS: Final = 3
 
 log = structlog.get_logger(__name__)
 
-# What a worker does; it is given what to call when it can answer, and a pipe that closes with its parent.
+# What a worker runs; it is given what to call when it is ready, and a pipe that closes when its parent exits.
 Target = Callable[[Callable[[], None], int], None]
 
 
-def how_many(wanted: int) -> int:
+def worker_count(wanted: int) -> int:
     """Return how many workers to run; 0 means one for each processor this process may use."""
     if wanted:
         return wanted
@@ -50,36 +54,36 @@ def how_many(wanted: int) -> int:
 
 @dataclass(slots=True, eq=False)
 class Role:
-    """Something a number of workers do, and how it goes with them."""
+    """A kind of worker: how many there are, what they run, and how often they failed to start."""
 
     count: int
     target: Target
-    is_vital: bool = True
-    """Whether the service is of no use without them."""
+    is_required: bool = True
+    """Whether the service ends when none of them can start."""
     failures: int = 0
-    pause: float = 0.0
+    backoff: float = 0.0
     not_before: float = 0.0
 
 
 @dataclass(slots=True)
-class Child:
-    """A worker as its parent sees it."""
+class ChildProcess:
+    """A worker process as its parent sees it."""
 
     pid: int
     pipe: int
     role: Role
     started: float = field(default_factory=time.monotonic)
     ready: bool = False
-    leaving: bool = False
+    stopping: bool = False
 
 
 class Supervisor:
-    """Keeps workers of some roles running until it is told to end; then `on_end` lets go of what they share."""
+    """Keeps the workers of some roles running until a stop signal; then `on_end` closes what they share."""
 
     def __init__(self, roles: Sequence[Role], on_end: Callable[[], None] = lambda: None) -> None:
         self._roles = roles
         self._on_end = on_end
-        self._children: dict[int, Child] = {}
+        self._children: dict[int, ChildProcess] = {}
         self._to_replace: list[int] = []
         self._replacement: int | None = None
         self._signals: list[int] = []
@@ -87,36 +91,36 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
 
     def run(self) -> int:
-        """Run the workers; return the signal that ended them."""
-        with self._minding_signals():
+        """Run the workers; return the signal that stopped them."""
+        with self._handling_signals():
             try:
-                return self._look_after()
+                return self._supervise()
             finally:
                 self._kill()
                 self._selector.close()
                 os.close(self._parent_gone)
                 os.close(self._parent_lives)
 
-    def _look_after(self) -> int:
+    def _supervise(self) -> int:
         while True:
-            self._fill()
+            self._start_missing()
             starts = [role.not_before for role in self._roles if self._missing(role)]
             self._wait(max(min(starts) - time.monotonic(), 0.0) if starts else None)
             for number in self._take_signals():
-                if number in ENDING:
-                    self._end()
+                if number in STOP_SIGNALS:
+                    self._stop()
                     return number
                 if number == signal.SIGHUP:
-                    self._to_replace = [child.pid for child in self._children.values() if not child.leaving]
-            self._replace()
+                    self._to_replace = [child.pid for child in self._children.values() if not child.stopping]
+            self._continue_restart()
 
     def _missing(self, role: Role) -> int:
-        staying = sum(not child.leaving for child in self._children.values() if child.role is role)
+        staying = sum(not child.stopping for child in self._children.values() if child.role is role)
         replacement = None if self._replacement is None else self._children.get(self._replacement)
         return role.count + (replacement is not None and replacement.role is role) - staying
 
-    def _fill(self) -> None:
-        """Start the workers that are missing, unless the last ones ended too soon."""
+    def _start_missing(self) -> None:
+        """Start the workers that are missing, unless their backoff has not passed."""
         for role in self._roles:
             while self._missing(role) > 0 and time.monotonic() >= role.not_before:
                 self._fork(role)
@@ -126,34 +130,34 @@ class Supervisor:
         # What is still buffered would be written once by each process.
         sys.stdout.flush()
         sys.stderr.flush()
-        # A word to end that comes before the child can mind it must not be lost.
+        # A SIGTERM that comes before the child handles it must not be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         pid = os.fork()
         if pid == 0:
             os.close(ours)
-            self._be_child(role, theirs)
+            self._run_child(role, theirs)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         os.close(theirs)
-        self._children[pid] = Child(pid, ours, role)
+        self._children[pid] = ChildProcess(pid, ours, role)
         self._selector.register(ours, selectors.EVENT_READ, pid)
         return pid
 
-    def _be_child(self, role: Role, pipe: int) -> None:
-        """Do a worker's work in the process that was just forked, and end it."""
+    def _run_child(self, role: Role, pipe: int) -> None:
+        """Run a worker in the process that was just forked, and exit."""
         code = 1
         try:
-            # The parent says when to end; what a terminal sends to all processes is the parent's to mind.
+            # The parent stops its workers; signals a terminal sends to the process group are handled there.
             signal.set_wakeup_fd(-1)
-            for number in MINDED:
+            for number in HANDLED_SIGNALS:
                 signal.signal(number, signal.SIG_DFL if number == signal.SIGCHLD else signal.SIG_IGN)
-            # Until the server minds it, the first word to end is obeyed at once.
+            # Until the server handles it, SIGTERM ends the process at once.
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
             self._selector.close()
             os.close(self._parent_lives)
             for child in self._children.values():
                 os.close(child.pipe)
-            role.target(lambda: announce(pipe), self._parent_gone)
+            role.target(lambda: notify_ready(pipe), self._parent_gone)
             code = 0
         except HoldfastError as error:
             log.error("a worker cannot start", reason=str(error))  # noqa: TRY400  # its text says it all
@@ -167,30 +171,30 @@ class Supervisor:
             os._exit(code)
 
     def _wait(self, seconds: float | None) -> None:
-        """Wait for a signal, or for a worker to say something or end."""
+        """Wait for a signal, or for a worker to be ready or to exit."""
         for key, _ in self._selector.select(seconds):
             if key.data is None:
                 with suppress(BlockingIOError):
                     os.read(key.fd, 4096)
             elif os.read(key.fd, 1):
-                self._now_ready(self._children[key.data])
+                self._on_ready(self._children[key.data])
             else:
-                self._now_gone(self._children[key.data])
+                self._on_exit(self._children[key.data])
 
-    def _now_ready(self, child: Child) -> None:
+    def _on_ready(self, child: ChildProcess) -> None:
         child.ready = True
         child.role.failures = 0
 
-    def _now_gone(self, child: Child) -> None:
-        """Bury a worker, and decide when the next one starts."""
+    def _on_exit(self, child: ChildProcess) -> None:
+        """Reap a worker, and decide when the next one starts."""
         self._selector.unregister(child.pipe)
         os.close(child.pipe)
         _, status = os.waitpid(child.pid, 0)
         del self._children[child.pid]
-        if child.leaving:
+        if child.stopping:
             return
         code = os.waitstatus_to_exitcode(status)
-        log.warning("a worker ended by itself", worker=child.pid, status=code)
+        log.warning("a worker exited unexpectedly", worker=child.pid, status=code)
         if child.pid == self._replacement:
             self._replacement = None
             self._to_replace.clear()
@@ -200,45 +204,47 @@ class Supervisor:
                 # The one that was to replace another replaces this one.
                 self._replacement = None
         role, lived = child.role, time.monotonic() - child.started
-        role.pause = min(max(role.pause * 2, FIRST_PAUSE), LONGEST_PAUSE) if lived < SOON_SECONDS else 0.0
-        role.not_before = time.monotonic() + (role.pause if role.pause > FIRST_PAUSE else 0.0)
+        role.backoff = (
+            min(max(role.backoff * 2, FIRST_BACKOFF), MAX_BACKOFF) if lived < MIN_UPTIME_SECONDS else 0.0
+        )
+        role.not_before = time.monotonic() + (role.backoff if role.backoff > FIRST_BACKOFF else 0.0)
         if not child.ready:
             role.failures += 1
             alike = (other for other in self._children.values() if other.role is role)
-            if role.is_vital and role.failures >= FAILURES and not any(other.ready for other in alike):
+            if role.is_required and role.failures >= MAX_FAILED_STARTS and not any(other.ready for other in alike):
                 raise HoldfastError("no worker can start; the log says why")
 
-    def _replace(self) -> None:
-        """Go on with replacing workers one after the other: each leaves when the next one can answer."""
+    def _continue_restart(self) -> None:
+        """Continue a rolling restart: each worker is stopped when its replacement is ready."""
         if self._replacement is None and self._to_replace:
             self._replacement = self._fork(self._children[self._to_replace[0]].role)
         elif self._replacement is not None and self._children[self._replacement].ready:
             self._replacement = None
             old = self._to_replace.pop(0) if self._to_replace else None
             if old in self._children:
-                self._tell(self._children[old], signal.SIGTERM)
-            self._replace()
+                self._signal(self._children[old], signal.SIGTERM)
+            self._continue_restart()
 
-    def _tell(self, child: Child, number: signal.Signals) -> None:
-        child.leaving = True
+    def _signal(self, child: ChildProcess, number: signal.Signals) -> None:
+        child.stopping = True
         with suppress(ProcessLookupError):
             os.kill(child.pid, number)
 
-    def _end(self) -> None:
-        """Let every worker answer what it has begun; a second signal, or too much time, ends them at once."""
+    def _stop(self) -> None:
+        """Stop gracefully: workers finish the requests in flight; a second signal, or a timeout, kills them."""
         self._on_end()
         for child in self._children.values():
-            self._tell(child, signal.SIGTERM)
-        deadline = time.monotonic() + LAST_SECONDS + 1
+            self._signal(child, signal.SIGTERM)
+        deadline = time.monotonic() + HARD_STOP_SECONDS + 1
         while self._children and time.monotonic() < deadline:
             self._wait(max(deadline - time.monotonic(), 0.0))
-            if any(number in ENDING for number in self._take_signals()):
+            if any(number in STOP_SIGNALS for number in self._take_signals()):
                 return
 
     def _kill(self) -> None:
-        """End what still runs."""
+        """Kill the workers that still run."""
         for child in self._children.values():
-            self._tell(child, signal.SIGKILL)
+            self._signal(child, signal.SIGKILL)
         for child in self._children.values():
             os.waitpid(child.pid, 0)
             os.close(child.pipe)
@@ -249,8 +255,8 @@ class Supervisor:
         return taken
 
     @contextmanager
-    def _minding_signals(self) -> Iterator[None]:
-        """Note each signal, and let it end the waiting."""
+    def _handling_signals(self) -> Iterator[None]:
+        """Collect signals, and let each wake the selector (`signal.set_wakeup_fd`)."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         theirs.setblocking(False)
@@ -258,7 +264,7 @@ class Supervisor:
         def note(number: int, _frame: FrameType | None) -> None:
             self._signals.append(number)
 
-        before = {number: signal.signal(number, note) for number in MINDED}
+        before = {number: signal.signal(number, note) for number in HANDLED_SIGNALS}
         waking = signal.set_wakeup_fd(theirs.fileno())
         self._selector.register(ours, selectors.EVENT_READ, None)
         try:
@@ -271,6 +277,6 @@ class Supervisor:
             theirs.close()
 
 
-def announce(pipe: int) -> None:
-    """Tell the parent that a worker can answer."""
+def notify_ready(pipe: int) -> None:
+    """Tell the parent that a worker is ready."""
     os.write(pipe, b"+")

@@ -1,4 +1,4 @@
-"""One process that answers requests, and how it ends: what is in flight is answered first."""
+"""One worker process: it serves requests, and finishes those in flight before it stops."""
 
 import asyncio
 import gc
@@ -13,25 +13,22 @@ from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.importer import import_from_string
 
-from holdfast.server.connection_limits import Limits, limited_protocol
+from holdfast.server.app import build
+from holdfast.server.connection_limits import LimitedConfig, Limits
+from holdfast.server.supervisor import GRACE_SECONDS, HARD_STOP_SECONDS
 from holdfast.settings import Settings
 
-__all__ = ["GRACE_SECONDS", "Worker", "configured", "new_worker"]
+__all__ = ["Worker", "configured", "new_worker"]
 
-# How long requests in flight may still take when the service is told to end.
-GRACE_SECONDS: Final = 30
-# How long somebody who was accepted last may take to say what they want.
-HEARING_SECONDS: Final = 0.5
-# After that long even a thread that cannot be stopped is left behind.
-LAST_SECONDS: Final = GRACE_SECONDS + 5
+# How long a connection that was accepted last may take to send its request.
+LAST_REQUEST_SECONDS: Final = 0.5
 
 
 class Worker(uvicorn.Server):
-    """A server that ends in good order at the first signal and at once at the second.
+    """A server that stops gracefully at the first signal and at once at the second.
 
-    `signals` are those it minds. `on_started` is called when it can answer.
+    `signals` are those it handles. `on_started` is called when it accepts connections.
     """
 
     def __init__(
@@ -47,7 +44,7 @@ class Worker(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Mind the signals while serving; unlike the original, do not send them to this process once more."""
+        """Handle the signals while serving; unlike uvicorn, do not raise them again afterwards."""
         before = {number: signal.signal(number, self.handle_exit) for number in self.signals}
         try:
             yield
@@ -56,32 +53,32 @@ class Worker(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take note of a signal."""
+        """Begin to stop."""
         del frame
         if self.should_exit:
             os._exit(128 + sig)
         self.ended_by = sig
         self.should_exit = True
-        watchdog = threading.Timer(LAST_SECONDS, os._exit, [1])
+        watchdog = threading.Timer(HARD_STOP_SECONDS, os._exit, [1])
         watchdog.daemon = True
         watchdog.start()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, and say so."""
+        """Accept connections, and report it."""
         await super().startup(sockets)
-        # What is here now stays for good; looking through it again and again costs requests their time.
+        # What exists now stays for good: the garbage collector need not go through it again and again.
         gc.collect()
         gc.freeze()
         self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept nobody any more, and end when everybody who was accepted has their answer.
+        """Accept no more connections, and stop when every request has been answered.
 
-        A connection that was accepted a moment ago has not said yet what it wants, and would be closed unheard.
+        A connection that was accepted a moment ago has not sent its request yet, and would be closed without one.
         """
         for server in self.servers:
             server.close()
-        await asyncio.sleep(HEARING_SECONDS)
+        await asyncio.sleep(LAST_REQUEST_SECONDS)
         await super().shutdown(sockets)
 
 
@@ -89,17 +86,16 @@ def new_worker(
     settings: Settings, signals: tuple[signal.Signals, ...], on_started: Callable[[], None] = lambda: None
 ) -> Worker:
     """Build the application in this process, and the server that runs it."""
-    # The website is named, not imported: no room but the entry point may know it.
-    build = import_from_string("holdfast.server.app:build")
     return Worker(configured(build(settings), Limits.of(settings)), signals, on_started)
 
 
 def configured(app: ASGIApp, limits: Limits) -> uvicorn.Config:
-    """Say how the service is served."""
-    return uvicorn.Config(
+    """Return the configuration of the server."""
+    return LimitedConfig(
         app,
+        limits,
         loop="uvloop",
-        http=limited_protocol(limits),
+        http="httptools",
         ws="none",
         log_config=None,
         access_log=False,
