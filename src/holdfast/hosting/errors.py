@@ -43,6 +43,9 @@ HostingError
 ├── Refused                  what was asked for breaks a rule; the message says which
 │   ├── InvalidField         a field is missing, too long, too short or out of range
 │   ├── InvalidReference     a field names something that does not exist
+│   ├── InvalidValue         the value of a field breaks a rule of its own
+│   ├── UnknownName          a list names a user or a team that does not exist
+│   ├── VisibilityRefused    only the owner of a repository may make it public or private
 │   ├── ColorRefused         that is no colour
 │   ├── EmailRefused         that is no e-mail address
 │   ├── EventRefused         no hook can be told of that
@@ -50,6 +53,7 @@ HostingError
 │   ├── LastOwner            nobody would be left to look after an organization
 │   ├── NameRefused          a name breaks a rule
 │   ├── NotWaiting           a delivery has ended already
+│   ├── OwnerIsNoCollaborator  the owner of a repository needs no access to it
 │   ├── OwnersStay           the team of an organization's owners stays as it is
 │   ├── PatternRefused       a pattern cannot be understood
 │   ├── PasswordRefused      a password is too short to protect anything
@@ -92,7 +96,9 @@ HostingError
 │   ├── NoSuchRepository     no repository has that name
 │   ├── NoSuchTeam           no team has that number
 │   ├── NoSuchToken          the user has no such token
+│   ├── NoSuchTopic          the repository does not have that topic
 │   └── NoSuchUser           no user has that name
+│       └── NoSuchAccount    no user or organization has that name
 ├── LfsError                 the store of large files cannot do what it was asked to
 │   ├── LfsMismatch          an object is not what it was announced to be
 │   ├── LfsUnavailable       the store cannot be reached or written to
@@ -139,6 +145,7 @@ __all__ = [
     "HostingError",
     "InvalidField",
     "InvalidReference",
+    "InvalidValue",
     "IssueLocked",
     "KeyMissing",
     "KeyUnusable",
@@ -153,6 +160,7 @@ __all__ = [
     "NameRefused",
     "NameTaken",
     "NoData",
+    "NoSuchAccount",
     "NoSuchComment",
     "NoSuchDelivery",
     "NoSuchDependency",
@@ -170,9 +178,11 @@ __all__ = [
     "NoSuchRevision",
     "NoSuchTeam",
     "NoSuchToken",
+    "NoSuchTopic",
     "NoSuchUser",
     "NotWaiting",
     "Outdated",
+    "OwnerIsNoCollaborator",
     "OwnersStay",
     "PasswordRefused",
     "PathRefused",
@@ -205,9 +215,11 @@ __all__ = [
     "TokenNameTaken",
     "TooManyAtOnce",
     "TooManyGuesses",
+    "UnknownName",
     "UnknownState",
     "UrlRefused",
     "Violation",
+    "VisibilityRefused",
     "WrongDataFolder",
 ]
 
@@ -256,6 +268,12 @@ class Permission(StrEnum):
     SITE_ADMIN = "site admin"
     ORGANIZATION_MEMBER = "organization member"
     ORGANIZATION_OWNER = "organization owner"
+    OWN_PERMISSION = "own permission"
+    """For reading the permissions of others in a repository."""
+    CREATE_REPOSITORIES = "create repositories"
+    """For making repositories in an organization."""
+    NEW_OWNER = "new owner"
+    """For giving a repository to an owner one may create repositories for."""
 
 
 class AccessDenied(HostingError):
@@ -447,6 +465,31 @@ class InvalidReference(Refused):
         self.problem = problem
 
 
+class InvalidValue(Refused):
+    """The value of a field breaks a rule of its own: `field` is its name in the API, and `reason` says how."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"[{field}]: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class UnknownName(Refused):
+    """A list names something that does not exist: `kind` is "user" or "team", and `name` what it was called."""
+
+    def __init__(self, kind: str, name: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
+
+
+class VisibilityRefused(Refused):
+    """Only the owner of a repository may make it public or private."""
+
+    def __init__(self) -> None:
+        super().__init__("only the owner of a repository may change who can see it")
+
+
 class ColorRefused(Refused):
     """That is no colour."""
 
@@ -473,6 +516,13 @@ class NameRefused(Refused):
 
 class NotWaiting(Refused):
     """A delivery has ended already."""
+
+
+class OwnerIsNoCollaborator(Refused):
+    """The owner of a repository cannot be added as its collaborator."""
+
+    def __init__(self) -> None:
+        super().__init__("the owner of a repository cannot be its collaborator")
 
 
 class OwnersStay(Refused):
@@ -655,8 +705,20 @@ class NoSuchToken(Missing):
     """The user has no such token."""
 
 
+class NoSuchTopic(Missing):
+    """The repository does not have that topic."""
+
+
 class NoSuchUser(Missing):
     """No user has that name."""
+
+
+class NoSuchAccount(NoSuchUser):
+    """No user or organization is called `name`, as far as the actor may know."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"user does not exist [uid: 0, name: {name}]")
+        self.name = name
 
 
 class LfsError(HostingError):

@@ -12,6 +12,7 @@ from holdfast.hosting.access import Mode, OrganizationAccess, Permissions, Repos
 from holdfast.hosting.errors import NoSuchRepository, NoSuchUser
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services.repositories import permissions_in
 from holdfast.hosting.store import accounts, members, organizations, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Repository
@@ -120,12 +121,7 @@ def in_repository(request: RequestContext) -> RepositoryAccess:
 
 def seen(request: RequestContext, repository: Repository) -> Permissions:
     """Return what the caller may do in a repository."""
-    user = request.actor.user
-    if user is None or user.is_admin or user.id == repository.owner.id:
-        # No grant makes it more or less.
-        return access.repository_access(request.actor, repository, ())
-    grants = repositories.grants_of(request.app.database, user, repository)
-    return access.repository_access(request.actor, repository, grants)
+    return permissions_in(request.app, request.actor, repository)
 
 
 @dataclass(frozen=True, slots=True)

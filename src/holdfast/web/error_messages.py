@@ -23,6 +23,9 @@ FORBIDDEN: Final = {
     Permission.SITE_ADMIN: "Only site administrators can do this.",
     Permission.ORGANIZATION_MEMBER: "Only members of this organization can do this.",
     Permission.ORGANIZATION_OWNER: "Only owners of this organization can do this.",
+    Permission.OWN_PERMISSION: "You can see only your own permission in this repository.",
+    Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
+    Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
 }
 
 
@@ -37,6 +40,14 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"{error.problem[:1].upper()}{error.problem[1:]}."
         case errors.ColorRefused():
             return "The color must be 3 or 6 hexadecimal digits."
+        case errors.InvalidValue():
+            return f"{field_label(error.field)}: {error.reason}."
+        case errors.UnknownName():
+            return f"There is no {error.kind} named {error.name}."
+        case errors.NoSuchAccount():
+            return f"There is no user or organization named {error.name}."
+        case errors.NoSuchRevision():
+            return f"There is no branch, tag or commit named {error.revision}."
         case errors.LoginRequired():
             return "You must be signed in to do this."
         case errors.Forbidden():

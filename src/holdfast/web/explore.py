@@ -1,4 +1,4 @@
-"""The list of all repositories one may see."""
+"""The list of all repositories the viewer may see."""
 
 from typing import Final
 from urllib.parse import urlencode
@@ -8,9 +8,10 @@ import msgspec
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
+from holdfast.hosting.services.repositories import named_like
 from holdfast.hosting.store.repositories import belongs_to
 from holdfast.web.pages import page
-from holdfast.web.repository_list import listed, named_like
+from holdfast.web.repository_list import list_lines
 
 __all__ = ["show_explore"]
 
@@ -36,7 +37,7 @@ def show_explore(request: RequestContext, query: ExploreQuery) -> RawResponse:
     only_mine = bool(query.mine) and user is not None
     if user is not None and only_mine:
         conditions.append(belongs_to(user))
-    found, total = listed(request, conditions, skip=wanted.skip, limit=PER_PAGE)
+    found, total = list_lines(request, conditions, skip=wanted.skip, limit=PER_PAGE)
     kept = {"q": text} if text else {}
     if only_mine:
         kept["mine"] = "1"

@@ -9,7 +9,7 @@ from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.store import organizations, repositories
 from holdfast.web.backup_files import look
 from holdfast.web.pages import page
-from holdfast.web.repository_list import listed
+from holdfast.web.repository_list import list_lines
 
 __all__ = ["show_home"]
 
@@ -24,10 +24,10 @@ def show_home(request: RequestContext) -> RawResponse:
     """Show the first page; the shelf of backups is for the administrator, whose data folder it is."""
     user, database = request.actor.user, request.app.database
     if user is None:
-        public, total = listed(request, [], limit=SHOWN_TO_STRANGERS)
+        public, total = list_lines(request, [], limit=SHOWN_TO_STRANGERS)
         return page(request, "home.html", title="Holdfast", public=public, total=total)
-    mine, my_total = listed(request, [repositories.belongs_to(user)], limit=SHOWN)
-    others, other_total = listed(request, [not_(repositories.belongs_to(user))], limit=OTHERS_SHOWN)
+    mine, my_total = list_lines(request, [repositories.belongs_to(user)], limit=SHOWN)
+    others, other_total = list_lines(request, [not_(repositories.belongs_to(user))], limit=OTHERS_SHOWN)
     groups, group_total = organizations.organizations_of(
         database,
         user,

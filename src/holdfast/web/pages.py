@@ -33,9 +33,10 @@ NOTICE_COOKIE: Final = "holdfast_notice"
 # What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
 NOTICES: Final[Mapping[str, str]] = {
     "added": "Added.",
-    "archived": "It is archived: it can be read, and nothing in it changes.",
     "cancelled": "It is cancelled and will not be sent.",
     "changed": "Your changes are saved.",
+    "collaborator-removed": "Collaborator removed.",
+    "collaborator-saved": "Collaborator saved.",
     "comment-deleted": "Comment deleted.",
     "created": "It is there.",
     "deleted": "It is gone.",
@@ -50,10 +51,19 @@ NOTICES: Final[Mapping[str, str]] = {
     "moved": "It has moved here.",
     "password-changed": "Your password is changed, and every other browser is logged out.",
     "removed": "Removed.",
+    "repository-archived": "Repository archived. It is now read-only.",
+    "repository-created": "Repository created.",
+    "repository-deleted": "Repository deleted.",
+    "repository-renamed": "Repository renamed.",
+    "repository-transferred": "Repository transferred.",
+    "repository-unarchived": "Repository unarchived.",
+    "rule-created": "Branch protection rule created.",
+    "rule-deleted": "Branch protection rule deleted.",
+    "rule-saved": "Branch protection rule saved.",
+    "settings-saved": "Settings saved.",
     "resumed": "Deliveries go on.",
     "sent-again": "It will be sent again.",
     "test-sent": "A test is on its way.",
-    "unarchived": "It is no longer archived.",
 }
 
 

@@ -18,12 +18,12 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
 from holdfast.hosting.schemas.issues import IssueSchema
-from holdfast.hosting.store import repositories
+from holdfast.hosting.services import repositories
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
 from holdfast.web.api_actions import act
 from holdfast.web.pages import page
-from holdfast.web.repository_list import RepositoryLine, listed, named_like, readable
+from holdfast.web.repository_list import RepositoryLine, list_lines
 
 __all__ = ["FileFound", "show_search"]
 
@@ -73,18 +73,19 @@ class Tab:
 def search_files(request: RequestContext, text: str) -> FilesFound:
     """Look through the names of files, as far as that is quick."""
     words = text.casefold().split()
-    found, total = repositories.list_repositories(
-        request.app.database,
-        [readable(request, Unit.CODE.value), table.c.has_code, ~table.c.is_empty],
+    code = repositories.visible(request.actor, Unit.CODE.value)
+    found = repositories.list_visible(
+        request.app,
+        request.actor,
+        [code, table.c.has_code, ~table.c.is_empty],
         sort="pushed",
         descending=True,
-        skip=0,
         limit=REPOSITORIES_LOOKED_IN,
     )
     files: list[FileFound] = []
     end = time.monotonic() + SECONDS
-    is_partial = total > len(found)
-    for repository in found:
+    is_partial = found.total > len(found.items)
+    for repository in found.items:
         if time.monotonic() > end or len(files) >= FILES_SHOWN:
             return FilesFound(files[:FILES_SHOWN], True)
         more, cut = files_in(request, repository, words)
@@ -126,7 +127,7 @@ def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
         return page(request, "search.html", title="Search", q="", tabs=[], current="repositories", total=0)
     found: list[RepositoryLine]
     at = wanted if current in {"", "repositories"} else first
-    found, repository_total = listed(request, [named_like(text)], skip=at.skip, limit=PER_PAGE)
+    found, repository_total = list_lines(request, [repositories.named_like(text)], skip=at.skip, limit=PER_PAGE)
     issues, issue_total = search_issues(request, text, wanted if current == "issues" else first)
     files = search_files(request, text)
     counts = {

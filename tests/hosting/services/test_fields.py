@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.hosting.errors import InvalidField, Violation
 from holdfast.hosting.schemas.times import moment
-from holdfast.hosting.services.fields import check_length, due, required_text
+from holdfast.hosting.services.fields import check_length, check_ref_field, check_required, due, required_text
 
 ZONES = [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))]
 YEARS = {"min_value": datetime(1970, 1, 2), "max_value": datetime(9999, 12, 30)}  # noqa: DTZ001
@@ -53,3 +53,24 @@ def test_a_limit_counts_characters_and_entries() -> None:
         assert (refused.value.violation, refused.value.limit) == (Violation.TOO_LONG, 3)
     with pytest.raises(InvalidField, match="MaxSize"):
         required_text("x" * 256, "Title", 255)
+
+
+@pytest.mark.parametrize(
+    ("name", "violation", "limit"),
+    [("a..b", Violation.REF_NAME, None), ("a b", Violation.REF_NAME, None), ("a" * 101, Violation.TOO_LONG, 100)],
+)
+def test_a_ref_is_named_as_git_accepts_it(name: str, violation: Violation, limit: int | None) -> None:
+    """An empty name is no ref."""
+    with pytest.raises(InvalidField) as refused:
+        check_ref_field(name, "Branch")
+    assert (refused.value.field, refused.value.violation, refused.value.limit) == ("Branch", violation, limit)
+    check_ref_field("", "Branch")
+    check_ref_field("feature/x", "Branch")
+
+
+def test_an_empty_value_is_missing() -> None:
+    """White space is a value, which other rules check."""
+    with pytest.raises(InvalidField) as refused:
+        check_required("", "Name")
+    assert refused.value.violation is Violation.REQUIRED
+    check_required(" ", "Name")

@@ -1,14 +1,34 @@
 """A repository is a row and a folder, together or not at all."""
 
+from collections.abc import Callable
+
 import pytest
 
+from holdfast.hosting.access import ANONYMOUS, Actor, Mode, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import FolderExists, NoSuchRepository, Refused, RepositoryTaken
+from holdfast.hosting.errors import (
+    FolderExists,
+    Forbidden,
+    HostingError,
+    InvalidField,
+    InvalidValue,
+    LoginRequired,
+    NoSuchAccount,
+    NoSuchRepository,
+    NoSuchTopic,
+    Permission,
+    Refused,
+    RepositoryArchived,
+    RepositoryTaken,
+    VisibilityRefused,
+)
 from holdfast.hosting.services import repositories
-from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit, RepositorySearch
 from holdfast.hosting.store import accounts
+from holdfast.hosting.store import collaborators as collaborator_store
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
+from holdfast.secret import Secret
 
 
 @pytest.fixture
@@ -54,3 +74,129 @@ def test_an_object_format_nobody_can_read_is_refused(app: App, admin: Account) -
     with pytest.raises(Refused, match="sha256"):
         repositories.create(app, admin, admin, NewRepository(name="notes", object_format="sha256"))
     assert list(app.folders.all_ids()) == []
+
+
+@pytest.fixture
+def reader(app: App) -> Actor:
+    """Make a user without rights in other people's repositories."""
+    return Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
+
+
+def access_of(app: App, actor: Actor, kept: store.Repository) -> RepositoryAccess:
+    """Return a repository with what an actor may do there."""
+    return RepositoryAccess(kept, repositories.permissions_in(app, actor, kept))
+
+
+def test_every_change_asks_who_acts(app: App, admin: Account, reader: Actor) -> None:
+    """Callers that forget their guards are refused: anonymous requests, and people who may only read."""
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
+
+    def changes(actor: Actor) -> list[Callable[[], object]]:
+        target = access_of(app, actor, kept)
+        return [
+            lambda: repositories.create_for(app, actor, admin, NewRepository(name="other")),
+            lambda: repositories.edit(app, actor, target, RepositoryEdit(description="x")),
+            lambda: repositories.transfer(app, actor, target, "rea"),
+            lambda: repositories.delete(app, actor, target),
+            lambda: repositories.set_topics(app, actor, target, ["a"]),
+            lambda: repositories.add_topic(app, actor, target, "a"),
+            lambda: repositories.remove_topic(app, actor, target, "a"),
+        ]
+
+    for change in changes(ANONYMOUS):
+        with pytest.raises(LoginRequired):
+            change()
+    missing = []
+    for change in changes(reader):
+        with pytest.raises(Forbidden) as refused:
+            change()
+        missing.append(refused.value.permission)
+    assert missing == [
+        Permission.CREATE_REPOSITORIES,
+        Permission.ADMIN,
+        *([Permission.OWNER] * 2),
+        *([Permission.ADMIN] * 3),
+    ]
+    assert store.repository_by_id(app.database, kept.id) == kept
+
+
+def test_fields_are_validated(app: App, admin: Account) -> None:
+    """Whoever calls: names, lengths, branches, owners and topics."""
+    actor = Actor(admin)
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes"), {"a": b"a"})
+    target = access_of(app, actor, kept)
+    cases: list[tuple[Callable[[], object], type[HostingError], str]] = [
+        (lambda: repositories.create_for(app, actor, admin, NewRepository(name="")), InvalidField, "[Name]"),
+        (
+            lambda: repositories.create_for(app, actor, admin, NewRepository(name="a" * 101)),
+            InvalidField,
+            "[Name]",
+        ),
+        (
+            lambda: repositories.create_for(app, actor, admin, NewRepository(name="a", default_branch="a..b")),
+            InvalidField,
+            "[DefaultBranch]: GitRefName",
+        ),
+        (
+            lambda: repositories.edit(app, actor, target, RepositoryEdit(website="x" * 1025)),
+            InvalidField,
+            "[Website]: MaxSize",
+        ),
+        (lambda: repositories.edit(app, actor, target, RepositoryEdit(name="a b")), InvalidValue, "[Name]"),
+        (
+            lambda: repositories.edit(app, actor, target, RepositoryEdit(default_branch="gone")),
+            InvalidValue,
+            "[DefaultBranch]",
+        ),
+        (lambda: repositories.transfer(app, actor, target, "nobody"), NoSuchAccount, "nobody"),
+        (lambda: repositories.set_topics(app, actor, target, ["No!"]), InvalidValue, "[Topics]"),
+        (lambda: repositories.set_topics(app, actor, target, [f"t{n}" for n in range(26)]), InvalidValue, "25"),
+        (lambda: repositories.remove_topic(app, actor, target, "none"), NoSuchTopic, ""),
+    ]
+    for change, kind, text in cases:
+        with pytest.raises(kind) as refused:
+            change()
+        assert text in str(refused.value)
+    assert store.repository_by_id(app.database, kept.id) == kept
+
+
+def test_only_the_owner_changes_the_visibility(app: App, admin: Account, reader: Actor) -> None:
+    """Collaborators with admin rights change everything else."""
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    assert reader.user is not None
+    collaborator_store.set_collaborator(app.database, kept, reader.user, Mode.ADMIN)
+    target = access_of(app, reader, kept)
+    with pytest.raises(VisibilityRefused):
+        repositories.edit(app, reader, target, RepositoryEdit(is_private=True))
+    edited = repositories.edit(app, reader, target, RepositoryEdit(is_private=False, description="Tides"))
+    assert edited.description == "Tides"
+
+
+def test_topics_of_an_archived_repository_stay(app: App, admin: Account) -> None:
+    """Until it is unarchived."""
+    actor = Actor(admin)
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes"))
+    archived = repositories.edit(app, actor, access_of(app, actor, kept), RepositoryEdit(is_archived=True))
+    assert archived.is_archived
+    with pytest.raises(RepositoryArchived):
+        repositories.set_topics(app, actor, access_of(app, actor, archived), ["a"])
+
+
+def test_private_repositories_are_found_by_those_who_may_see_them(app: App, admin: Account, reader: Actor) -> None:
+    """In searches and by id."""
+    kept = repositories.create(app, admin, admin, NewRepository(name="notes", is_private=True))
+    wanted = RepositorySearch(text="note")
+    for actor in (ANONYMOUS, reader):
+        assert repositories.search(app, actor, wanted, skip=0, limit=10).total == 0
+        with pytest.raises(NoSuchRepository):
+            repositories.show(app, actor, kept.id)
+    assert repositories.search(app, Actor(admin), wanted, skip=0, limit=10).items == [kept]
+    assert repositories.show(app, Actor(admin), kept.id).repository == kept
+
+
+def test_the_owner_of_a_new_repository_is_the_actor_or_an_organization(app: App, reader: Actor) -> None:
+    """Other users are not offered."""
+    assert repositories.find_new_owner(app, reader, "REA") == reader.user
+    for name in ("admin", "nobody"):
+        with pytest.raises(NoSuchAccount):
+            repositories.find_new_owner(app, reader, name)

@@ -22,17 +22,17 @@ def test_people_are_let_in_changed_and_sent_out(guild: Guild) -> None:
 def test_what_is_wrong_is_said(guild: Guild) -> None:
     """Nobody of that name, no name at all, a mode that there is not."""
     dora = guild.visit("dora")
-    for form, said in (
-        ({"name": EVIL, "mode": "read"}, "User does not exist: &lt;script&gt;"),
-        ({"name": "", "mode": "read"}, "Name: is needed."),
-        ({"name": "eve", "mode": "owner"}, "must be read, write or admin"),
-        ({"name": "guild", "mode": "read"}, "User does not exist: guild"),
+    for form, status, said in (
+        ({"name": EVIL, "mode": "read"}, 404, "There is no user or organization named &lt;script&gt;"),
+        ({"name": "", "mode": "read"}, 422, "Name: is needed."),
+        ({"name": "eve", "mode": "owner"}, 422, "must be read, write or admin"),
+        ({"name": "guild", "mode": "read"}, 404, "There is no user or organization named guild."),
     ):
         answer = dora.post(PAGE, data=form)
-        assert answer.status_code == 422
+        assert answer.status_code == status
         assert said in answer.text
         assert "<script>" not in answer.text
-    assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 422
+    assert dora.post(f"{PAGE}/remove", data={"name": "nobody-here"}).status_code == 404
 
 
 def test_questions_do_not_grow_with_people(guild: Guild, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,13 @@
-"""Repositories: making, finding, changing, moving and deleting them."""
+"""Repositories: create, show, edit, transfer, delete, list and search them."""
 
-import time
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
-from sqlalchemy import ColumnElement, Connection, exists, or_
+from sqlalchemy import ColumnElement
 
-from holdfast.hosting import access
-from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
-from holdfast.hosting.errors import NameRefused, NoSuchUser
-from holdfast.hosting.git import refs
-from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.access import OrganizationAccess, RepositoryAccess
+from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.guards import (
     UserFromPath,
     administers,
@@ -19,35 +15,38 @@ from holdfast.hosting.guards import (
     in_repository,
     of_user,
     owns,
-    seen,
     signed_in,
     site_admin,
 )
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema, repository, repository_list
 from holdfast.hosting.services import repositories
-from holdfast.hosting.store import accounts, organizations
-from holdfast.hosting.store import repositories as store
+from holdfast.hosting.services.repositories import (
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    LONGEST_WEBSITE,
+    NewRepository,
+    RepositoryEdit,
+    RepositoryPage,
+    RepositorySearch,
+)
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.repositories import Declared
-from holdfast.hosting.store.repository_events import note_changes, note_rename, note_transfer
-from holdfast.hosting.store.tables import collaborators
+from holdfast.hosting.store.repositories import Declared, Repository, belongs_to
 from holdfast.hosting.store.tables import repositories as table
 
 __all__ = ["create_for_organization", "create_mine", "delete", "edit", "search", "show", "transfer"]
 
-Name = Annotated[str, Meta(max_length=100), Required]
+Name = Annotated[str, Meta(max_length=LONGEST_NAME), Required]
 
 
 class CreateRepoOption(msgspec.Struct, frozen=True):
     """A new repository."""
 
     name: Name = ""
-    description: Annotated[str, Meta(max_length=2048)] = ""
+    description: Annotated[str, Meta(max_length=LONGEST_DESCRIPTION)] = ""
     private: bool = False
     auto_init: bool = False
     template: bool = False
@@ -63,9 +62,9 @@ class CreateRepoOption(msgspec.Struct, frozen=True):
 class EditRepoOption(msgspec.Struct, frozen=True):
     """What to change; a key that is absent keeps its value."""
 
-    name: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
-    description: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
-    website: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+    name: Annotated[str, Meta(max_length=LONGEST_NAME)] | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=LONGEST_DESCRIPTION)] | UnsetType = UNSET
+    website: Annotated[str, Meta(max_length=LONGEST_WEBSITE)] | UnsetType = UNSET
     private: bool | UnsetType = UNSET
     template: bool | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
@@ -128,47 +127,39 @@ class SearchResults(msgspec.Struct, frozen=True):
     data: list[RepositorySchema]
 
 
-COLUMNS: Final = {
-    "description": "description",
-    "website": "website",
+# The fields of the API whose settings have another name here.
+RENAMED: Final = {
     "private": "is_private",
     "template": "is_template",
-    "has_code": "has_code",
-    "has_issues": "has_issues",
+    "archived": "is_archived",
     "has_pull_requests": "has_pulls",
-    "has_releases": "has_releases",
-    "has_wiki": "has_wiki",
-    "has_projects": "has_projects",
-    "has_packages": "has_packages",
-    "has_actions": "has_actions",
 }
 
 
-def make(request: RequestContext, owner: Account, body: CreateRepoOption) -> RepositorySchema:
-    """Make a repository for an owner the caller may act for, with a first commit when asked for."""
+def encode(request: RequestContext, kept: Repository) -> RepositorySchema:
+    """Encode a repository for the actor of a request."""
+    return repository(request, kept, repositories.permissions_in(request.app, request.actor, kept))
+
+
+def create(request: RequestContext, owner: Account, body: CreateRepoOption) -> RepositorySchema:
+    """Create a repository for an owner."""
     for field, given in (
         ("Gitignores", body.gitignores),
         ("License", body.license),
         ("IssueLabels", body.issue_labels),
     ):
         if given:
-            raise ApiError(422, f"[{field}]: this server has no templates")
-    default_branch = body.default_branch or "main"
-    object_format = body.object_format_name or "sha1"
-    wanted = repositories.NewRepository(
+            raise InvalidValue(field, "this server has no templates")
+    wanted = NewRepository(
         name=body.name,
         description=body.description,
         is_private=body.private,
         is_template=body.template,
-        default_branch=default_branch,
-        object_format=object_format,
+        default_branch=body.default_branch or "main",
+        object_format=body.object_format_name or "sha1",
     )
-    files = {}
-    if body.auto_init:
-        text = f"# {body.name}\n" + (f"\n{body.description}\n" if body.description else "")
-        files["README.md"] = text.encode()
-    made = repositories.create(request.app, owner, request.user, wanted, files)
-    return repository(request, made, seen(request, made))
+    made = repositories.create_for(request.app, request.actor, owner, wanted, auto_init=body.auto_init)
+    return encode(request, made)
 
 
 REFUSES: Final = (400, 401, 403, 404, 409, 422)
@@ -176,18 +167,13 @@ REFUSES: Final = (400, 401, 403, 404, 409, 422)
 
 @endpoint("POST /user/repos", scope=("user", "repository"), guards=(signed_in,), status=201, refuses=REFUSES)
 def create_mine(request: RequestContext, body: CreateRepoOption) -> RepositorySchema:
-    """Make a repository of the caller's own."""
-    return make(request, request.user, body)
+    """Create a repository for the caller."""
+    return create(request, request.user, body)
 
 
 def may_create(request: RequestContext) -> None:
-    """Ask that the caller may make repositories in the organization."""
-    signed_in(request)
-    organization = request.resolved(OrganizationAccess)
-    if organization.mode < Mode.OWNER and not organizations.may_create_repositories(
-        request.app.database, organization.account, request.user
-    ):
-        raise ApiError(403, "Given user is not allowed to create repository in organization.")
+    """Require that the caller may create repositories in the organization."""
+    repositories.require_create_for(request.app, request.actor, request.resolved(OrganizationAccess).account)
 
 
 @endpoint(
@@ -200,8 +186,8 @@ def may_create(request: RequestContext) -> None:
 def create_for_organization(
     request: RequestContext, organization: OrganizationAccess, body: CreateRepoOption
 ) -> RepositorySchema:
-    """Make a repository of an organization."""
-    return make(request, organization.account, body)
+    """Create a repository for an organization."""
+    return create(request, organization.account, body)
 
 
 @endpoint(
@@ -212,8 +198,8 @@ def create_for_organization(
     refuses=REFUSES,
 )
 def create_for_user(request: RequestContext, subject: UserFromPath, body: CreateRepoOption) -> RepositorySchema:
-    """Make a repository for somebody else."""
-    return make(request, subject.account, body)
+    """Create a repository for another user."""
+    return create(request, subject.account, body)
 
 
 @endpoint("GET /repos/{owner}/{repo}", scope="repository", guards=(in_repository,))
@@ -225,17 +211,14 @@ def show(request: RequestContext, target: RepositoryAccess) -> RepositorySchema:
 @endpoint("GET /repositories/{id}", scope="repository", tag="repositories", refuses=(404,))
 def show_by_id(request: RequestContext, id: int) -> RepositorySchema:  # noqa: A002  # the parameter's name in the path
     """Show the repository of a number."""
-    kept = store.repository_by_id(request.app.database, id)
-    may = seen(request, kept)
-    if may.mode == Mode.NONE:
-        raise ApiError(404)
-    return repository(request, kept, may)
+    found = repositories.show(request.app, request.actor, id)
+    return repository(request, found.repository, found.permissions)
 
 
 @endpoint("DELETE /repos/{owner}/{repo}", scope="repository", guards=(in_repository, owns), refuses=(401, 403))
 def delete(request: RequestContext, target: RepositoryAccess) -> None:
     """Delete a repository with everything in it."""
-    repositories.remove(request.app, target.repository, request.user)
+    repositories.delete(request.app, request.actor, target)
 
 
 @endpoint(
@@ -246,63 +229,19 @@ def delete(request: RequestContext, target: RepositoryAccess) -> None:
 )
 def edit(request: RequestContext, target: RepositoryAccess, body: EditRepoOption) -> RepositorySchema:
     """Change a repository's settings."""
-    kept = target.repository
-    if body.private is not UNSET and body.private != kept.is_private and not target.permissions.is_owner:
-        raise ApiError(422, "only the owner of a repository may change who can see it")
-    columns = changed_columns(request, kept, body)
-    name = kept.name if body.name is UNSET else body.name
-    with request.app.database.write() as connection:
-        if name and name != kept.name:
-            rename(connection, kept, name, request.user)
-        store.change_repository(connection, kept, **columns)
-        note_changes(connection, kept, request.user, columns)
-    kept = store.repository_by_id(request.app.database, kept.id)
-    return repository(request, kept, seen(request, kept))
+    return encode(request, repositories.edit(request.app, request.actor, target, changes_in(body)))
 
 
-def changed_columns(
-    request: RequestContext, kept: store.Repository, body: EditRepoOption
-) -> dict[str, str | bool | int]:
-    """Work out which columns a change of settings touches."""
-    columns: dict[str, str | bool | int] = {
-        column: value for field, column in COLUMNS.items() if (value := getattr(body, field)) is not UNSET
-    }
-    if body.archived is not UNSET and body.archived != kept.is_archived:
-        columns["archived_at"] = int(time.time()) if body.archived else 0
-    if body.default_branch is not UNSET and body.default_branch and body.default_branch != kept.default_branch:
-        columns["default_branch"] = point_head(request, kept, body.default_branch)
-    declared = msgspec.json.decode(kept.declared, type=Declared)
-    given: dict[str, Any] = {
-        name: value for name in Declared.__struct_fields__ if (value := getattr(body, name, UNSET)) is not UNSET
-    }
-    if body.internal_tracker is not UNSET:
-        tracker = body.internal_tracker
-        columns["has_dependencies"] = tracker.enable_issue_dependencies
-        given["enable_time_tracker"] = tracker.enable_time_tracker
-        given["allow_only_contributors_to_track_time"] = tracker.allow_only_contributors_to_track_time
-    if given:
-        columns["declared"] = msgspec.json.encode(msgspec.structs.replace(declared, **given)).decode()
-    return columns
-
-
-def point_head(request: RequestContext, kept: store.Repository, branch: str) -> str:
-    """Make another branch the default; it must exist unless nothing does."""
-    repo = open_repository(request.app.folders.existing(kept.id))
-    if not kept.is_empty and refs.branch(repo, branch) is None:
-        raise ApiError(422, f"[DefaultBranch]: branch does not exist [repo_id: {kept.id} name: {branch}]")
-    if not refs.is_ref_name(branch):
-        raise ApiError(422, "[DefaultBranch]: GitRefName")
-    request.app.point_head(kept.id, branch)
-    return branch
-
-
-def rename(connection: Connection, kept: store.Repository, name: str, actor: Account) -> None:
-    """Give a repository another name."""
-    try:
-        store.rename_repository(connection, kept, name)
-    except NameRefused as error:
-        raise ApiError(422, f"[Name]: {error}") from None
-    note_rename(connection, kept, actor)
+def changes_in(body: EditRepoOption) -> RepositoryEdit:
+    """Return the changes a body asks for."""
+    given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
+    declared = {name: given.pop(name) for name in Declared.__struct_fields__ if name in given}
+    tracker = given.pop("internal_tracker", None)
+    if tracker is not None:
+        given["has_dependencies"] = tracker.enable_issue_dependencies
+        declared["enable_time_tracker"] = tracker.enable_time_tracker
+        declared["allow_only_contributors_to_track_time"] = tracker.allow_only_contributors_to_track_time
+    return RepositoryEdit(**{RENAMED.get(name, name): value for name, value in given.items()}, declared=declared)
 
 
 @endpoint(
@@ -313,77 +252,42 @@ def rename(connection: Connection, kept: store.Repository, name: str, actor: Acc
     refuses=(401, 403, 404, 409, 422),
 )
 def transfer(request: RequestContext, target: RepositoryAccess, body: TransferRepoOption) -> RepositorySchema:
-    """Give a repository to another owner the caller may make repositories for."""
-    database = request.app.database
-    try:
-        owner = accounts.find_account(database, body.new_owner)
-    except NoSuchUser:
-        raise ApiError(404, f"user does not exist [uid: 0, name: {body.new_owner}]") from None
-    allowed = request.actor.is_admin or owner.id == request.user.id
-    if owner.is_organization and not allowed:
-        modes = organizations.team_modes(database, owner, request.user)
-        allowed = access.organization_access(request.actor, owner, modes) >= Mode.OWNER or (
-            organizations.may_create_repositories(database, owner, request.user)
-        )
-    if not allowed:
-        raise ApiError(403, "you may give a repository only to an owner you may make repositories for")
-    with database.write() as connection:
-        store.transfer_repository(connection, target.repository, owner)
-        note_transfer(connection, target.repository, owner, request.user)
-    kept = store.repository_by_id(database, target.repository.id)
-    return repository(request, kept, seen(request, kept))
+    """Transfer a repository to another owner, for whom the caller may create repositories."""
+    return encode(request, repositories.transfer(request.app, request.actor, target, body.new_owner))
+
+
+def encode_page(request: RequestContext, found: RepositoryPage) -> PagedList[RepositorySchema]:
+    """Encode a page of repositories for the actor of a request."""
+    return PagedList(repository_list(request, found.items), found.total)
 
 
 def page_of_repositories(
-    request: RequestContext,
-    page: PageParams,
-    *conditions: ColumnElement[bool],
-    sort: str = "alpha",
-    descending: bool = False,
+    request: RequestContext, page: PageParams, *conditions: ColumnElement[bool]
 ) -> PagedList[RepositorySchema]:
-    """List what meets the conditions and may be shown to the caller."""
-    shown = store.readable_by(request.actor.user, public_only=request.actor.public_only)
-    found, total = store.list_repositories(
-        request.app.database,
-        [shown, *conditions],
-        sort=sort,
-        descending=descending,
-        skip=page.skip,
-        limit=page.size,
-    )
-    return PagedList(repository_list(request, found), total)
+    """List the repositories that meet the conditions and that the caller may see."""
+    found = repositories.list_visible(request.app, request.actor, conditions, skip=page.skip, limit=page.size)
+    return encode_page(request, found)
 
 
 @endpoint("GET /repos/search", scope="repository", refuses=(422,), slow=True)
 def search(request: RequestContext, query: RepositorySearchQuery, page: PageParams) -> SearchResults:
     """Search for repositories by their name, and their description when asked for."""
-    conditions: list[ColumnElement[bool]] = []
-    if query.q:
-        matches = table.c.folded_name.contains(query.q.casefold(), autoescape=True)
-        if query.topic:
-            matches = table.c.topics.contains(f'"{query.q.lower()}"', autoescape=True)
-        elif query.includeDesc:
-            matches = or_(matches, table.c.description.icontains(query.q, autoescape=True))
-        conditions.append(matches)
-    if query.uid:
-        mine = table.c.owner_id == query.uid
-        shared = exists().where(collaborators.c.repository_id == table.c.id, collaborators.c.user_id == query.uid)
-        conditions.append(mine if query.exclusive else or_(mine, shared))
-    if not query.private:
-        conditions.append(~table.c.is_private)
-    if query.is_private is not None:
-        conditions.append(table.c.is_private == query.is_private)
-    if query.template is not None:
-        conditions.append(table.c.is_template == query.template)
-    if query.archived is not None:
-        conditions.append(table.c.archived_at > 0 if query.archived else table.c.archived_at == 0)
-    if query.mode == "mirror":
-        conditions.append(table.c.is_mirror)
-    elif query.mode == "fork":
-        conditions.append(table.c.fork_of.is_not(None))
-    elif query.mode == "source":
-        conditions.append(~table.c.is_mirror & table.c.fork_of.is_(None))
-    listed = page_of_repositories(request, page, *conditions, sort=query.sort, descending=query.order == "desc")
+    wanted = RepositorySearch(
+        text=query.q,
+        in_topics=query.topic,
+        in_descriptions=query.includeDesc,
+        owner_id=query.uid,
+        only_owned=query.exclusive,
+        include_private=query.private,
+        is_private=query.is_private,
+        is_template=query.template,
+        is_archived=query.archived,
+        mode=query.mode,
+        sort=query.sort,
+        descending=query.order == "desc",
+    )
+    found = repositories.search(request.app, request.actor, wanted, skip=page.skip, limit=page.size)
+    listed = encode_page(request, found)
     request.response_headers |= paging_headers(request, page, listed.total)
     return SearchResults(True, listed.items)
 
@@ -391,7 +295,7 @@ def search(request: RequestContext, query: RepositorySearchQuery, page: PagePara
 @endpoint("GET /user/repos", scope=("user", "repository"), guards=(signed_in,), refuses=(401,), slow=True)
 def list_mine(request: RequestContext, page: PageParams) -> PagedList[RepositorySchema]:
     """List the repositories the caller owns or works on."""
-    return page_of_repositories(request, page, store.belongs_to(request.user))
+    return page_of_repositories(request, page, belongs_to(request.user))
 
 
 @endpoint("GET /users/{username}/repos", scope=("user", "repository"), guards=(of_user,), slow=True)

@@ -74,6 +74,11 @@ FORBIDDEN: Final = {
     Permission.SITE_ADMIN: "user should be the site admin",
     Permission.ORGANIZATION_MEMBER: "Must be an organization member",
     Permission.ORGANIZATION_OWNER: "Must be an organization owner",
+    Permission.OWN_PERMISSION: (
+        "you may ask for your own permission; an administrator of the repository for everybody's"
+    ),
+    Permission.CREATE_REPOSITORIES: "Given user is not allowed to create repository in organization.",
+    Permission.NEW_OWNER: "you may give a repository only to an owner you may make repositories for",
 }
 STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.LoginRequired, 401),

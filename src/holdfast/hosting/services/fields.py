@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Final
 
 from holdfast.hosting.errors import InvalidField, Violation
+from holdfast.hosting.git.refs import is_ref_name
 from holdfast.hosting.schemas.times import seconds
 
-__all__ = ["check_length", "due", "required_text"]
+__all__ = ["check_length", "check_ref_field", "check_required", "due", "required_text"]
 
 # The end of the year 9999, in seconds since 1970.
 LAST_SECOND: Final = 253_402_300_800
@@ -20,6 +21,12 @@ def required_text(text: str, field: str, limit: int | None = None) -> str:
     if not text.strip():
         raise InvalidField(field, Violation.REQUIRED)
     return text.strip()
+
+
+def check_required(text: str, field: str) -> None:
+    """Raise `InvalidField` for an empty text."""
+    if not text:
+        raise InvalidField(field, Violation.REQUIRED)
 
 
 def check_length(value: Sized, field: str, limit: int) -> None:
@@ -38,3 +45,10 @@ def due(given: datetime | None, field: str) -> int | None:
     if not 0 < when < LAST_SECOND:
         raise InvalidField(field, Violation.DATE_OUT_OF_RANGE)
     return when
+
+
+def check_ref_field(name: str, field: str, limit: int = 100) -> None:
+    """Raise `InvalidField` for a name that git does not accept for a branch or a tag; an empty one is none."""
+    check_length(name, field, limit)
+    if name and not is_ref_name(name):
+        raise InvalidField(field, Violation.REF_NAME)

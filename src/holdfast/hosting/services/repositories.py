@@ -1,24 +1,92 @@
-"""Making and removing repositories: the row in the database and the folder on disk, together or not at all."""
+"""Repositories: create, edit, rename, transfer, archive, delete, list and search them.
 
+A repository is a row in the database and a folder on disk; both are made and removed together.
+"""
+
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final, Literal
 
+import msgspec
+from msgspec import UNSET, UnsetType
+from sqlalchemy import ColumnElement, Connection, exists, or_
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, Mode, Permissions, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import Refused
+from holdfast.hosting.errors import (
+    Forbidden,
+    InvalidField,
+    InvalidValue,
+    NameRefused,
+    NoSuchAccount,
+    NoSuchRepository,
+    NoSuchTopic,
+    NoSuchUser,
+    Permission,
+    Refused,
+    Violation,
+    VisibilityRefused,
+)
+from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Signature, first_commit
 from holdfast.hosting.git.folders import OBJECT_FORMATS, ObjectFormat
 from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.refs import check_ref_name
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.store import dependencies, hooks
+from holdfast.hosting.services.fields import check_length, check_ref_field, check_required
+from holdfast.hosting.store import accounts, dependencies, hooks, organizations
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Within
-from holdfast.hosting.store.repository_events import note_creation, note_deletion
+from holdfast.hosting.store.repositories import Declared
+from holdfast.hosting.store.repository_events import (
+    note_changes,
+    note_creation,
+    note_deletion,
+    note_rename,
+    note_transfer,
+)
+from holdfast.hosting.store.tables import collaborators, users
+from holdfast.hosting.store.tables import repositories as table
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
-__all__ = ["NewRepository", "create", "remove"]
+__all__ = [
+    "LONGEST_DESCRIPTION",
+    "LONGEST_NAME",
+    "LONGEST_WEBSITE",
+    "NewRepository",
+    "RepositoryEdit",
+    "RepositoryPage",
+    "RepositorySearch",
+    "add_topic",
+    "create",
+    "create_for",
+    "delete",
+    "edit",
+    "find_new_owner",
+    "list_visible",
+    "may_create_for",
+    "named_like",
+    "permissions_in",
+    "remove",
+    "remove_topic",
+    "require_create_for",
+    "search",
+    "set_topics",
+    "show",
+    "topics_of",
+    "transfer",
+    "visible",
+]
+
+LONGEST_NAME: Final = 100
+LONGEST_DESCRIPTION: Final = 2048
+LONGEST_WEBSITE: Final = 1024
+TOPIC: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,34}")
+MOST_TOPICS: Final = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +104,10 @@ class NewRepository:
 def create(
     app: App, owner: Account, actor: Account, wanted: NewRepository, files: Mapping[str, bytes] | None = None
 ) -> store.Repository:
-    """Make a repository, with a first commit of some files; the folder is there before anybody finds the row."""
+    """Create a repository without asking for permission, with a first commit of some files.
+
+    The folder exists before anybody can find the row.
+    """
     check_ref_name(wanted.default_branch)
     if wanted.object_format not in OBJECT_FORMATS:
         raise Refused(f"this server cannot keep {wanted.object_format} repositories")
@@ -75,7 +146,7 @@ def create(
 
 
 def remove(app: App, repository: store.Repository, actor: Account) -> None:
-    """Delete a repository: nobody can find it any more, then its bytes go."""
+    """Delete a repository without asking for permission: its row first, then its folder."""
     settle = before_deleting(app, DeletedEntity(repository_id=repository.id))
     with app.database.write() as connection:
         dependencies.leave_graph(connection, [repository.id], actor)
@@ -85,3 +156,324 @@ def remove(app: App, repository: store.Repository, actor: Account) -> None:
         note_deletion(connection, kept, actor)
         store.remove_row(connection, repository)
     app.folders.delete(repository.id)
+
+
+def permissions_in(app: App, actor: Actor, repository: store.Repository) -> Permissions:
+    """Return what an actor may do in a repository."""
+    user = actor.user
+    if user is None or user.is_admin or user.id == repository.owner.id:
+        # No grant makes it more or less.
+        return access.repository_access(actor, repository, ())
+    return access.repository_access(actor, repository, store.grants_of(app.database, user, repository))
+
+
+def show(app: App, actor: Actor, number: int) -> RepositoryAccess:
+    """Return the repository of an id; raise `NoSuchRepository` when the actor may not see it."""
+    repository = store.repository_by_id(app.database, number)
+    permissions = permissions_in(app, actor, repository)
+    if permissions.mode == Mode.NONE:
+        raise NoSuchRepository("")
+    return RepositoryAccess(repository, permissions)
+
+
+def may_create_for(app: App, actor: Actor, owner: Account) -> bool:
+    """Tell whether an actor may create repositories for an owner: themselves, or an organization."""
+    user = actor.user
+    if user is None:
+        return False
+    if actor.is_admin or owner.id == user.id:
+        return True
+    if not owner.is_organization:
+        return False
+    modes = organizations.team_modes(app.database, owner, user)
+    return access.organization_access(actor, owner, modes) >= Mode.OWNER or (
+        organizations.may_create_repositories(app.database, owner, user)
+    )
+
+
+def require_create_for(app: App, actor: Actor, owner: Account) -> Account:
+    """Return the user who acts; raise `Forbidden` unless they may create repositories for the owner."""
+    user = access.require_login(actor)
+    if not may_create_for(app, actor, owner):
+        raise Forbidden(Permission.CREATE_REPOSITORIES)
+    return user
+
+
+def find_new_owner(app: App, actor: Actor, name: str) -> Account:
+    """Return the owner of a new repository by name: the actor, or an organization they can see."""
+    user = access.require_login(actor)
+    if name.casefold() == user.name.casefold():
+        return user
+    try:
+        owner = accounts.find_account(app.database, name)
+    except NoSuchUser:
+        raise NoSuchAccount(name) from None
+    modes = organizations.team_modes(app.database, owner, user) if owner.is_organization else ()
+    if not owner.is_organization or access.organization_access(actor, owner, modes) == Mode.NONE:
+        raise NoSuchAccount(name)
+    return owner
+
+
+def create_for(
+    app: App, actor: Actor, owner: Account, wanted: NewRepository, *, auto_init: bool = False
+) -> store.Repository:
+    """Create a repository for an owner; `auto_init` adds a first commit with a README."""
+    user = require_create_for(app, actor, owner)
+    check_required(wanted.name, "Name")
+    check_length(wanted.name, "Name", LONGEST_NAME)
+    check_length(wanted.description, "Description", LONGEST_DESCRIPTION)
+    check_ref_field(wanted.default_branch, "DefaultBranch")
+    files = {}
+    if auto_init:
+        text = f"# {wanted.name}\n" + (f"\n{wanted.description}\n" if wanted.description else "")
+        files["README.md"] = text.encode()
+    return create(app, owner, user, wanted, files)
+
+
+class RepositoryEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes of a repository's settings; what is unset keeps its value."""
+
+    name: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    website: str | UnsetType = UNSET
+    is_private: bool | UnsetType = UNSET
+    is_template: bool | UnsetType = UNSET
+    is_archived: bool | UnsetType = UNSET
+    default_branch: str | UnsetType = UNSET
+    has_code: bool | UnsetType = UNSET
+    has_issues: bool | UnsetType = UNSET
+    has_dependencies: bool | UnsetType = UNSET
+    has_pulls: bool | UnsetType = UNSET
+    has_releases: bool | UnsetType = UNSET
+    has_wiki: bool | UnsetType = UNSET
+    has_projects: bool | UnsetType = UNSET
+    has_packages: bool | UnsetType = UNSET
+    has_actions: bool | UnsetType = UNSET
+    declared: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    """Settings that are stored for clients and have no effect here, by their names in `Declared`."""
+
+
+# The fields of `RepositoryEdit` that are columns of the same name.
+COLUMNS: Final = tuple(
+    name
+    for name in RepositoryEdit.__struct_fields__
+    if name not in {"name", "is_archived", "default_branch", "declared"}
+)
+
+
+def edit(app: App, actor: Actor, target: RepositoryAccess, changes: RepositoryEdit) -> store.Repository:
+    """Change a repository's settings, its name among them, and return it as it is now."""
+    user = access.require_repository_admin(actor, target)
+    kept = target.repository
+    if changes.is_private not in {UNSET, kept.is_private} and not target.permissions.is_owner:
+        raise VisibilityRefused
+    name = kept.name if changes.name is UNSET else changes.name
+    for field, text, limit in (
+        ("Name", name, LONGEST_NAME),
+        ("Description", changes.description, LONGEST_DESCRIPTION),
+        ("Website", changes.website, LONGEST_WEBSITE),
+    ):
+        if text is not UNSET:
+            check_length(text, field, limit)
+    columns = changed_columns(app, kept, changes)
+    with app.database.write() as connection:
+        if name and name != kept.name:
+            rename(connection, kept, name, user)
+        store.change_repository(connection, kept, **columns)
+        note_changes(connection, kept, user, columns)
+    return store.repository_by_id(app.database, kept.id)
+
+
+def changed_columns(app: App, kept: store.Repository, changes: RepositoryEdit) -> dict[str, str | bool | int]:
+    """Return the columns that a change of settings touches."""
+    columns: dict[str, str | bool | int] = {
+        name: value for name in COLUMNS if (value := getattr(changes, name)) is not UNSET
+    }
+    if changes.is_archived is not UNSET and changes.is_archived != kept.is_archived:
+        columns["archived_at"] = int(time.time()) if changes.is_archived else 0
+    branch = changes.default_branch
+    if branch is not UNSET and branch and branch != kept.default_branch:
+        columns["default_branch"] = set_default_branch(app, kept, branch)
+    if changes.declared:
+        declared = msgspec.json.decode(kept.declared, type=Declared)
+        columns["declared"] = msgspec.json.encode(msgspec.structs.replace(declared, **changes.declared)).decode()
+    return columns
+
+
+def set_default_branch(app: App, kept: store.Repository, branch: str) -> str:
+    """Point HEAD to another branch; it must exist unless the repository is empty."""
+    repo = open_repository(app.folders.existing(kept.id))
+    if not kept.is_empty and refs.branch(repo, branch) is None:
+        raise InvalidValue("DefaultBranch", f"branch does not exist [repo_id: {kept.id} name: {branch}]")
+    if not refs.is_ref_name(branch):
+        raise InvalidField("DefaultBranch", Violation.REF_NAME)
+    app.point_head(kept.id, branch)
+    return branch
+
+
+def rename(connection: Connection, kept: store.Repository, name: str, actor: Account) -> None:
+    """Give a repository another name; the old one redirects to it."""
+    try:
+        store.rename_repository(connection, kept, name)
+    except NameRefused as error:
+        raise InvalidValue("Name", str(error)) from None
+    note_rename(connection, kept, actor)
+
+
+def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -> store.Repository:
+    """Transfer a repository to another owner, for whom the actor may create repositories."""
+    user = access.require_repository_owner(actor, target)
+    check_required(new_owner, "NewOwner")
+    try:
+        owner = accounts.find_account(app.database, new_owner)
+    except NoSuchUser:
+        raise NoSuchAccount(new_owner) from None
+    if not may_create_for(app, actor, owner):
+        raise Forbidden(Permission.NEW_OWNER)
+    with app.database.write() as connection:
+        store.transfer_repository(connection, target.repository, owner)
+        note_transfer(connection, target.repository, owner, user)
+    return store.repository_by_id(app.database, target.repository.id)
+
+
+def delete(app: App, actor: Actor, target: RepositoryAccess) -> None:
+    """Delete a repository with everything in it."""
+    remove(app, target.repository, access.require_repository_owner(actor, target))
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryPage:
+    """One page of a list of repositories, and how many there are."""
+
+    items: Sequence[store.Repository]
+    total: int
+
+
+Sort = Literal["alpha", "created", "updated", "pushed", "size", "id"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositorySearch:
+    """What repositories to search for."""
+
+    text: str = ""
+    in_topics: bool = False
+    in_descriptions: bool = False
+    owner_id: int = 0
+    """Only repositories of this account, or those it collaborates on."""
+    only_owned: bool = False
+    include_private: bool = True
+    is_private: bool | None = None
+    is_template: bool | None = None
+    is_archived: bool | None = None
+    mode: str = ""
+    """`mirror`, `fork` or `source`."""
+    sort: Sort = "alpha"
+    descending: bool = False
+
+
+def visible(actor: Actor, unit: str | None = None) -> ColumnElement[bool]:
+    """Return the condition that a list may show a repository, or one of its units, to an actor."""
+    return store.readable_by(actor.user, public_only=actor.public_only, unit=unit)
+
+
+def list_visible(
+    app: App,
+    actor: Actor,
+    conditions: Sequence[ColumnElement[bool]],
+    *,
+    sort: Sort = "alpha",
+    descending: bool = False,
+    skip: int = 0,
+    limit: int,
+) -> RepositoryPage:
+    """List the repositories that meet every condition and that the actor may see."""
+    found, total = store.list_repositories(
+        app.database, [visible(actor), *conditions], sort=sort, descending=descending, skip=skip, limit=limit
+    )
+    return RepositoryPage(found, total)
+
+
+def named_like(text: str) -> ColumnElement[bool]:
+    """Return the condition that a repository's name, owner or description contains a text, or `owner/name`."""
+    words = [word for word in text.casefold().split("/") if word.strip()]
+    if len(words) == 2:
+        owner, name = (word.strip() for word in words)
+        both = users.c.folded_name.contains(owner, autoescape=True) & table.c.folded_name.contains(
+            name, autoescape=True
+        )
+        return or_(both, table.c.description.icontains(text, autoescape=True))
+    return or_(
+        table.c.folded_name.contains(text.casefold(), autoescape=True),
+        users.c.folded_name.contains(text.casefold(), autoescape=True),
+        table.c.description.icontains(text, autoescape=True),
+    )
+
+
+def search(app: App, actor: Actor, wanted: RepositorySearch, *, skip: int, limit: int) -> RepositoryPage:
+    """Search the repositories an actor may see by name, and by description or topic."""
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.text:
+        matches = table.c.folded_name.contains(wanted.text.casefold(), autoescape=True)
+        if wanted.in_topics:
+            matches = table.c.topics.contains(f'"{wanted.text.lower()}"', autoescape=True)
+        elif wanted.in_descriptions:
+            matches = or_(matches, table.c.description.icontains(wanted.text, autoescape=True))
+        conditions.append(matches)
+    if wanted.owner_id:
+        mine = table.c.owner_id == wanted.owner_id
+        shared = exists().where(
+            collaborators.c.repository_id == table.c.id, collaborators.c.user_id == wanted.owner_id
+        )
+        conditions.append(mine if wanted.only_owned else or_(mine, shared))
+    if not wanted.include_private:
+        conditions.append(~table.c.is_private)
+    if wanted.is_private is not None:
+        conditions.append(table.c.is_private == wanted.is_private)
+    if wanted.is_template is not None:
+        conditions.append(table.c.is_template == wanted.is_template)
+    if wanted.is_archived is not None:
+        conditions.append(table.c.archived_at > 0 if wanted.is_archived else table.c.archived_at == 0)
+    if wanted.mode == "mirror":
+        conditions.append(table.c.is_mirror)
+    elif wanted.mode == "fork":
+        conditions.append(table.c.fork_of.is_not(None))
+    elif wanted.mode == "source":
+        conditions.append(~table.c.is_mirror & table.c.fork_of.is_(None))
+    return list_visible(
+        app, actor, conditions, sort=wanted.sort, descending=wanted.descending, skip=skip, limit=limit
+    )
+
+
+def topics_of(repository: store.Repository) -> list[str]:
+    """Return the topics of a repository."""
+    return msgspec.json.decode(repository.topics, type=list[str])
+
+
+def set_topics(app: App, actor: Actor, target: RepositoryAccess, topics: Sequence[str]) -> None:
+    """Replace the topics of a repository; each is stored once, in lower case."""
+    user = access.require_repository_admin(actor, target)
+    access.require_unarchived(target)
+    wanted = list(dict.fromkeys(topic.strip().lower() for topic in topics))
+    if not all(TOPIC.fullmatch(topic) for topic in wanted):
+        raise InvalidValue("Topics", "a topic is up to 35 lower-case letters, digits, dashes and dots")
+    if len(wanted) > MOST_TOPICS:
+        raise InvalidValue("Topics", f"a repository has at most {MOST_TOPICS} topics")
+    with app.database.write() as connection:
+        columns = {"topics": msgspec.json.encode(wanted).decode()}
+        store.change_repository(connection, target.repository, **columns)
+        note_changes(connection, target.repository, user, columns)
+
+
+def add_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
+    """Add a topic to a repository."""
+    set_topics(app, actor, target, [*topics_of(target.repository), topic])
+
+
+def remove_topic(app: App, actor: Actor, target: RepositoryAccess, topic: str) -> None:
+    """Remove a topic from a repository; raise `NoSuchTopic` when it does not have it."""
+    access.require_repository_admin(actor, target)
+    topics = topics_of(target.repository)
+    if topic.lower() not in topics:
+        raise NoSuchTopic
+    set_topics(app, actor, target, [other for other in topics if other != topic.lower()])

@@ -6,16 +6,18 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting import access
-from holdfast.hosting.api import organizations, repositories
-from holdfast.hosting.errors import NoSuchUser
+from holdfast.hosting.api import organizations
+from holdfast.hosting.errors import HostingError, NoSuchUser
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store import organizations as organization_store
 from holdfast.web.api_actions import act
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import go, page
 
 __all__ = ["create_organization_page", "create_repository_page", "new_organization_page", "new_repository_page"]
@@ -50,7 +52,7 @@ class NewOwnerQuery(msgspec.Struct, frozen=True):
 
 
 def show_repository_form(
-    request: RequestContext, form: RepositoryForm, refusal: ApiError | None = None
+    request: RequestContext, form: RepositoryForm, error: HostingError | None = None
 ) -> RawResponse:
     """Show the form; its owners are those the viewer may make repositories for."""
     owners = [request.user, *organization_store.open_to(request.app.database, request.user)]
@@ -66,10 +68,10 @@ def show_repository_form(
         request,
         "people/new_repository.html",
         title="New repository",
-        status=200 if refusal is None else refusal.status,
+        status=200 if error is None else status_for(error),
         form=form,
         owners=[owner.name for owner in owners],
-        problem="" if refusal is None else message_for(refusal),
+        problem="" if error is None else message_for(error),
     )
 
 
@@ -82,22 +84,18 @@ def new_repository_page(request: RequestContext, query: NewOwnerQuery) -> RawRes
 @endpoint("POST /-/new", scope=REPOSITORY, guards=(signed_in,))
 def create_repository_page(request: RequestContext, body: RepositoryForm) -> RawResponse:
     """Make a repository."""
-    owner = body.owner.strip() or request.user.name
-    wanted = {
-        "name": body.name.strip(),
-        "description": body.description.strip(),
-        "private": body.visibility == "private",
-        "auto_init": bool(body.auto_init),
-        "default_branch": body.default_branch.strip(),
-    }
+    wanted = NewRepository(
+        name=body.name.strip(),
+        description=body.description.strip(),
+        is_private=body.visibility == "private",
+        default_branch=body.default_branch.strip() or "main",
+    )
     try:
-        if owner.casefold() == request.user.name.casefold():
-            made = act(request, repositories.create_mine, body=wanted)
-        else:
-            made = act(request, repositories.create_for_organization, {"org": owner}, body=wanted)
-    except ApiError as refusal:
-        return show_repository_form(request, body, refusal)
-    return go(f"/{quote(made.full_name)}", "created")
+        owner = repositories.find_new_owner(request.app, request.actor, body.owner.strip() or request.user.name)
+        made = repositories.create_for(request.app, request.actor, owner, wanted, auto_init=bool(body.auto_init))
+    except HostingError as error:
+        return show_repository_form(request, body, error)
+    return go(f"/{quote(made.full_name)}", "repository-created")
 
 
 def show_organization_form(

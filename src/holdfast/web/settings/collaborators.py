@@ -1,18 +1,18 @@
-"""Who was let into a repository by name, and how much they may do."""
+"""The collaborators of a repository and their permissions."""
 
 from typing import Final
 
 import msgspec
 
 from holdfast.hosting.access import Mode, RepositoryAccess
-from holdfast.hosting.api import collaborators
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
+from holdfast.hosting.services import collaborators
 from holdfast.hosting.store import collaborators as store
-from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
@@ -28,7 +28,7 @@ MODES: Final = (
 
 
 class CollaboratorForm(msgspec.Struct, frozen=True):
-    """Whom to let in, and how far."""
+    """A user and the permission they get."""
 
     name: str = ""
     mode: str = "write"
@@ -46,18 +46,18 @@ def show_people(
     target: RepositoryAccess,
     page: PageParams,
     form: CollaboratorForm,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
 ) -> RawResponse:
     """Show the list and the form below it."""
-    listed = act(request, collaborators.list_collaborators, page=page)
-    modes = store.modes_of(request.app.database, target.repository, [person.id for person in listed.items])
+    listed = collaborators.list_all(request.app, request.actor, target, skip=page.skip, limit=page.size)
+    modes = store.modes_of(request.app.database, target.repository, [person.id for person in listed.accounts])
     return in_repository_settings(
         request,
         "settings/collaborators.html",
         at="Collaborators",
         title="Collaborators",
         refusal=refusal,
-        people=[(person, Mode(modes.get(person.id, Mode.READ)).word) for person in listed.items],
+        people=[(person, Mode(modes.get(person.id, Mode.READ)).word) for person in listed.accounts],
         total=listed.total,
         page=page,
         form=form,
@@ -67,7 +67,7 @@ def show_people(
 
 @endpoint("GET /{owner}/{repo}/settings/collaborators", scope="repository", guards=GUARDS, slow=True)
 def list_collaborators_page(request: RequestContext, target: RepositoryAccess, page: PageParams) -> RawResponse:
-    """Show who was let in."""
+    """Show the collaborators."""
     return show_people(request, target, page, CollaboratorForm())
 
 
@@ -75,26 +75,21 @@ def list_collaborators_page(request: RequestContext, target: RepositoryAccess, p
 def change_collaborator_page(
     request: RequestContext, target: RepositoryAccess, body: CollaboratorForm
 ) -> RawResponse:
-    """Let somebody in, or change how much they may do."""
+    """Add a collaborator, or change their permission."""
     try:
-        act(
-            request,
-            collaborators.add_collaborator,
-            {"collaborator": named(body.name)},
-            body={"permission": body.mode},
-        )
-    except ApiError as refusal:
-        return show_people(request, target, PageParams(1, 30), body, refusal)
-    return go(f"{root_path(target)}/settings/collaborators", "changed")
+        collaborators.add(request.app, request.actor, target, named(body.name), body.mode)
+    except (HostingError, ApiError) as error:
+        return show_people(request, target, PageParams(1, 30), body, error)
+    return go(f"{root_path(target)}/settings/collaborators", "collaborator-saved")
 
 
 @endpoint("POST /{owner}/{repo}/settings/collaborators/remove", scope="repository", guards=GUARDS)
 def remove_collaborator_page(
     request: RequestContext, target: RepositoryAccess, body: CollaboratorForm
 ) -> RawResponse:
-    """Send somebody out again."""
+    """Remove a collaborator."""
     try:
-        act(request, collaborators.remove_collaborator, {"collaborator": named(body.name)})
-    except ApiError as refusal:
-        return show_people(request, target, PageParams(1, 30), body, refusal)
-    return go(f"{root_path(target)}/settings/collaborators", "removed")
+        collaborators.remove(request.app, request.actor, target, named(body.name))
+    except (HostingError, ApiError) as error:
+        return show_people(request, target, PageParams(1, 30), body, error)
+    return go(f"{root_path(target)}/settings/collaborators", "collaborator-removed")

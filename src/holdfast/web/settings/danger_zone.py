@@ -1,4 +1,4 @@
-"""What cannot be taken back easily: renaming, giving away, archiving and deleting a repository."""
+"""The danger zone of a repository: rename, transfer, archive and delete it."""
 
 from typing import Final
 from urllib.parse import quote
@@ -6,12 +6,13 @@ from urllib.parse import quote
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api import repositories
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import act
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.web.pages import go
 from holdfast.web.settings.settings_layout import in_repository_settings
 
@@ -37,13 +38,16 @@ class RepositoryDangerForm(msgspec.Struct, frozen=True):
 
 
 def check_typed(typed: str, name: str) -> None:
-    """Refuse a deed that was not confirmed by typing a name."""
+    """Raise an error unless the name was typed."""
     if typed.strip().casefold() != name.casefold():
         raise ApiError(422, f"Nothing was done: type {name} to confirm")
 
 
 def show_dangers(
-    request: RequestContext, target: RepositoryAccess, form: RepositoryDangerForm, refusal: ApiError | None = None
+    request: RequestContext,
+    target: RepositoryAccess,
+    form: RepositoryDangerForm,
+    refusal: HostingError | ApiError | None = None,
 ) -> RawResponse:
     """Show the page."""
     return in_repository_settings(
@@ -59,7 +63,7 @@ def show_dangers(
 
 @endpoint("GET /{owner}/{repo}/settings/danger", scope="repository", guards=GUARDS, slow=True)
 def show_repository_dangers(request: RequestContext, target: RepositoryAccess) -> RawResponse:
-    """Show what cannot be taken back easily."""
+    """Show the danger zone."""
     return show_dangers(request, target, RepositoryDangerForm(name=target.repository.name))
 
 
@@ -67,39 +71,43 @@ def show_repository_dangers(request: RequestContext, target: RepositoryAccess) -
 def rename_repository_page(
     request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
 ) -> RawResponse:
-    """Give a repository another name."""
+    """Rename a repository."""
     try:
         check_typed(body.confirm, target.repository.full_name)
-        made = act(request, repositories.edit, body={"name": body.name.strip()})
-    except ApiError as refusal:
-        return show_dangers(request, target, body, refusal)
-    return go(f"/{quote(made.full_name)}/settings", "moved")
+        changes = RepositoryEdit(name=body.name.strip())
+        made = repositories.edit(request.app, request.actor, target, changes)
+    except (HostingError, ApiError) as error:
+        return show_dangers(request, target, body, error)
+    return go(f"/{quote(made.full_name)}/settings", "repository-renamed")
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/transfer", scope="repository", guards=GUARDS)
 def transfer_repository_page(
     request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
 ) -> RawResponse:
-    """Give a repository to somebody else."""
+    """Transfer a repository to another owner."""
     try:
         check_typed(body.confirm, target.repository.full_name)
-        made = act(request, repositories.transfer, body={"new_owner": body.new_owner.strip()})
-    except ApiError as refusal:
-        return show_dangers(request, target, body, refusal)
-    return go(f"/{quote(made.full_name)}", "moved")
+        made = repositories.transfer(request.app, request.actor, target, body.new_owner.strip())
+    except (HostingError, ApiError) as error:
+        return show_dangers(request, target, body, error)
+    return go(f"/{quote(made.full_name)}", "repository-transferred")
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/archive", scope="repository", guards=GUARDS)
 def archive_repository_page(
     request: RequestContext, target: RepositoryAccess, body: RepositoryDangerForm
 ) -> RawResponse:
-    """Make a repository one that is only read, or let it change again."""
+    """Archive or unarchive a repository."""
     wanted = body.archived == "true"
     try:
-        act(request, repositories.edit, body={"archived": wanted})
-    except ApiError as refusal:
-        return show_dangers(request, target, body, refusal)
-    return go(f"/{quote(target.repository.full_name)}/settings/danger", "archived" if wanted else "unarchived")
+        repositories.edit(request.app, request.actor, target, RepositoryEdit(is_archived=wanted))
+    except HostingError as error:
+        return show_dangers(request, target, body, error)
+    return go(
+        f"/{quote(target.repository.full_name)}/settings/danger",
+        "repository-archived" if wanted else "repository-unarchived",
+    )
 
 
 @endpoint("POST /{owner}/{repo}/settings/danger/delete", scope="repository", guards=GUARDS)
@@ -109,7 +117,7 @@ def delete_repository_page(
     """Delete a repository with everything in it."""
     try:
         check_typed(body.confirm, target.repository.full_name)
-        act(request, repositories.delete)
-    except ApiError as refusal:
-        return show_dangers(request, target, body, refusal)
-    return go(f"/{quote(target.repository.owner.name)}", "deleted")
+        repositories.delete(request.app, request.actor, target)
+    except (HostingError, ApiError) as error:
+        return show_dangers(request, target, body, error)
+    return go(f"/{quote(target.repository.owner.name)}", "repository-deleted")

@@ -3,18 +3,17 @@
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api import repositories
+from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.git import refs
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema
+from holdfast.hosting.services import repositories
+from holdfast.hosting.services.repositories import RepositoryEdit
 from holdfast.hosting.services.revisions import open_git
-from holdfast.web.api_actions import act
+from holdfast.hosting.store.repositories import Repository
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
@@ -45,23 +44,22 @@ def ticked(value: object) -> str:
     return "on" if value else ""
 
 
-def form_of(shape: RepositorySchema) -> GeneralForm:
+def form_of(kept: Repository) -> GeneralForm:
     """Return the form of a repository as it is."""
-    tracker = shape.internal_tracker
     return GeneralForm(
-        description=shape.description,
-        website=shape.website,
-        default_branch=shape.default_branch,
-        visibility="private" if shape.private else "public",
-        has_code=ticked(shape.has_code),
-        has_issues=ticked(shape.has_issues),
-        has_dependencies=ticked(tracker is UNSET or tracker.enable_issue_dependencies),
-        has_pull_requests=ticked(shape.has_pull_requests),
+        description=kept.description,
+        website=kept.website,
+        default_branch=kept.default_branch,
+        visibility="private" if kept.is_private else "public",
+        has_code=ticked(kept.has_code),
+        has_issues=ticked(kept.has_issues),
+        has_dependencies=ticked(not kept.has_issues or kept.has_dependencies),
+        has_pull_requests=ticked(kept.has_pulls),
     )
 
 
 def show_form(
-    request: RequestContext, target: RepositoryAccess, form: GeneralForm, refusal: ApiError | None = None
+    request: RequestContext, target: RepositoryAccess, form: GeneralForm, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show the form."""
     found, total = refs.branches(open_git(request.app, target), limit=BRANCHES_OFFERED)
@@ -80,14 +78,13 @@ def show_form(
 @endpoint("GET /{owner}/{repo}/settings", scope="repository", guards=GUARDS, slow=True)
 def show_repository_settings(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show a repository's general settings."""
-    return show_form(request, target, form_of(act(request, repositories.show)))
+    return show_form(request, target, form_of(target.repository))
 
 
-def checked_website(text: str) -> str:
-    """Return an address people can follow; a script is none."""
+def check_website(text: str) -> None:
+    """Raise `InvalidValue` for an address that is not one of the web: a link to it could be a script."""
     if text and not text.lower().startswith(("https://", "http://")):
-        raise ApiError(422, "[Website]: must begin with https:// or http://")
-    return text
+        raise InvalidValue("Website", "must begin with https:// or http://")
 
 
 @endpoint("POST /{owner}/{repo}/settings", scope="repository", guards=GUARDS)
@@ -95,27 +92,21 @@ def change_repository_settings(
     request: RequestContext, target: RepositoryAccess, body: GeneralForm
 ) -> RawResponse:
     """Change a repository's general settings."""
+    changes = RepositoryEdit(
+        description=body.description.strip(),
+        website=body.website.strip(),
+        default_branch=body.default_branch.strip(),
+        has_code=bool(body.has_code),
+        has_issues=bool(body.has_issues),
+        has_pulls=bool(body.has_pull_requests),
+    )
+    if target.permissions.is_owner and body.visibility:
+        changes = msgspec.structs.replace(changes, is_private=body.visibility == "private")
+    if target.repository.has_issues and body.has_issues:
+        changes = msgspec.structs.replace(changes, has_dependencies=bool(body.has_dependencies))
     try:
-        website = checked_website(body.website.strip())
-        before: RepositorySchema = act(request, repositories.show)
-        tracker = before.internal_tracker
-        wanted = {
-            "description": body.description.strip(),
-            "website": website,
-            "default_branch": body.default_branch.strip(),
-            "has_code": bool(body.has_code),
-            "has_issues": bool(body.has_issues),
-            "has_pull_requests": bool(body.has_pull_requests),
-        }
-        if target.permissions.is_owner and body.visibility:
-            wanted["private"] = body.visibility == "private"
-        if before.has_issues and body.has_issues:
-            kept = InternalTracker() if tracker is UNSET else tracker
-            wanted["internal_tracker"] = {
-                **msgspec.structs.asdict(kept),
-                "enable_issue_dependencies": bool(body.has_dependencies),
-            }
-        act(request, repositories.edit, body=wanted)
-    except ApiError as refusal:
-        return show_form(request, target, body, refusal)
-    return go(f"{root_path(target)}/settings", "changed")
+        check_website(body.website.strip())
+        repositories.edit(request.app, request.actor, target, changes)
+    except HostingError as error:
+        return show_form(request, target, body, error)
+    return go(f"{root_path(target)}/settings", "settings-saved")

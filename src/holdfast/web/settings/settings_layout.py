@@ -6,10 +6,11 @@ from typing import Final, Protocol
 from urllib.parse import quote
 
 from holdfast.hosting.access import Mode, OrganizationAccess, RepositoryAccess
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse
-from holdfast.hosting.http.errors import ApiError
-from holdfast.web.error_messages import message_for
+from holdfast.hosting.http.errors import ApiError, refusal_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import page
 from holdfast.web.repository_frame import SETTINGS, root_path, show_in
 
@@ -50,7 +51,7 @@ class SettingsLayout(Protocol):
         *,
         at: str,
         title: str,
-        refusal: ApiError | None = None,
+        refusal: HostingError | ApiError | None = None,
         **values: object,
     ) -> RawResponse:
         """Show it."""
@@ -93,10 +94,11 @@ def sections(root: str, named: tuple[tuple[str, str], ...], request: RequestCont
     return [Section(name, root + path) for name, path in named if name not in without]
 
 
-def answered(made: RawResponse, refusal: ApiError | None) -> RawResponse:
+def answered(made: RawResponse, refusal: HostingError | ApiError | None) -> RawResponse:
     """Send along with a page what a refusal says in headers, such as when to try again."""
-    if refusal is not None:
-        made.headers.update(refusal.headers)
+    known = refusal_for(refusal) if isinstance(refusal, HostingError) else refusal
+    if known is not None:
+        made.headers.update(known.headers)
     return made
 
 
@@ -106,7 +108,7 @@ def in_repository_settings(
     *,
     at: str,
     title: str,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show one of a repository's settings."""
@@ -117,7 +119,7 @@ def in_repository_settings(
         template,
         tab=SETTINGS,
         title=f"{title} · {place.repository.full_name}",
-        status=200 if refusal is None else refusal.status,
+        status=200 if refusal is None else status_for(refusal),
         problem="" if refusal is None else message_for(refusal),
         frame="settings/repository_frame.html",
         sections=sections(f"{root_path(place)}/settings", REPOSITORY, request),
@@ -138,7 +140,7 @@ def in_organization_settings(
     *,
     at: str,
     title: str,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show one of an organization's settings; those who do not own it see the teams they are in, and no others."""
@@ -149,7 +151,7 @@ def in_organization_settings(
         request,
         template,
         title=f"{title} · {account.name}",
-        status=200 if refusal is None else refusal.status,
+        status=200 if refusal is None else status_for(refusal),
         problem="" if refusal is None else message_for(refusal),
         frame="settings/frame.html",
         heading=account.name,
@@ -171,7 +173,7 @@ def in_account(
     *,
     at: str,
     title: str,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show one of somebody's own settings."""
@@ -184,7 +186,7 @@ def in_admin(
     *,
     at: str,
     title: str,
-    refusal: ApiError | None = None,
+    refusal: HostingError | ApiError | None = None,
     **values: object,
 ) -> RawResponse:
     """Show something only administrators see."""
@@ -197,13 +199,19 @@ def standing(named: tuple[tuple[str, str], ...], root: str, heading: str) -> Cal
     """Make the frame of settings that are always at the same address."""
 
     def show(
-        request: RequestContext, template: str, *, at: str, title: str, refusal: ApiError | None, **values: object
+        request: RequestContext,
+        template: str,
+        *,
+        at: str,
+        title: str,
+        refusal: HostingError | ApiError | None,
+        **values: object,
     ) -> RawResponse:
         made = page(
             request,
             template,
             title=f"{title} · {heading}",
-            status=200 if refusal is None else refusal.status,
+            status=200 if refusal is None else status_for(refusal),
             problem="" if refusal is None else message_for(refusal),
             frame="settings/frame.html",
             heading=heading,
