@@ -42,6 +42,10 @@ def message_for(error: HostingError | ApiError) -> str:
             return "The color must be 3 or 6 hexadecimal digits."
         case errors.InvalidValue():
             return f"{field_label(error.field)}: {error.reason}."
+        case errors.RepositoryTaken():
+            return "The owner already has a repository with this name."
+        case errors.ProtectionTaken():
+            return "There is already a rule with this name."
         case errors.UnknownName():
             return f"There is no {error.kind} named {error.name}."
         case errors.NoSuchAccount():

@@ -6,12 +6,32 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.hosting.services import branch_protection
-from holdfast.hosting.services.branch_protection import BranchChange, matching, may_commit, refusal_of
+from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    Forbidden,
+    HostingError,
+    InvalidField,
+    InvalidValue,
+    LoginRequired,
+    NoSuchProtection,
+    UnknownName,
+)
+from holdfast.hosting.services import branch_protection, repositories
+from holdfast.hosting.services.branch_protection import (
+    BranchChange,
+    ProtectionEdit,
+    matching,
+    may_commit,
+    refusal_of,
+)
+from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.protections import Protection, Rule
+from holdfast.hosting.store.repositories import Repository
+from holdfast.secret import Secret
 
 
 def rule(name: str, *, priority: int = 1, number: int = 1, created_at: int = 0, **said: Any) -> Protection:
@@ -103,3 +123,69 @@ def test_what_a_rule_says_about_one_file(ada: Account) -> None:
     closed = rule("main", unprotected_file_patterns="notes/*")
     assert may_commit(closed, ada, frozenset(), "notes/a") is None
     assert may_commit(closed, ada, frozenset(), "a") == "user cannot commit to repo [user: admin]"
+
+
+def target_of(app: App, actor: Actor, kept: Repository) -> RepositoryAccess:
+    """Return a repository with what an actor may do there."""
+    return RepositoryAccess(kept, repositories.permissions_in(app, actor, kept))
+
+
+@pytest.fixture
+def notes(app: App) -> Repository:
+    """Create a repository of the administrator's."""
+    admin = accounts.find_user(app.database, "admin")
+    return repositories.create(app, admin, admin, NewRepository(name="notes"))
+
+
+def test_only_administrators_of_the_repository_manage_rules(app: App, notes: Repository) -> None:
+    """Callers that forget their guards are refused."""
+    reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
+    for actor, kind in ((ANONYMOUS, LoginRequired), (reader, Forbidden)):
+        target = target_of(app, actor, notes)
+        for call in (
+            lambda: branch_protection.list_all(app, actor, target),  # noqa: B023  # called in this turn
+            lambda: branch_protection.find(app, actor, target, "main"),  # noqa: B023
+            lambda: branch_protection.create(app, actor, target, "main", ProtectionEdit()),  # noqa: B023
+            lambda: branch_protection.edit(app, actor, target, "main", ProtectionEdit()),  # noqa: B023
+            lambda: branch_protection.delete(app, actor, target, "main"),  # noqa: B023
+        ):
+            with pytest.raises(kind):
+                call()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "kind"),
+    [
+        ("", {}, InvalidField),
+        ("a" * 256, {}, InvalidField),
+        ("[a", {}, InvalidValue),
+        ("main", {"priority": 2**31 + 1}, InvalidValue),
+        ("main", {"required_approvals": -1}, InvalidValue),
+        ("main", {"unprotected_file_patterns": "a;[b"}, InvalidValue),
+        ("main", {"push_whitelist_usernames": ["nobody"]}, UnknownName),
+        ("main", {"push_whitelist_teams": ["nobody"]}, UnknownName),
+    ],
+)
+def test_invalid_rules_are_refused(
+    app: App, notes: Repository, name: str, changes: dict[str, Any], kind: type[HostingError]
+) -> None:
+    """Before anything is stored."""
+    admin = Actor(notes.owner)
+    target = target_of(app, admin, notes)
+    with pytest.raises(kind):
+        branch_protection.create(app, admin, target, name, ProtectionEdit(**changes))
+    assert branch_protection.list_all(app, admin, target) == []
+
+
+def test_a_rule_keeps_what_an_edit_does_not_name(app: App, notes: Repository) -> None:
+    """And is gone when it is deleted."""
+    admin = Actor(notes.owner)
+    target = target_of(app, admin, notes)
+    wanted = ProtectionEdit(enable_push=True, push_whitelist_usernames=["ADMIN"], priority=4)
+    branch_protection.create(app, admin, target, "main", wanted)
+    edited = branch_protection.edit(app, admin, target, "main", ProtectionEdit(require_signed_commits=True))
+    assert (edited.rule.enable_push, edited.rule.push_users, edited.priority) == (True, (notes.owner.id,), 4)
+    assert edited.rule.require_signed_commits
+    branch_protection.delete(app, admin, target, "main")
+    with pytest.raises(NoSuchProtection):
+        branch_protection.find(app, admin, target, "main")

@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import asdict
 
-from holdfast.hosting.api.protections import EditBranchProtectionOption
+from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.web.settings.branch_protection import FIELDS, ProtectionForm
 from tests.web.visitors import EVIL, Guild
 
@@ -14,10 +14,10 @@ API = "/repos/guild/ship/branch_protections"
 
 def test_the_form_has_every_field_that_is_of_use() -> None:
     """And none that the API does not have."""
-    unused = set(EditBranchProtectionOption.__struct_fields__) - set(FIELDS)
+    unused = set(ProtectionEdit.__struct_fields__) - set(FIELDS)
     # Nothing here merges, reviews or checks yet, and there are no deploy keys.
     assert all(re.search("merge|approv|review|status|bypass|outdated|deploy_keys", name) for name in unused)
-    assert set(FIELDS) < set(EditBranchProtectionOption.__struct_fields__)
+    assert set(FIELDS) < set(ProtectionEdit.__struct_fields__)
     assert set(ProtectionForm.__struct_fields__) == {"rule_name", *FIELDS}
 
 
@@ -61,12 +61,12 @@ def test_odd_names_and_wrong_fields(guild: Guild) -> None:
         assert ada.get(f"{PAGE}/rule", params={"name": name}).status_code == 200
     assert "<script>" not in ada.get(PAGE).text
     for wrong, said in (
-        ({"rule_name": ""}, "Rule name: is needed."),
-        ({"push_whitelist_usernames": "nobody-here"}, "User does not exist: nobody-here"),
-        ({"push_whitelist_teams": "nobody-here"}, "Team does not exist: nobody-here"),
+        ({"rule_name": ""}, "Rule name is required."),
+        ({"push_whitelist_usernames": "nobody-here"}, "There is no user named nobody-here."),
+        ({"push_whitelist_teams": "nobody-here"}, "There is no team named nobody-here."),
         ({"priority": "-1"}, "must be a whole number"),
         ({"protected_file_patterns": "[a"}, "Protected file patterns"),
-        ({"rule_name": ".."}, "exist"),
+        ({"rule_name": ".."}, "There is already a rule with this name."),
     ):
         answer = ada.post(f"{PAGE}/new", data={"rule_name": "main", "unprotected_file_patterns": "typed", **wrong})
         assert 400 <= answer.status_code < 500, wrong

@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said_above_what_was_typed(guild: Guild) -> None:
     for wrong, said in (
         ({"website": "javascript:alert(1)"}, "must begin with https://"),
         ({"default_branch": "nowhere"}, "Branch does not exist"),
-        ({"description": "x" * 3000}, "Description: is too long"),
+        ({"description": "x" * 3000}, "Description is too long"),
     ):
         answer = ada.post(PAGE, data={**FORM, "description": "typed", **wrong})
         assert answer.status_code == 422

@@ -1,17 +1,47 @@
-"""Decides whether a change of a branch is allowed by the rules that protect it.
+"""Branch protection: the rules of a repository, and whether they allow a change of a branch.
 
-Two moments ask: before a file is committed through the API, and before a push moves a ref. Both get the first rule
-that matches the branch: lowest priority first, then plain names before patterns, then the oldest.
+A change is checked before a file is committed through the API, and before a push moves a ref. The first rule that
+matches the branch decides: lowest priority first, then plain names before patterns, then the oldest.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import InvalidValue, PatternRefused, UnknownName
+from holdfast.hosting.schemas.protections import ALLOWLISTS, PLAIN, people_key
+from holdfast.hosting.services.fields import check_length, check_required
+from holdfast.hosting.store import accounts, organizations
+from holdfast.hosting.store import protections as store
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.globs import compile_glob, is_plain
 from holdfast.hosting.store.protections import Protection, Rule
 
-__all__ = ["BranchChange", "matching", "may_commit", "may_force_push", "may_push", "refusal_of"]
+__all__ = [
+    "LONGEST_RULE_NAME",
+    "BranchChange",
+    "ProtectionEdit",
+    "create",
+    "delete",
+    "edit",
+    "find",
+    "list_all",
+    "matching",
+    "may_commit",
+    "may_force_push",
+    "may_push",
+    "refusal_of",
+]
+
+LONGEST_RULE_NAME: Final = 255
+LARGEST_PRIORITY: Final = 2**31
+MOST_APPROVALS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +144,136 @@ def refusal_of(protection: Protection, change: BranchChange, user: Account, team
             return None
         return f"Not allowed to push to protected branch {branch}"
     return None
+
+
+Approvals = Annotated[int, Meta(ge=0, le=MOST_APPROVALS)]
+
+
+class ProtectionEdit(msgspec.Struct, frozen=True):
+    """Changes of a rule, by the names of the API; what is unset keeps its value."""
+
+    priority: Annotated[int, Meta(ge=0, le=LARGEST_PRIORITY)] | UnsetType = UNSET
+    enable_push: bool | UnsetType = UNSET
+    enable_push_whitelist: bool | UnsetType = UNSET
+    push_whitelist_usernames: list[str] | UnsetType = UNSET
+    push_whitelist_teams: list[str] | UnsetType = UNSET
+    push_whitelist_deploy_keys: bool | UnsetType = UNSET
+    enable_force_push: bool | UnsetType = UNSET
+    enable_force_push_allowlist: bool | UnsetType = UNSET
+    force_push_allowlist_usernames: list[str] | UnsetType = UNSET
+    force_push_allowlist_teams: list[str] | UnsetType = UNSET
+    force_push_allowlist_deploy_keys: bool | UnsetType = UNSET
+    enable_merge_whitelist: bool | UnsetType = UNSET
+    merge_whitelist_usernames: list[str] | UnsetType = UNSET
+    merge_whitelist_teams: list[str] | UnsetType = UNSET
+    enable_bypass_allowlist: bool | UnsetType = UNSET
+    bypass_allowlist_usernames: list[str] | UnsetType = UNSET
+    bypass_allowlist_teams: list[str] | UnsetType = UNSET
+    enable_status_check: bool | UnsetType = UNSET
+    status_check_contexts: list[str] | UnsetType = UNSET
+    required_approvals: Approvals | UnsetType = UNSET
+    enable_approvals_whitelist: bool | UnsetType = UNSET
+    approvals_whitelist_username: list[str] | UnsetType = UNSET
+    approvals_whitelist_teams: list[str] | UnsetType = UNSET
+    block_on_rejected_reviews: bool | UnsetType = UNSET
+    block_on_official_review_requests: bool | UnsetType = UNSET
+    block_on_codeowner_reviews: bool | UnsetType = UNSET
+    block_on_outdated_branch: bool | UnsetType = UNSET
+    dismiss_stale_approvals: bool | UnsetType = UNSET
+    ignore_stale_approvals: bool | UnsetType = UNSET
+    require_signed_commits: bool | UnsetType = UNSET
+    protected_file_patterns: str | UnsetType = UNSET
+    unprotected_file_patterns: str | UnsetType = UNSET
+    block_admin_merge_override: bool | UnsetType = UNSET
+
+
+def list_all(app: App, actor: Actor, target: RepositoryAccess) -> list[Protection]:
+    """List the rules of a repository."""
+    access.require_repository_admin(actor, target)
+    return store.protections_of(app.database, target.repository)
+
+
+def find(app: App, actor: Actor, target: RepositoryAccess, name: str) -> Protection:
+    """Return a rule by name; raise `NoSuchProtection` when there is none."""
+    access.require_repository_admin(actor, target)
+    return store.find_protection(app.database, target.repository, name)
+
+
+def create(app: App, actor: Actor, target: RepositoryAccess, name: str, changes: ProtectionEdit) -> Protection:
+    """Protect a branch, or every branch a pattern matches."""
+    access.require_repository_admin(actor, target)
+    check_required(name, "RuleName")
+    check_length(name, "RuleName", LONGEST_RULE_NAME)
+    check_pattern("RuleName", name, "/")
+    rule = changed_rule(app, target, Rule(), changes)
+    priority = 0 if changes.priority is UNSET else changes.priority
+    return store.create_protection(app.database, target.repository, name, rule, priority=priority)
+
+
+def edit(app: App, actor: Actor, target: RepositoryAccess, name: str, changes: ProtectionEdit) -> Protection:
+    """Change a rule."""
+    kept = find(app, actor, target, name)
+    rule = changed_rule(app, target, kept.rule, changes)
+    priority = None if changes.priority is UNSET else changes.priority
+    return store.change_protection(app.database, target.repository, kept, rule, priority=priority)
+
+
+def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
+    """Delete a rule."""
+    store.delete_protection(app.database, find(app, actor, target, name))
+
+
+def changed_rule(app: App, target: RepositoryAccess, rule: Rule, changes: ProtectionEdit) -> Rule:
+    """Return a rule with some changes, which are validated."""
+    check_number("Priority", changes.priority, LARGEST_PRIORITY)
+    check_number("RequiredApprovals", changes.required_approvals, MOST_APPROVALS)
+    values: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(changes, name)) is not UNSET}
+    if "status_check_contexts" in values:
+        values["status_check_contexts"] = tuple(values["status_check_contexts"])
+    for prefix, kept in ALLOWLISTS.items():
+        names = getattr(changes, people_key(prefix))
+        if names is not UNSET:
+            values[f"{kept}_users"] = user_ids(app, names)
+        names = getattr(changes, f"{prefix}_teams")
+        if names is not UNSET:
+            values[f"{kept}_teams"] = team_ids(app, target, names)
+    for field, name in (
+        ("ProtectedFilePatterns", "protected_file_patterns"),
+        ("UnprotectedFilePatterns", "unprotected_file_patterns"),
+    ):
+        for pattern in values.get(name, "").split(";"):
+            check_pattern(field, pattern.strip(), "./")
+    return msgspec.structs.replace(rule, **values)
+
+
+def check_number(field: str, number: int | UnsetType, largest: int) -> None:
+    """Raise `InvalidValue` for a number out of range."""
+    if number is not UNSET and not 0 <= number <= largest:
+        raise InvalidValue(field, f"must be between 0 and {largest}")
+
+
+def check_pattern(field: str, pattern: str, separators: str) -> None:
+    """Raise `InvalidValue` for a glob pattern that cannot be compiled."""
+    try:
+        compile_glob(pattern, separators)
+    except PatternRefused as error:
+        raise InvalidValue(field, str(error)) from None
+
+
+def user_ids(app: App, names: list[str]) -> tuple[int, ...]:
+    """Return the ids of users by name."""
+    found = accounts.by_names(app.database, names)
+    for name in names:
+        if name.casefold() not in found:
+            raise UnknownName("user", name, f"user does not exist [uid: 0, name: {name}]")
+    return tuple(found[name.casefold()].id for name in names)
+
+
+def team_ids(app: App, target: RepositoryAccess, names: list[str]) -> tuple[int, ...]:
+    """Return the ids of teams of the repository's organization by name."""
+    owner = target.repository.owner
+    found = organizations.teams_by_names(app.database, owner, names)
+    for name in names:
+        if name.casefold() not in found:
+            raise UnknownName("team", name, f"team does not exist [org_id: {owner.id}, name: {name}]")
+    return tuple(found[name.casefold()] for name in names)

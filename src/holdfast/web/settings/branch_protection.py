@@ -1,4 +1,4 @@
-"""Branch protections: the list, and one form with every field the API has, in words."""
+"""Branch protection rules: the list, and a form for one rule."""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any, Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api import protections
-from holdfast.hosting.api.protections import BranchProtection
+from holdfast.hosting.errors import HostingError, InvalidValue
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
-from holdfast.web.api_actions import act
+from holdfast.hosting.schemas.protections import BranchProtection, encode_protections
+from holdfast.hosting.services import branch_protection
+from holdfast.hosting.services.branch_protection import ProtectionEdit
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import root_path
 from holdfast.web.settings.settings_layout import in_repository_settings
@@ -156,8 +156,8 @@ def form_of(rule: BranchProtection) -> ProtectionForm:
     return ProtectionForm(**values)
 
 
-def body_of(form: ProtectionForm) -> dict[str, Any]:
-    """Return what the API is asked."""
+def changes_in(form: ProtectionForm) -> ProtectionEdit:
+    """Return the changes a form asks for."""
     body: dict[str, Any] = {}
     for name, field in FIELDS.items():
         typed: str = getattr(form, name).strip()
@@ -169,15 +169,15 @@ def body_of(form: ProtectionForm) -> dict[str, Any]:
             body[name] = [line.strip() for line in typed.splitlines() if line.strip()]
         elif field.kind == NUMBER:
             if not re.fullmatch(r"[0-9]{0,10}", typed):
-                raise ApiError(422, f"[{field.label}]: must be a whole number")
+                raise InvalidValue(field.label, "must be a whole number")
             body[name] = int(typed or 0)
         else:
             body[name] = typed
-    return body
+    return ProtectionEdit(**body)
 
 
 def show_form(
-    request: RequestContext, form: ProtectionForm, *, kept: str | None, refusal: ApiError | None = None
+    request: RequestContext, form: ProtectionForm, *, kept: str | None, refusal: HostingError | None = None
 ) -> RawResponse:
     """Show the form; `kept` is the name of the rule that is changed."""
     return in_repository_settings(
@@ -213,7 +213,8 @@ def summary(rule: BranchProtection) -> str:
 @endpoint("GET /{owner}/{repo}/settings/branches", scope="repository", guards=GUARDS, slow=True)
 def list_protections_page(request: RequestContext, target: RepositoryAccess) -> RawResponse:
     """Show the rules that protect branches."""
-    rules = act(request, protections.list_protections)
+    found = branch_protection.list_all(request.app, request.actor, target)
+    rules = encode_protections(request, found)
     return in_repository_settings(
         request,
         "settings/protections.html",
@@ -234,32 +235,33 @@ def new_protection_page(request: RequestContext, target: RepositoryAccess) -> Ra
 def create_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Make a rule."""
     try:
-        act(request, protections.create_protection, body={"rule_name": body.rule_name.strip(), **body_of(body)})
-    except ApiError as refusal:
-        return show_form(request, body, kept=None, refusal=refusal)
-    return go(f"{root_path(target)}/settings/branches", "created")
+        changes = changes_in(body)
+        branch_protection.create(request.app, request.actor, target, body.rule_name.strip(), changes)
+    except HostingError as error:
+        return show_form(request, body, kept=None, refusal=error)
+    return go(f"{root_path(target)}/settings/branches", "rule-created")
 
 
 @endpoint("GET /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS, slow=True)
-def show_protection_page(request: RequestContext, target: RepositoryAccess, query: RuleQuery) -> RawResponse:  # noqa: ARG001
+def show_protection_page(request: RequestContext, target: RepositoryAccess, query: RuleQuery) -> RawResponse:
     """Show a rule."""
-    rule = act(request, protections.show_protection, {"name": query.name})
-    return show_form(request, form_of(rule), kept=rule.rule_name)
+    found = branch_protection.find(request.app, request.actor, target, query.name)
+    return show_form(request, form_of(encode_protections(request, [found])[0]), kept=found.rule_name)
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/rule", scope="repository", guards=GUARDS)
 def change_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Change a rule."""
-    act(request, protections.show_protection, {"name": body.rule_name})
+    branch_protection.find(request.app, request.actor, target, body.rule_name)
     try:
-        act(request, protections.edit_protection, {"name": body.rule_name}, body=body_of(body))
-    except ApiError as refusal:
-        return show_form(request, body, kept=body.rule_name, refusal=refusal)
-    return go(f"{root_path(target)}/settings/branches", "changed")
+        branch_protection.edit(request.app, request.actor, target, body.rule_name, changes_in(body))
+    except HostingError as error:
+        return show_form(request, body, kept=body.rule_name, refusal=error)
+    return go(f"{root_path(target)}/settings/branches", "rule-saved")
 
 
 @endpoint("POST /{owner}/{repo}/settings/branches/remove", scope="repository", guards=GUARDS)
 def remove_protection_page(request: RequestContext, target: RepositoryAccess, body: ProtectionForm) -> RawResponse:
     """Remove a rule."""
-    act(request, protections.delete_protection, {"name": body.rule_name})
-    return go(f"{root_path(target)}/settings/branches", "removed")
+    branch_protection.delete(request.app, request.actor, target, body.rule_name)
+    return go(f"{root_path(target)}/settings/branches", "rule-deleted")
