@@ -33,13 +33,19 @@ HostingError
 │   ├── GitDamaged           an object or a ref cannot be read
 │   ├── GitUnsupported       a repository is of a kind that cannot be read here
 │   ├── NoSuchObject         a repository has no object of that id, or it is of another kind
+│   ├── NotFastForward       a branch would lose commits
 │   ├── NoSuchRef            a repository has no branch or tag of that name
+│   │   ├── NoSuchBranch     a repository has no branch of that name
+│   │   └── NoSuchTag        a repository has no tag of that name
 │   ├── NoSuchRevision       no branch, tag or id of a repository names a commit
 │   ├── PathRefused          a file cannot lie at that path
 │   ├── RefBusy              something else holds a ref, and does not let go of it
 │   ├── RefExists            there is a branch or tag of that name already
+│   │   ├── BranchExists     there is a branch of that name already
+│   │   └── TagExists        there is a tag of that name already
 │   ├── RefMoved             a ref is not where the caller last saw it
 │   └── RefRefused           a branch or tag cannot have that name
+│       └── RenameRefused    a branch cannot be renamed to one that exists
 ├── Refused                  what was asked for breaks a rule; the message says which
 │   ├── InvalidField         a field is missing, too long, too short or out of range
 │   ├── InvalidReference     a field names something that does not exist
@@ -70,6 +76,7 @@ HostingError
 │       ├── AddressRefused   its address is not one that may be called
 │       └── UrlRefused       nothing can be sent to such an address
 ├── PushRefused              the rules of a branch forbid the change
+│   └── DefaultBranchRefused the default branch cannot be changed so
 ├── TooManyGuesses           too many wrong passwords were given
 ├── HashingBusy              too many passwords are being checked at once
 ├── Taken                    what was to be made exists already
@@ -117,11 +124,13 @@ __all__ = [
     "AddressRefused",
     "BodyDamaged",
     "BodyTooLarge",
+    "BranchExists",
     "ColorRefused",
     "ConditionFailed",
     "DatabaseError",
     "DatabaseTooNew",
     "DatabaseUnavailable",
+    "DefaultBranchRefused",
     "DeliveryFailed",
     "DeliveryHopeless",
     "DependencyCycle",
@@ -161,6 +170,7 @@ __all__ = [
     "NameTaken",
     "NoData",
     "NoSuchAccount",
+    "NoSuchBranch",
     "NoSuchComment",
     "NoSuchDelivery",
     "NoSuchDependency",
@@ -176,10 +186,12 @@ __all__ = [
     "NoSuchRef",
     "NoSuchRepository",
     "NoSuchRevision",
+    "NoSuchTag",
     "NoSuchTeam",
     "NoSuchToken",
     "NoSuchTopic",
     "NoSuchUser",
+    "NotFastForward",
     "NotWaiting",
     "Outdated",
     "OwnerIsNoCollaborator",
@@ -196,6 +208,7 @@ __all__ = [
     "RefMoved",
     "RefRefused",
     "Refused",
+    "RenameRefused",
     "RepositoryArchived",
     "RepositoryTaken",
     "SealBroken",
@@ -210,6 +223,7 @@ __all__ = [
     "StorageFull",
     "StorageReadOnly",
     "StorageUnavailable",
+    "TagExists",
     "Taken",
     "TeamTaken",
     "TokenNameTaken",
@@ -403,6 +417,29 @@ class NoSuchRef(GitError):
     """A repository has no branch or tag of that name."""
 
 
+class NoSuchBranch(NoSuchRef):
+    """The repository has no branch called `name`."""
+
+    def __init__(self, repository_id: int, name: str) -> None:
+        super().__init__(f"branch does not exist [repo_id: {repository_id} name: {name}]")
+        self.name = name
+
+
+class NoSuchTag(NoSuchRef):
+    """The repository has no tag called `name`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"tag does not exist [name: {name}]")
+        self.name = name
+
+
+class NotFastForward(GitError):
+    """A branch would lose commits if it moved there without force."""
+
+    def __init__(self) -> None:
+        super().__init__("the new commit does not follow the branch; force is needed")
+
+
 class NoSuchRevision(GitError):
     """No branch, tag or id of the repository names the commit `revision`."""
 
@@ -423,12 +460,35 @@ class RefExists(GitError):
     """There is a branch or tag of that name already."""
 
 
+class BranchExists(RefExists):
+    """There is a branch called `name` already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"branch already exists [name: {name}]")
+        self.name = name
+
+
+class TagExists(RefExists):
+    """There is a tag called `name` already; the message is Gitea's."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class RefMoved(GitError):
     """A ref is not where the caller last saw it; read it again, and decide again."""
 
 
 class RefRefused(GitError):
     """A branch or tag cannot have that name; the message says why."""
+
+
+class RenameRefused(RefRefused):
+    """A branch cannot be renamed to one that exists, itself included."""
+
+    def __init__(self) -> None:
+        super().__init__("Cannot rename a branch using the same name or rename to a branch that already exists.")
 
 
 class Refused(HostingError):
@@ -591,6 +651,10 @@ class UrlRefused(DeliveryHopeless):
 
 class PushRefused(HostingError):
     """The rules of a branch forbid the change; the message is the rule's."""
+
+
+class DefaultBranchRefused(PushRefused):
+    """The default branch of a repository cannot be changed so; the message says why."""
 
 
 class HashingBusy(HostingError):

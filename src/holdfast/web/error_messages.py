@@ -50,6 +50,12 @@ def message_for(error: HostingError | ApiError) -> str:
             return f"There is no {error.kind} named {error.name}."
         case errors.NoSuchAccount():
             return f"There is no user or organization named {error.name}."
+        case errors.NoSuchBranch():
+            return f"There is no branch named {error.name}."
+        case errors.BranchExists():
+            return f"There is already a branch named {error.name}."
+        case errors.TagExists():
+            return f"There is already a tag named {error.name}."
         case errors.NoSuchRevision():
             return f"There is no branch, tag or commit named {error.revision}."
         case errors.LoginRequired():

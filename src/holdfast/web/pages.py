@@ -33,6 +33,8 @@ NOTICE_COOKIE: Final = "holdfast_notice"
 # What a page can say after a form was sent. The cookie holds the key only, so nobody's words travel in it.
 NOTICES: Final[Mapping[str, str]] = {
     "added": "Added.",
+    "branch-created": "Branch created.",
+    "branch-deleted": "Branch deleted.",
     "cancelled": "It is cancelled and will not be sent.",
     "changed": "Your changes are saved.",
     "collaborator-removed": "Collaborator removed.",

@@ -1,15 +1,13 @@
-"""Tags: light ones that are only a name, and annotated ones that say who made them and why."""
+"""Tags, lightweight and annotated: list, show, create and delete them."""
 
-import time
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.git import ref_store, refs
-from holdfast.hosting.git.commits import Signature, read_commit, read_tag, write_tag
-from holdfast.hosting.git.identities import commit_email, commit_name
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.commits import Signature, read_commit, read_tag
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.guards import in_repository, not_archived, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
@@ -26,9 +24,9 @@ from holdfast.hosting.schemas.git import (
     repository_api,
     repository_page,
 )
-from holdfast.hosting.services import ref_changes
-from holdfast.hosting.services.revisions import open_git, resolve_commit
-from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.services import branches
+from holdfast.hosting.services.branches import LONGEST_REF, NewTag
+from holdfast.hosting.services.revisions import open_git
 
 __all__ = ["create_tag", "delete_tag", "list_tags", "show_annotated_tag", "show_tag"]
 
@@ -70,7 +68,7 @@ class AnnotatedTag(msgspec.Struct, frozen=True):
 class CreateTagOption(msgspec.Struct, frozen=True):
     """A new tag; one with a message says who made it."""
 
-    tag_name: Annotated[str, Meta(max_length=100), RefName, Required] = ""
+    tag_name: Annotated[str, Meta(max_length=LONGEST_REF), RefName, Required] = ""
     message: str = ""
     target: str = ""
 
@@ -103,19 +101,11 @@ def list_tags(request: RequestContext, target: RepositoryAccess, page: PageParam
     return PagedList([tag_shape(request, target, repo, ref) for ref in found], total)
 
 
-def find(repo: Repo, name: str) -> refs.Ref:
-    """Return a tag by its name."""
-    found = refs.tag(repo, name) if refs.is_ref_name(name) else None
-    if found is None:
-        raise ApiError(404, f"tag does not exist [name: {name}]")
-    return found
-
-
 @endpoint("GET /repos/{owner}/{repo}/tags/{tag...}", scope="repository", guards=READING)
 def show_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> Tag:
     """Show a tag."""
     repo = open_git(request.app, target)
-    return tag_shape(request, target, repo, find(repo, tag))
+    return tag_shape(request, target, repo, branches.find_tag(repo, tag))
 
 
 @endpoint(
@@ -126,21 +116,12 @@ def show_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> Tag
     refuses=(401, 403, 404, 409, 423),
 )
 def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTagOption) -> Tag:
-    """Make a tag at a branch, another tag or a commit."""
-    repo = open_git(request.app, target)
+    """Create a tag at a branch, another tag or a commit."""
     if target.repository.is_empty:
         raise ApiError(404, "Git Repository is empty.")
-    at = resolve_commit(repo, target, body.target)
-    if refs.tag(repo, body.tag_name) is not None:
-        raise ApiError(409, f"tag already exists [name: {body.tag_name}]")
-    if body.message.strip():
-        who = Signature(commit_name(request.user), commit_email(request.user), int(time.time()), 0)
-        at = write_tag(repo, at, body.tag_name, who, body.message.strip() + "\n")
-    move = Move(f"refs/tags/{body.tag_name}", ref_changes.zero_id(target.repository), at)
-    ref_changes.move_refs(
-        request.app, target.repository, request.user, [move], lambda opened: ref_store.create(opened, move.ref, at)
-    )
-    return tag_shape(request, target, repo, find(repo, body.tag_name))
+    wanted = NewTag(name=body.tag_name, message=body.message, revision=body.target)
+    made = branches.create_tag(request.app, request.actor, target, wanted)
+    return tag_shape(request, target, open_git(request.app, target), made)
 
 
 @endpoint(
@@ -151,15 +132,7 @@ def create_tag(request: RequestContext, target: RepositoryAccess, body: CreateTa
 )
 def delete_tag(request: RequestContext, target: RepositoryAccess, tag: str) -> None:
     """Delete a tag."""
-    found = find(open_git(request.app, target), tag)
-    move = Move(f"refs/tags/{tag}", found.id, ref_changes.zero_id(target.repository))
-    ref_changes.move_refs(
-        request.app,
-        target.repository,
-        request.user,
-        [move],
-        lambda opened: ref_store.delete(opened, move.ref, move.old),
-    )
+    branches.delete_tag(request.app, request.actor, target, tag)
 
 
 @endpoint("GET /repos/{owner}/{repo}/git/tags/{sha}", scope="repository", guards=READING, refuses=(400,))

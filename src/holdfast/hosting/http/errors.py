@@ -92,6 +92,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.NoSuchFolder, 404),
     (errors.RefExists, 409),
     (errors.RefMoved, 409),
+    (errors.NotFastForward, 409),
     (errors.RefBusy, 409),
     (errors.RefRefused, 422),
     (errors.PathRefused, 422),

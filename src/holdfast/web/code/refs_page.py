@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.branches import create_branch, delete_branch
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.commits import Commit, read_commit, read_tag
 from holdfast.hosting.git.refs import Ref
@@ -16,16 +16,15 @@ from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services import branch_protection
+from holdfast.hosting.services import branch_protection, branches
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
-from holdfast.web.api_actions import act
 from holdfast.web.code.change_forms import check_branch_name
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.location import READING, CodeLocation
 from holdfast.web.code.repository_pages import may_change, number
 from holdfast.web.code.switcher import choice_of, is_linkable
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, root_path, show_in
 
@@ -172,27 +171,27 @@ def page_new_branch(request: RequestContext, target: RepositoryAccess, body: New
     """Make a branch."""
     try:
         check_branch_name(body.name)
-        act(request, create_branch, body={"new_branch_name": body.name, "old_ref_name": body.start})
-    except ApiError as refusal:
+        branches.create(request.app, request.actor, target, body.name.strip(), body.start.strip())
+    except (HostingError, ApiError) as error:
         return list_page(
             request,
             target,
             "branch",
             RefListQuery(),
-            status=refusal.status,
-            problem=message_for(refusal),
+            status=status_for(error),
+            problem=message_for(error),
             typed=body,
         )
-    return go(f"{root_path(target)}/src/branch/{quote(body.name, safe='/')}", "created")
+    return go(f"{root_path(target)}/src/branch/{quote(body.name.strip(), safe='/')}", "branch-created")
 
 
 @endpoint("POST /{owner}/{repo}/branches/delete", scope="repository", guards=(*READING, signed_in))
 def page_remove_branch(request: RequestContext, target: RepositoryAccess, body: OldBranch) -> RawResponse:
     """Delete a branch."""
     try:
-        act(request, delete_branch, {"branch": body.name})
-    except ApiError as refusal:
+        branches.delete(request.app, request.actor, target, body.name)
+    except HostingError as error:
         return list_page(
-            request, target, "branch", RefListQuery(), status=refusal.status, problem=message_for(refusal)
+            request, target, "branch", RefListQuery(), status=status_for(error), problem=message_for(error)
         )
-    return go(f"{root_path(target)}/branches", "deleted")
+    return go(f"{root_path(target)}/branches", "branch-deleted")

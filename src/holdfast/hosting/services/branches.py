@@ -1,0 +1,200 @@
+"""Branches and tags: create, rename, move and delete them.
+
+Every change of a ref is a compare-and-set against the commit the caller saw, and the rules of protected branches
+apply as for a push.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    BranchExists,
+    DefaultBranchRefused,
+    NoSuchBranch,
+    NoSuchObject,
+    NoSuchRevision,
+    NoSuchTag,
+    NotFastForward,
+    RefMoved,
+    RenameRefused,
+    TagExists,
+)
+from holdfast.hosting.git import history, ref_store, refs
+from holdfast.hosting.git.commits import Signature, write_tag
+from holdfast.hosting.git.identities import commit_email, commit_name
+from holdfast.hosting.git.refs import Ref
+from holdfast.hosting.git.repository import Repo
+from holdfast.hosting.services import ref_changes
+from holdfast.hosting.services.fields import check_ref_field, check_required
+from holdfast.hosting.services.revisions import open_git, resolve_commit
+from holdfast.hosting.store import repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.branch_renames import note_rename
+from holdfast.hosting.store.pending_ref_updates import Move
+from holdfast.hosting.store.repository_events import note_changes
+
+__all__ = [
+    "LONGEST_REF",
+    "NewTag",
+    "create",
+    "create_tag",
+    "delete",
+    "delete_tag",
+    "find",
+    "find_tag",
+    "rename",
+    "update",
+]
+
+LONGEST_REF: Final = 100
+
+
+def require_code_write(actor: Actor, target: RepositoryAccess) -> Account:
+    """Return the user who acts; raise an error unless they may change the repository's refs."""
+    access.require_read(target, Unit.CODE)
+    access.require_unarchived(target)
+    user = access.require_login(actor)
+    access.require_write(target, Unit.CODE)
+    return user
+
+
+def find(repo: Repo, target: RepositoryAccess, name: str) -> Ref:
+    """Return a branch by name."""
+    found = refs.branch(repo, name) if refs.is_ref_name(name) else None
+    if found is None:
+        raise NoSuchBranch(target.repository.id, name)
+    return found
+
+
+def find_tag(repo: Repo, name: str) -> Ref:
+    """Return a tag by name."""
+    found = refs.tag(repo, name) if refs.is_ref_name(name) else None
+    if found is None:
+        raise NoSuchTag(name)
+    return found
+
+
+def create(app: App, actor: Actor, target: RepositoryAccess, name: str, start: str = "") -> Ref:
+    """Create a branch at a branch, a tag or a commit; empty is the default branch."""
+    user = require_code_write(actor, target)
+    check_required(name, "NewBranchName")
+    check_ref_field(name, "NewBranchName", LONGEST_REF)
+    repo = open_git(app, target)
+    if start and refs.resolve(repo, start, "") is None and refs.rev_parse(repo, start) is None:
+        raise NoSuchRevision(start)
+    at = resolve_commit(repo, target, start)
+    refs.check_new_branch(name)
+    if refs.branch(repo, name) is not None:
+        raise BranchExists(name)
+    if refs.tag(repo, name) is not None:
+        raise TagExists(name, "The branch name is already used by a tag.")
+    move = Move(f"refs/heads/{name}", ref_changes.zero_id(target.repository), at)
+    ref_changes.move_refs(
+        app, target.repository, user, [move], lambda opened: ref_store.create(opened, move.ref, at)
+    )
+    return find(repo, target, name)
+
+
+def delete(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
+    """Delete a branch; the default branch and protected branches cannot be deleted."""
+    user = require_code_write(actor, target)
+    found = find(open_git(app, target), target, name)
+    if name == target.repository.default_branch:
+        raise DefaultBranchRefused("can not delete default branch")
+    move = Move(f"refs/heads/{name}", found.id, ref_changes.zero_id(target.repository))
+    ref_changes.move_refs(
+        app, target.repository, user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
+    )
+
+
+def rename(app: App, actor: Actor, target: RepositoryAccess, old: str, new: str) -> None:
+    """Rename a branch; reading files by the old name goes on working."""
+    user = require_code_write(actor, target)
+    check_required(new, "Name")
+    check_ref_field(new, "Name", LONGEST_REF)
+    repository, repo = target.repository, open_git(app, target)
+    found = find(repo, target, old)
+    if refs.branch(repo, new) is not None:
+        raise RenameRefused
+    is_default = old == repository.default_branch
+    if is_default and not target.permissions.is_admin:
+        raise DefaultBranchRefused("only an administrator of the repository may rename its default branch")
+    none = ref_changes.zero_id(repository)
+    moves = [Move(f"refs/heads/{new}", none, found.id), Move(f"refs/heads/{old}", found.id, none)]
+    ref_changes.move_refs(app, repository, user, moves, lambda opened: ref_store.rename_branch(opened, old, new))
+    with app.database.write() as connection:
+        note_rename(connection, repository, old, new)
+        if is_default:
+            columns = {"default_branch": new}
+            repositories.change_repository(connection, repository, **columns)
+            note_changes(connection, repository, user, columns)
+
+
+def update(
+    app: App,
+    actor: Actor,
+    target: RepositoryAccess,
+    name: str,
+    commit: str,
+    *,
+    expected: str | None = None,
+    force: bool = False,
+) -> None:
+    """Move a branch to another commit: a fast-forward unless `force`, and from `expected` if that is given."""
+    user = require_code_write(actor, target)
+    check_required(commit, "NewCommitID")
+    repo = open_git(app, target)
+    found = find(repo, target, name)
+    if expected is not None and expected != found.id:
+        raise RefMoved("the branch is not at the old commit any more")
+    if not refs.is_commit(repo, commit):
+        raise NoSuchObject(f"object does not exist [id: {commit}, rel_path: ]")
+    if not force and history.merge_base(repo, found.id, commit) != found.id:
+        raise NotFastForward
+    move = Move(f"refs/heads/{name}", found.id, commit)
+    ref_changes.move_refs(
+        app, target.repository, user, [move], lambda opened: ref_store.update(opened, move.ref, move.old, move.new)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTag:
+    """A tag to create; one with a message is an annotated tag."""
+
+    name: str
+    message: str = ""
+    revision: str = ""
+    """A branch, a tag or a commit; empty is the default branch."""
+
+
+def create_tag(app: App, actor: Actor, target: RepositoryAccess, wanted: NewTag) -> Ref:
+    """Create a tag, annotated when it has a message."""
+    user = require_code_write(actor, target)
+    check_required(wanted.name, "TagName")
+    check_ref_field(wanted.name, "TagName", LONGEST_REF)
+    repo = open_git(app, target)
+    at = resolve_commit(repo, target, wanted.revision)
+    if refs.tag(repo, wanted.name) is not None:
+        raise TagExists(wanted.name, f"tag already exists [name: {wanted.name}]")
+    if wanted.message.strip():
+        tagger = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
+        at = write_tag(repo, at, wanted.name, tagger, wanted.message.strip() + "\n")
+    move = Move(f"refs/tags/{wanted.name}", ref_changes.zero_id(target.repository), at)
+    ref_changes.move_refs(
+        app, target.repository, user, [move], lambda opened: ref_store.create(opened, move.ref, at)
+    )
+    return find_tag(repo, wanted.name)
+
+
+def delete_tag(app: App, actor: Actor, target: RepositoryAccess, name: str) -> None:
+    """Delete a tag."""
+    user = require_code_write(actor, target)
+    found = find_tag(open_git(app, target), name)
+    move = Move(f"refs/tags/{name}", found.id, ref_changes.zero_id(target.repository))
+    ref_changes.move_refs(
+        app, target.repository, user, [move], lambda opened: ref_store.delete(opened, move.ref, move.old)
+    )

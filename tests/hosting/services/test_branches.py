@@ -1,0 +1,161 @@
+"""Branches and tags: who may change them, and what is refused."""
+
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    BranchExists,
+    DefaultBranchRefused,
+    Forbidden,
+    HostingError,
+    InvalidField,
+    LoginRequired,
+    NoSuchBranch,
+    NoSuchRevision,
+    NoSuchTag,
+    NotFastForward,
+    PushRefused,
+    RefMoved,
+    RenameRefused,
+    RepositoryArchived,
+    TagExists,
+)
+from holdfast.hosting.git import refs
+from holdfast.hosting.git.commits import read_commit
+from holdfast.hosting.services import branch_protection, branches, repositories
+from holdfast.hosting.services.branch_protection import ProtectionEdit
+from holdfast.hosting.services.branches import NewTag
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest, commit_files
+from holdfast.hosting.services.file_contents import FileContent
+from holdfast.hosting.services.repositories import NewRepository, RepositoryEdit
+from holdfast.hosting.services.revisions import open_git
+from holdfast.hosting.store import accounts
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.repositories import Repository
+from holdfast.secret import Secret
+
+
+@pytest.fixture
+def owner(app: App) -> Actor:
+    """Return the owner of the repository."""
+    return Actor(accounts.find_user(app.database, "admin"))
+
+
+@pytest.fixture
+def notes(app: App, owner: Actor) -> Repository:
+    """Create a repository with one commit."""
+    assert owner.user is not None
+    return repositories.create(app, owner.user, owner.user, NewRepository(name="notes"), {"a.txt": b"one\n"})
+
+
+def target_of(app: App, actor: Actor, kept: Repository) -> RepositoryAccess:
+    """Return a repository, as it is now, with what an actor may do there."""
+    now = store.repository_by_id(app.database, kept.id)
+    return RepositoryAccess(now, repositories.permissions_in(app, actor, now))
+
+
+def changes(app: App, actor: Actor, kept: Repository) -> list[Callable[[], object]]:
+    """Return every change of branches and tags there is."""
+    target = target_of(app, actor, kept)
+    return [
+        lambda: branches.create(app, actor, target, "new"),
+        lambda: branches.delete(app, actor, target, "main"),
+        lambda: branches.rename(app, actor, target, "main", "trunk"),
+        lambda: branches.update(app, actor, target, "main", "0" * 40),
+        lambda: branches.create_tag(app, actor, target, NewTag(name="v1")),
+        lambda: branches.delete_tag(app, actor, target, "v1"),
+    ]
+
+
+def test_only_those_who_may_write_change_refs(app: App, owner: Actor, notes: Repository) -> None:
+    """Anonymous requests must log in, readers lack the permission, and an archived repository stays as it is."""
+    reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
+    for actor, kind in ((ANONYMOUS, LoginRequired), (reader, Forbidden)):
+        for change in changes(app, actor, notes):
+            with pytest.raises(kind):
+                change()
+    repositories.edit(app, owner, target_of(app, owner, notes), RepositoryEdit(is_archived=True))
+    for change in changes(app, owner, notes):
+        with pytest.raises(RepositoryArchived):
+            change()
+    assert [ref.name for ref in refs.branches(open_git(app, target_of(app, owner, notes)), limit=9)[0]] == ["main"]
+
+
+def test_branches_are_created_moved_renamed_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
+    """A new name of the default branch is the repository's default branch."""
+    target = target_of(app, owner, notes)
+    repo = open_git(app, target)
+    made = branches.create(app, owner, target, "feature/x", "main")
+    branches.update(app, owner, target, "feature/x", made.id, expected=made.id)
+    branches.rename(app, owner, target, "feature/x", "y")
+    branches.delete(app, owner, target, "y")
+    branches.rename(app, owner, target, "main", "trunk")
+    assert [ref.name for ref in refs.branches(repo, limit=9)[0]] == ["trunk"]
+    assert store.repository_by_id(app.database, notes.id).default_branch == "trunk"
+
+
+def test_tags_are_created_and_deleted(app: App, owner: Actor, notes: Repository) -> None:
+    """A tag with a message is an object of its own."""
+    target = target_of(app, owner, notes)
+    repo = open_git(app, target)
+    light = branches.create_tag(app, owner, target, NewTag(name="v1"))
+    annotated = branches.create_tag(app, owner, target, NewTag(name="v2", message="Second", revision="v1"))
+    assert repo.header(light.id) is not None
+    assert (repo.header(light.id) or [""])[0] == "commit"
+    assert (repo.header(annotated.id) or [""])[0] == "tag"
+    branches.delete_tag(app, owner, target, "v1")
+    with pytest.raises(NoSuchTag):
+        branches.find_tag(repo, "v1")
+
+
+def test_invalid_changes_are_refused_with_what_is_wrong(app: App, owner: Actor, notes: Repository) -> None:
+    """Names, starting points, commits and the default branch."""
+    target = target_of(app, owner, notes)
+    main = branches.create(app, owner, target, "taken").id
+    branches.create_tag(app, owner, target, NewTag(name="v1"))
+    cases: list[tuple[Callable[[], object], type[HostingError]]] = [
+        (lambda: branches.create(app, owner, target, ""), InvalidField),
+        (lambda: branches.create(app, owner, target, "a..b"), InvalidField),
+        (lambda: branches.create(app, owner, target, "a" * 101), InvalidField),
+        (lambda: branches.create(app, owner, target, "new", "nothing"), NoSuchRevision),
+        (lambda: branches.create(app, owner, target, "taken"), BranchExists),
+        (lambda: branches.create(app, owner, target, "v1"), TagExists),
+        (lambda: branches.delete(app, owner, target, "gone"), NoSuchBranch),
+        (lambda: branches.delete(app, owner, target, "main"), DefaultBranchRefused),
+        (lambda: branches.rename(app, owner, target, "taken", "main"), RenameRefused),
+        (lambda: branches.update(app, owner, target, "taken", main, expected="0" * 40), RefMoved),
+        (lambda: branches.create_tag(app, owner, target, NewTag(name="v1")), TagExists),
+        (lambda: branches.create_tag(app, owner, target, NewTag(name="v 2")), InvalidField),
+    ]
+    for change, kind in cases:
+        with pytest.raises(kind):
+            change()
+
+
+def test_a_branch_moves_backwards_by_force_only(app: App, owner: Actor, notes: Repository) -> None:
+    """Otherwise it would lose commits."""
+    target = target_of(app, owner, notes)
+    repo = open_git(app, target)
+    first = branches.find(repo, target, "main").id
+    who = read_commit(repo, first).author
+    change = FileChange(operation="create", path="b.txt", content=FileContent(b"two\n"))
+    commit_files(
+        app, CommitRequest(repository=notes, actor=notes.owner, changes=[change], author=who, committer=who)
+    )
+    with pytest.raises(NotFastForward):
+        branches.update(app, owner, target, "main", first)
+    branches.update(app, owner, target, "main", first, force=True)
+    assert branches.find(repo, target, "main").id == first
+
+
+def test_protected_branches_are_not_deleted(app: App, owner: Actor, notes: Repository) -> None:
+    """As for a push."""
+    target = target_of(app, owner, notes)
+    branches.create(app, owner, target, "release")
+    branch_protection.create(app, owner, target, "release", ProtectionEdit(enable_push=True))
+    with pytest.raises(PushRefused, match="protected from deletion"):
+        branches.delete(app, owner, target, "release")
