@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bench.archive import imported
 from bench.harness import Figure
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
-from holdfast.web.chats.single_archive import page_of
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.single_archive import render_page
 from holdfast.web.chats.view import TemplateResult
 
 MANY = 1_000_000
@@ -19,15 +19,15 @@ PAGES = 150
 def drawn(room: OpenArchive, path: str, query: dict[str, str]) -> tuple[float, int]:
     """Draw a page; return the seconds it took and its size."""
     started = time.perf_counter()
-    found = answer(room, "", path, query)
+    found = respond(room, "", path, query)
     assert isinstance(found, TemplateResult)
-    page = page_of(room.name, found)
+    page = render_page(room.name, found)
     return time.perf_counter() - started, len(page.body)
 
 
 def measured(place: Path) -> list[Figure]:
     """Go through an archive."""
-    room = room_of_file(place, place.name)
+    room = open_archive_file(place, place.name)
     dice = random.Random(1)
     with room.reading() as archive:
         chat = max(archive.chats(), key=lambda one: one.messages)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import logs
-from holdfast.logs import PRIVATE, keep_private
+from holdfast.logs import PRIVATE, mask_secrets
 from holdfast.secret import MASK, Secret
 
 
@@ -59,13 +59,13 @@ def test_libraries_log_through_the_same_chain() -> None:
 @pytest.mark.parametrize("fact", [*sorted(PRIVATE), "api_token", "backup_key", "Message_Text"])
 def test_facts_with_private_names_are_masked(fact: str) -> None:
     """A fact is masked by its name, whatever it holds."""
-    assert keep_private(None, "info", {"event": "x", fact: "hunter2"}) == {"event": "x", fact: MASK}
+    assert mask_secrets(None, "info", {"event": "x", fact: "hunter2"}) == {"event": "x", fact: MASK}
 
 
 @given(st.binary(min_size=5))
 def test_bytes_are_only_counted(value: bytes) -> None:
     """Raw bytes may be a message or a key, so a log says only how many there were."""
-    event = keep_private(None, "info", {"event": "x", "frame": value, "password_of": Secret("hunter2")})
+    event = mask_secrets(None, "info", {"event": "x", "frame": value, "password_of": Secret("hunter2")})
     assert event == {"event": "x", "frame": f"<{len(value)} bytes>", "password_of": MASK}
 
 

@@ -54,7 +54,7 @@ def request_line(method: str, path: str, status: int, ms: float, request: str) -
         write_line("request", {"method": method, "path": path, "status": status, "ms": ms, "request": request})
 
 
-def keep_private(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Mask what must not reach a log."""
     for fact, value in event.items():
         if fact in {"event", "level", "timestamp", "logger", "exception"}:
@@ -95,7 +95,7 @@ def configure(
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         drop_values_from_traceback,
-        keep_private,
+        mask_secrets,
     ]
     renderer: Processor = (
         structlog.processors.JSONRenderer(sort_keys=False)
@@ -136,7 +136,7 @@ def plain_writer(
         if style == "json":
             line = encoder.encode({**facts, "event": event, "level": "info", "timestamp": stamp}).decode()
         else:
-            shown = " ".join(f"{name}={readable(value)}" for name, value in facts.items())
+            shown = " ".join(f"{name}={quote_value(value)}" for name, value in facts.items())
             line = f"{stamp} [info     ] {event} {shown}"
         handler.acquire()
         try:
@@ -162,7 +162,7 @@ def whole_seconds(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
-def readable(value: float | str) -> str:
+def quote_value(value: float | str) -> str:
     """Write a fact so that it stays one word of one line."""
     text = str(value)
     return text if text.isprintable() and " " not in text else repr(text)

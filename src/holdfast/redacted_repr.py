@@ -27,11 +27,11 @@ def redacted(cls: Made) -> Made:
 
 def describe(self: object) -> str:
     """Write the names of the fields, and of each what it is."""
-    inside = ", ".join(f"{name}={value_of(getattr(self, name, None))}" for name in names_of(self))
+    inside = ", ".join(f"{name}={value_repr(getattr(self, name, None))}" for name in field_names(self))
     return f"{type(self).__name__}({inside})"
 
 
-def names_of(made: object) -> tuple[str, ...]:
+def field_names(made: object) -> tuple[str, ...]:
     """List the fields that may be told of."""
     if is_dataclass(made):
         return tuple(one.name for one in fields(made) if one.repr)
@@ -40,7 +40,7 @@ def names_of(made: object) -> tuple[str, ...]:
     return getattr(made, "_fields", ())
 
 
-def value_of(value: object) -> str:
+def value_repr(value: object) -> str:
     """Write numbers and choices as they are, and of everything else how much there is."""
     if value is None or isinstance(value, int | float | Enum):
         return str(value)

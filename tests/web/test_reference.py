@@ -4,7 +4,7 @@ import json
 import re
 
 from holdfast.hosting.api import endpoints
-from holdfast.web.reference import example
+from holdfast.web.reference import example_value
 from tests.conftest import Service
 
 
@@ -24,7 +24,7 @@ def test_a_body_starts_from_an_example_that_is_json() -> None:
         "type": "object",
         "properties": {"x": {"anyOf": [{"$ref": "#/c/Inner"}, {"type": "null"}]}, "y": {"default": "z"}},
     }
-    assert json.loads(json.dumps(example(schema, schemas))) == {"x": {"a": 0}, "y": "z"}
+    assert json.loads(json.dumps(example_value(schema, schemas))) == {"x": {"a": 0}, "y": "z"}
 
 
 def test_the_page_loads_nothing_from_elsewhere(service: Service) -> None:

@@ -3,16 +3,16 @@
 import io
 
 from holdfast.web.markdown import NOWHERE
-from holdfast.web.render_worker import render, reply, take
+from holdfast.web.render_worker import read_request, render, write_response
 
 
 def test_requests_and_answers_have_their_length_before_them() -> None:
     """A request that is cut off is none."""
     pipe = io.BytesIO()
-    reply(pipe, (True, "made"))
+    write_response(pipe, (True, "made"))
     whole = pipe.getvalue()
-    assert take(io.BytesIO(whole)) == whole[4:]
-    assert take(io.BytesIO(whole[:3])) == b""
+    assert read_request(io.BytesIO(whole)) == whole[4:]
+    assert read_request(io.BytesIO(whole[:3])) == b""
 
 
 def test_both_kinds_are_rendered() -> None:

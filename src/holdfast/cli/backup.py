@@ -19,7 +19,7 @@ from holdfast.backup.wire import Names
 from holdfast.cli import summary
 from holdfast.cli.check import check_backup
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.inputs import SourceArgument, opened
+from holdfast.cli.inputs import SourceArgument, with_open_backup
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, gather_keys, with_keys
 from holdfast.cli.output import JsonOption, console, count_progress, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
@@ -57,7 +57,7 @@ def show_info(
 ) -> None:
     """Show what is in a backup: when and by whom it was made, chats, people, messages, dates and media."""
     answer = with_keys(
-        lambda keys: opened(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
+        lambda keys: with_open_backup(file, keys, lambda found: backup.info(found, verify_media=verify_media)),
         key=key,
         key_file=key_file,
         account_id=account_id,
@@ -113,7 +113,7 @@ def convert_backup(
         )
         to_where: Path | BinaryIO = sys.stdout.buffer if str(target) == "-" else target
         chosen: Names = names
-        return opened(
+        return with_open_backup(
             source,
             keys,
             lambda found: convert(found, to_where, form, keys=new, names=chosen, replace=force),
@@ -151,7 +151,7 @@ def extract_media(
             with count_progress("attachments") as progress:
                 return [progress(item) for item in extract(found, target, replace=force)]
 
-        return opened(source, keys, run)
+        return with_open_backup(source, keys, run)
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     failed = [item for item in done if item.problem]

@@ -11,7 +11,7 @@ from holdfast.backup.completeness import Answer, Completeness, Loss, LostAttachm
 from holdfast.backup.container import KeyMaterial
 from holdfast.backup.dates import moment
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.inputs import SourceArgument, given, size_of
+from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, printable
 from holdfast.cli.validate import ValidationFindingOutput, as_text, finding_line
@@ -60,7 +60,7 @@ def check_backup(
 
     def work(keys: KeyMaterial | None) -> Completeness:
         with byte_progress(file.name, size_of(file)) as progress:
-            return check_completeness(given(file), keys, progress=progress)
+            return check_completeness(resolve_input(file), keys, progress=progress)
 
     found = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if json:

@@ -60,17 +60,19 @@ class KeyOptions:
 
 
 @contextmanager
-def opened(paths: Sequence[Path], keys: KeyOptions) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
+def open_backups(
+    paths: Sequence[Path], keys: KeyOptions
+) -> Iterator[tuple[list[backup.Backup], KeyMaterial | None]]:
     """Open backups, each with the first key that fits; give them, and the first keys that were of use."""
     if sum(str(path) == "-" for path in paths) > 1:
         raise typer.BadParameter("standard input is one file; give the others by name")
     used: list[KeyMaterial] = []
     with ExitStack() as stack:
-        found = [stack.enter_context(open_one(path, keys, stack, used)) for path in paths]
+        found = [stack.enter_context(open_backup(path, keys, stack, used)) for path in paths]
         yield found, used[0] if used else None
 
 
-def open_one(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
+def open_backup(path: Path, keys: KeyOptions, stack: ExitStack, used: list[KeyMaterial]) -> backup.Backup:
     """Open one backup; standard input is kept in a file, because it is read more than once."""
     source: Path | BinaryIO = path
     if str(path) == "-":
@@ -122,7 +124,7 @@ def show_difference(
     Ids and the order in which programs list things are no change.
     """
     chosen = None if not chat else lambda pairing: choose_pairs(pairing, chat)
-    with opened([before, after], KeyOptions(key, key_file or (), account_id)) as (sources, _keys):
+    with open_backups([before, after], KeyOptions(key, key_file or (), account_id)) as (sources, _keys):
         first, second = sources
         if detail:
             lines = diff_output.JsonDiffWriter(sys.stdout) if json else diff_output.TextDiffWriter(console())
@@ -149,7 +151,7 @@ def form_for(target: Path, to: To | None) -> To:
     return form
 
 
-def where_to(target: Path) -> Path | BinaryIO:
+def resolve_target(target: Path) -> Path | BinaryIO:
     """Take `-` for standard output."""
     return sys.stdout.buffer if str(target) == "-" else target
 
@@ -198,7 +200,7 @@ def merge_backups(
     check_target(conflicts, [*given, output], force=force)
     first: list[Conflict] = []
     with ExitStack() as stack:
-        found, used = stack.enter_context(opened(sources, KeyOptions(key, key_file or (), account_id)))
+        found, used = stack.enter_context(open_backups(sources, KeyOptions(key, key_file or (), account_id)))
         new = keys_for(new_key_file, used, account_id)
         listed = None if conflicts is None else stack.enter_context(write_whole(conflicts, replace=force))
 
@@ -211,7 +213,7 @@ def merge_backups(
         with waiting("merging"):
             done = merge(
                 found,
-                where_to(output),
+                resolve_target(output),
                 form,
                 keys=new,
                 names=names,
@@ -219,7 +221,7 @@ def merge_backups(
                 on_conflict=tell,
                 replace=force,
             )
-    tell_problems(done.written)
+    print_problems(done.written)
     if json:
         print_json(done)
         return
@@ -268,19 +270,19 @@ def crop_backup(
     """Write part of a backup: some chats, some time, without media; it stays a valid backup."""
     if not (chat or without_chat or since or until or without_media):
         raise typer.BadParameter("say what to keep: --chat, --without-chat, --since, --until or --without-media")
-    start, end = period(since, "--since"), period(until, "--until")
+    start, end = parse_time(since, "--since"), parse_time(until, "--until")
     window = Window(start.first_ms if start else None, end.last_ms if end else None)
     if start and end and start.first_ms > end.last_ms:
         raise typer.BadParameter("it ends before it begins", param_hint="--until")
     form = form_for(target, to)
     check_target(target, [source, *(key_file or ()), new_key_file], force=force, folder=form is To.FOLDER)
     with (
-        opened([source], KeyOptions(key, key_file or (), account_id)) as ((found,), used),
+        open_backups([source], KeyOptions(key, key_file or (), account_id)) as ((found,), used),
         waiting("cropping"),
     ):
         done = crop(
             found,
-            where_to(target),
+            resolve_target(target),
             form,
             chats=chat or (),
             without_chats=without_chat or (),
@@ -290,14 +292,14 @@ def crop_backup(
             names=names,
             replace=force,
         )
-    tell_problems(done.written)
+    print_problems(done.written)
     if json:
         print_json(done)
     elif str(target) != "-":
         diff_output.show_cropped(console(), target, done)
 
 
-def period(text: str | None, option: str) -> Period | None:
+def parse_time(text: str | None, option: str) -> Period | None:
     """Read a time somebody typed."""
     if text is None:
         return None
@@ -307,7 +309,7 @@ def period(text: str | None, option: str) -> Period | None:
         raise typer.BadParameter(str(error), param_hint=option) from None
 
 
-def tell_problems(written: Conversion) -> None:
+def print_problems(written: Conversion) -> None:
     """Say which attachments could not be copied."""
     for problem in written.problems[:SHOWN]:
         print_note(f"note: {problem}")

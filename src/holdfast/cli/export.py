@@ -20,9 +20,9 @@ from holdfast.cli.archive.export import (
     ZoneOption,
     bar,
     check_options,
-    choice_of,
-    say,
-    zone_of,
+    parse_choice,
+    parse_zone,
+    print_result,
 )
 from holdfast.cli.archive.import_command import bar as import_bar
 from holdfast.cli.inputs import SourceArgument
@@ -52,7 +52,7 @@ def export_backup(
 ) -> int:
     """Write a backup as pages or data that other programs read; the next time only what has changed."""
     check_options(to, search=search, plain=plain)
-    choice, times = choice_of(chat, since, until), zone_of(zone, to)
+    choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [source, key_file], folder=True)
     problems: list[str] = []
 
@@ -81,4 +81,4 @@ def export_backup(
                 )
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
-    return say(target, to, done, problems, json=json)
+    return print_result(target, to, done, problems, json=json)

@@ -11,7 +11,7 @@ from holdfast import backup
 from holdfast.backup.container import KeyMaterial
 from holdfast.cli.output import byte_progress
 
-__all__ = ["SourceArgument", "given", "opened", "size_of"]
+__all__ = ["SourceArgument", "resolve_input", "size_of", "with_open_backup"]
 
 SourceArgument = Annotated[
     Path,
@@ -23,7 +23,7 @@ SourceArgument = Annotated[
 Answer = TypeVar("Answer")
 
 
-def opened(
+def with_open_backup(
     path: Path,
     keys: KeyMaterial | None,
     work: Callable[[backup.Backup], Answer],
@@ -34,12 +34,12 @@ def opened(
     on_edited = None if edited is None else edited.append
     with (
         byte_progress(path.name, size_of(path)) as progress,
-        backup.open(given(path), keys, progress=progress, on_edited=on_edited) as found,
+        backup.open(resolve_input(path), keys, progress=progress, on_edited=on_edited) as found,
     ):
         return work(found)
 
 
-def given(path: Path) -> Path | BinaryIO:
+def resolve_input(path: Path) -> Path | BinaryIO:
     """Return what a path stands for: itself, or standard input."""
     return sys.stdin.buffer if str(path) == "-" else path
 

@@ -7,7 +7,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 from holdfast.backup import KeyMaterial, Redaction, redact
-from holdfast.cli.inputs import SourceArgument, given, size_of
+from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json, print_note, printable
 from holdfast.cli.outputs import ForceOption, check_target
@@ -35,7 +35,7 @@ def redact_backup(
 
     def work(keys: KeyMaterial | None) -> Redaction:
         with byte_progress(source.name, size_of(source)) as progress:
-            return redact(given(source), where, keys, seed=seed, progress=progress, replace=force)
+            return redact(resolve_input(source), where, keys, seed=seed, progress=progress, replace=force)
 
     done = with_keys(work, key=key, key_file=key_file, account_id=account_id)
     if done.damaged:

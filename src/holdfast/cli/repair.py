@@ -81,7 +81,7 @@ def repair_backup(
     if isinstance(done, int):
         what = "stream" if undo is None or read_log(undo).kept is None else "file"
         console().print(
-            f"{printable(str(where))}: {counted(done, 'change')} undone; the {what} is what it was, to the byte"
+            f"{printable(str(where))}: {count_of(done, 'change')} undone; the {what} is what it was, to the byte"
         )
         return
     if json:
@@ -100,31 +100,31 @@ def repair_backup(
 def show(done: Repair) -> None:
     """Print what is mended and what is not, the most frequent first where there is too much for a screen."""
     out = console()
-    lines = [f"{place(step.frame)}: {step.rule}{at(step.path)}: {step.words}" for step in done.steps]
+    lines = [f"{frame_name(step.frame)}: {step.rule}{path_suffix(step.path)}: {step.words}" for step in done.steps]
     print_some(lines, Counter(step.rule for step in done.steps))
     left = [
-        f"{place(one.frame)}: {one.rule}{at(one.path)}: {one.problem} "
+        f"{frame_name(one.frame)}: {one.rule}{path_suffix(one.path)}: {one.problem} "
         + ("Stays; --drop would leave it out." if one.needs_drop else "Cannot be mended.")
         for one in done.unmended
     ]
     print_some(left, Counter(one.rule for one in done.unmended))
     lost = sum(step.loses for step in done.steps)
-    repairs = counted(len(done.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
-    verdict = "passes" if done.passes else f"does not pass: {counted(len(done.unmended), 'error')} left"
+    repairs = count_of(len(done.steps), "repair") + (f", {lost:,} of which left something out" if lost else "")
+    verdict = "passes" if done.passes else f"does not pass: {count_of(len(done.unmended), 'error')} left"
     out.print(f"{repairs}; under `{done.profile}`, edition `{done.edition}`, the outcome {verdict}")
 
 
-def counted(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
     """Count things."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def place(frame: int | None) -> str:
+def frame_name(frame: int | None) -> str:
     """Name a frame, or what is meant where there is none."""
     return "whole backup" if frame is None else "header" if frame == 0 else f"frame {frame}"
 
 
-def at(path: str) -> str:
+def path_suffix(path: str) -> str:
     """Write the place inside a frame."""
     return f" at {path}" if path else ""
 

@@ -51,10 +51,10 @@ def day(ms: int | None) -> str:
 
 def show(out: Console, info: Info) -> None:
     """Draw it."""
-    out.print(facts(info))
+    out.print(fact_table(info))
     if info.counts["chatItem"]:
         out.print()
-        out.print(counted({KINDS.get(kind, kind): count for kind, count in info.messages.items()}, "message"))
+        out.print(count_table({KINDS.get(kind, kind): count for kind, count in info.messages.items()}, "message"))
     if info.largest_chats:
         out.print()
         table = Table(box=None, pad_edge=False, header_style="bold")
@@ -68,7 +68,7 @@ def show(out: Console, info: Info) -> None:
         out.print(histogram(info))
 
 
-def facts(info: Info) -> Table:
+def fact_table(info: Info) -> Table:
     """List what the backup is."""
     header, counts = info.header, info.counts
     table = Table.grid(padding=(0, 2))
@@ -114,7 +114,7 @@ def media(info: Info) -> str:
     return f"{text}; {found.present:,} files {how}, {found.missing:,} missing, {found.damaged:,} damaged"
 
 
-def counted(rows: dict[str, int], heading: str) -> Table:
+def count_table(rows: dict[str, int], heading: str) -> Table:
     """List counts, the largest first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading)

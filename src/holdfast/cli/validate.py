@@ -13,7 +13,7 @@ from holdfast.backup.container import KeyMaterial
 from holdfast.backup.rules import RULES, Edition, Finding, Rule, Severity, Validation
 from holdfast.backup.rules.validator import validating
 from holdfast.cli.exit_codes import ExitCode
-from holdfast.cli.inputs import SourceArgument, given, size_of
+from holdfast.cli.inputs import SourceArgument, resolve_input, size_of
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, byte_progress, console, print_json
 
@@ -115,7 +115,7 @@ class FindingPrinter:
     def add(self, finding: Finding) -> None:
         """Count a finding and, where it is asked for and not one too many, print it."""
         if RANKS[finding.severity] < self._least or not (
-            not self._rules or any(is_about(finding.rule.id, name) for name in self._rules)
+            not self._rules or any(rule_matches(finding.rule.id, name) for name in self._rules)
         ):
             return
         self.by_rule[finding.rule] += 1
@@ -141,7 +141,7 @@ class FindingPrinter:
             self._out.print(f"... and {self._hidden:,} more; --max 0 lists them all")
         if self.chosen:
             self._out.print()
-            self._out.print(grouped(self.by_rule, validation))
+            self._out.print(rule_table(self.by_rule, validation))
         self._out.print(verdict(name, validation))
 
 
@@ -162,7 +162,7 @@ def as_text(finding: Finding) -> Text:
     )
 
 
-def grouped(by_rule: Counter[Rule], validation: Validation) -> Text:
+def rule_table(by_rule: Counter[Rule], validation: Validation) -> Text:
     """List the broken rules, how often each is, what to do and what comes of it."""
     lines = Text()
     for rule, count in by_rule.most_common():
@@ -236,7 +236,7 @@ def validate_backup(
     json: JsonOption = False,
 ) -> None:
     """Say everything that is wrong with a backup: where, by which rule, and what an importer will do about it."""
-    unknown = [name for name in rule or [] if not any(is_about(known.id, name) for known in RULES)]
+    unknown = [name for name in rule or [] if not any(rule_matches(known.id, name) for known in RULES)]
     if unknown:
         raise typer.BadParameter(f"there is no rule {unknown[0]}; see holdfast backup rules", param_hint="--rule")
     # As JSON all findings are printed: programs do their own counting.
@@ -248,7 +248,7 @@ def validate_backup(
         with (
             byte_progress(file.name, size_of(file)) as progress,
             validating(
-                given(file),
+                resolve_input(file),
                 keys,
                 profile=profile,
                 edition=edition,
@@ -268,7 +268,7 @@ def validate_backup(
         raise typer.Exit(ExitCode.NO)
 
 
-def is_about(rule: str, name: str) -> bool:
+def rule_matches(rule: str, name: str) -> bool:
     """Tell whether a name means a rule: its id, or how its id begins."""
     return rule == name or rule.startswith(f"{name}.")
 
@@ -279,7 +279,7 @@ def list_rules(
     json: JsonOption = False,
 ) -> None:
     """List the rules: how bad it is to break each, where it comes from, what it says."""
-    chosen = [rule for rule in RULES if name is None or is_about(rule.id, name)]
+    chosen = [rule for rule in RULES if name is None or rule_matches(rule.id, name)]
     if not chosen:
         raise typer.BadParameter(f"there is no rule {name}", param_hint="NAME")
     if json:
@@ -301,10 +301,10 @@ def show_rule(out: Console, rule: Rule) -> None:
     out.print(Text.assemble((rule.id, "bold"), f"  {', '.join(marks)}  ({rule.source})"))
     out.print(Text(f"    {rule.wrong} {rule.advice} {rule.importer}"))
     if rule.fields:
-        out.print(Text(f"    {some(rule.fields)}", style="dim"))
+        out.print(Text(f"    {join_fields(rule.fields)}", style="dim"))
 
 
-def some(fields: tuple[str, ...]) -> str:
+def join_fields(fields: tuple[str, ...]) -> str:
     """Name fields, as many as are read."""
     more = f" and {len(fields) - FIELDS_SHOWN} more" if len(fields) > FIELDS_SHOWN else ""
     return f"{', '.join(fields[:FIELDS_SHOWN])}{more}"

@@ -53,7 +53,7 @@ class CommittedFile:
 
     def modified(self) -> int | None:
         """Return when the newest commit that touched it was made."""
-        found = last_commits.known(self.repo, self.commit, self.entry.raw_path)
+        found = last_commits.cached_answer(self.repo, self.commit, self.entry.raw_path)
         if found is None:
             self.request.require_thread()
             found = last_commits.of_path(self.repo, self.commit, self.entry.raw_path)
@@ -96,7 +96,7 @@ def blob_response(file: CommittedFile) -> RawResponse:
     request.response_headers |= {"X-Gitea-Object-Type": entry.type, "X-Service-Object-Type": entry.type}
     fresh = not_modified(request, entry.id, file.modified, is_public=file.is_public)
     if fresh is not None:
-        known = last_commits.known(file.repo, file.commit, entry.raw_path)
+        known = last_commits.cached_answer(file.repo, file.commit, entry.raw_path)
         if known is not None:
             fresh.headers.update(last_modified(known.committer.time))
         return fresh

@@ -104,7 +104,7 @@ def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGES
     made: str | None = CACHE.get(key)
     if made is None:
         try:
-            made = render(shown, around) if len(shown) <= SMALL else rendered_apart(shown, around)
+            made = render(shown, around) if len(shown) <= SMALL else render_in_process(shown, around)
         except RenderBusy:
             # The next reader may have more luck, so that is not kept.
             return plain(shown)
@@ -117,7 +117,7 @@ def markdown(text: str, around: MarkdownContext = NOWHERE, *, most: int = LONGES
     return Markup(made)  # noqa: S704
 
 
-def rendered_apart(text: str, around: MarkdownContext) -> str:
+def render_in_process(text: str, around: MarkdownContext) -> str:
     """Render a text in the process for that."""
     made = RENDERER.run("markdown", text.encode("utf-8", "replace").decode(), around)
     return str(made)
@@ -125,7 +125,7 @@ def rendered_apart(text: str, around: MarkdownContext) -> str:
 
 def render(text: str, around: MarkdownContext) -> str:
     """Return a text as HTML that came from the sanitiser, however long that takes."""
-    return cleaner(around).clean(PARSER.render(text, {"around": around}))
+    return sanitizer(around).clean(PARSER.render(text, {"around": around}))
 
 
 def plain(text: str) -> Markup:
@@ -136,7 +136,7 @@ def plain(text: str) -> Markup:
     ) % escape(text)
 
 
-def resolved(address: str, around: MarkdownContext, *, is_image: bool) -> str | None:
+def resolve_url(address: str, around: MarkdownContext, *, is_image: bool) -> str | None:
     """Return where an address in a text leads on this site or elsewhere; None when it must not lead anywhere."""
     try:
         parts = urlsplit(address.strip())
@@ -160,14 +160,14 @@ def resolved(address: str, around: MarkdownContext, *, is_image: bool) -> str | 
 
 
 @lru_cache(maxsize=64)
-def cleaner(around: MarkdownContext) -> nh3.Cleaner:
+def sanitizer(around: MarkdownContext) -> nh3.Cleaner:
     """Return the sanitiser for texts of one place."""
 
     def allowed(tag: str, attribute: str, value: str) -> str | None:
         if attribute == "href":
-            return resolved(value, around, is_image=False)
+            return resolve_url(value, around, is_image=False)
         if attribute == "src":
-            return resolved(value, around, is_image=True)
+            return resolve_url(value, around, is_image=True)
         if attribute == "class" and tag == "code":
             return value if LANGUAGE.fullmatch(value) else None
         if attribute == "id":
@@ -199,7 +199,7 @@ def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, s
         start, end = found.span()
         written, kind = found[0], ""
         if found["address"]:
-            written = trimmed(found["address"])
+            written = strip_punctuation(found["address"])
             end = start + len(written)
             target = written
         elif found["mention"]:
@@ -221,7 +221,7 @@ def references(text: str, around: MarkdownContext) -> Iterator[tuple[str, str, s
         yield text[position:], "", ""
 
 
-def trimmed(address: str) -> str:
+def strip_punctuation(address: str) -> str:
     """Return an address without the punctuation of the sentence it stands in."""
     while address and address[-1] in ".,;:!?*_~)]}":
         if address[-1] == ")" and address.count("(") >= address.count(")"):
@@ -230,7 +230,7 @@ def trimmed(address: str) -> str:
     return address
 
 
-def linked(text: str, target: str, kind: str, level: int) -> list[Token]:
+def link_tokens(text: str, target: str, kind: str, level: int) -> list[Token]:
     """Return the tokens of a link."""
     opening = Token("link_open", "a", 1, {"href": target, **({"class": kind} if kind else {})}, level=level)
     return [
@@ -246,7 +246,7 @@ def link_references(children: list[Token], around: MarkdownContext) -> list[Toke
     links = 0
     for token in children:
         if token.type == "html_inline":
-            token.content = with_lower_headings(token.content, around)
+            token.content = shift_headings(token.content, around)
         if token.type == "link_open" or (token.type == "html_inline" and LINK_TAG.match(token.content)):
             links += 1
         elif token.type == "link_close" or (token.type == "html_inline" and LINK_END.match(token.content)):
@@ -256,7 +256,7 @@ def link_references(children: list[Token], around: MarkdownContext) -> list[Toke
         elif token.type == "text" and not links:
             for text, target, kind in references(token.content, around):
                 made += (
-                    linked(text, target, kind, token.level)
+                    link_tokens(text, target, kind, token.level)
                     if target
                     else [Token("text", "", 0, content=text, level=token.level)]
                 )
@@ -268,13 +268,15 @@ def link_references(children: list[Token], around: MarkdownContext) -> list[Toke
 def image_or_link(token: Token, around: MarkdownContext, *, inside: bool) -> list[Token]:
     """Keep an image of this site; one of another becomes a link to it, or its words where a link is already."""
     address = str(token.attrs.get("src", ""))
-    if resolved(address, around, is_image=True) is not None:
+    if resolve_url(address, around, is_image=True) is not None:
         return [token]
     words = token.content or address
-    return [Token("text", "", 0, content=words)] if inside else linked(words, address, "elsewhere", token.level)
+    return (
+        [Token("text", "", 0, content=words)] if inside else link_tokens(words, address, "elsewhere", token.level)
+    )
 
 
-def anchor_of(inline: Token, prefix: str, taken: dict[str, int]) -> str:
+def heading_anchor(inline: Token, prefix: str, taken: dict[str, int]) -> str:
     """Return a name for a heading that links can lead to."""
     words = "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
     kept = re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")
@@ -283,31 +285,31 @@ def anchor_of(inline: Token, prefix: str, taken: dict[str, int]) -> str:
     return f"{prefix}-{kept}-{count}" if count else f"{prefix}-{kept}"
 
 
-def lowered(level: str, around: MarkdownContext) -> str:
+def shifted_level(level: str, around: MarkdownContext) -> str:
     """Return the level of a heading on the page."""
     return str(min(int(level) + around.deeper, 6))
 
 
-def with_lower_headings(html: str, around: MarkdownContext) -> str:
+def shift_headings(html: str, around: MarkdownContext) -> str:
     """Lower the headings in a piece of HTML."""
-    return HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{lowered(tag[2], around)}", html)
+    return HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{shifted_level(tag[2], around)}", html)
 
 
-def fit_in(state: StateCore) -> None:
+def apply_context(state: StateCore) -> None:
     """Fit a parsed text into its surroundings."""
     around: MarkdownContext = state.env["around"]
     taken: dict[str, int] = {}
     for place, token in enumerate(state.tokens):
         if token.type in {"heading_open", "heading_close"}:
             if token.nesting == 1 and around.anchors:
-                token.attrSet("id", anchor_of(state.tokens[place + 1], around.anchors, taken))
-            token.tag = f"h{lowered(token.tag[1:], around)}"
+                token.attrSet("id", heading_anchor(state.tokens[place + 1], around.anchors, taken))
+            token.tag = f"h{shifted_level(token.tag[1:], around)}"
         elif token.type in {"th_open", "td_open"}:
             aligned = ALIGNED.fullmatch(str(token.attrs.pop("style", "")))
             if aligned:
                 token.attrs["align"] = aligned[1]
         elif token.type == "html_block":
-            token.content = with_lower_headings(token.content, around)
+            token.content = shift_headings(token.content, around)
         elif token.type == "inline":
             token.children = link_references(token.children or [], around)
 
@@ -344,7 +346,7 @@ def parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"xhtmlOut": False}).enable(["table", "strikethrough"])
     made.core.ruler.after("inline", "task_lists", mark_tasks)
     made.use(footnote_plugin, inline=False)
-    made.core.ruler.push("fit_in", fit_in)
+    made.core.ruler.push("fit_in", apply_context)
     return made
 
 

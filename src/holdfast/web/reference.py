@@ -13,25 +13,27 @@ from holdfast.hosting.api.routes import endpoints
 from holdfast.hosting.http.openapi import document
 from holdfast.web.pages import PAGES, current_user
 
-__all__ = ["show_document", "show_page", "to_page"]
+__all__ = ["redirect_to_page", "show_document", "show_page"]
 
 
-def example(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
+def example_value(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> object:
     """Make up a value of a schema, to start a body from."""
     if "$ref" in schema:
-        return example(schemas[schema["$ref"].rpartition("/")[2]], schemas, depth)
+        return example_value(schemas[schema["$ref"].rpartition("/")[2]], schemas, depth)
     if "anyOf" in schema:
-        return example(schema["anyOf"][0], schemas, depth)
+        return example_value(schema["anyOf"][0], schemas, depth)
     kind = schema.get("type")
     if "default" in schema and kind != "object":
         return schema["default"]
     if kind == "object" and depth < 3:
-        return {name: example(inner, schemas, depth + 1) for name, inner in schema.get("properties", {}).items()}
+        return {
+            name: example_value(inner, schemas, depth + 1) for name, inner in schema.get("properties", {}).items()
+        }
     return {"string": "", "integer": 0, "boolean": False, "array": []}.get(str(kind))
 
 
 @cache
-def described() -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
+def describe_api() -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
     """Describe the API once, when somebody first asks: the document, and its operations by what they are about."""
     whole = document(endpoints())
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -42,7 +44,7 @@ def described() -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
             schema = content.get("application/json", {}).get("schema")
             body = None
             if schema is not None:
-                body = msgspec.json.format(msgspec.json.encode(example(schema, schemas))).decode()
+                body = msgspec.json.format(msgspec.json.encode(example_value(schema, schemas))).decode()
             shown = {**operation, "method": method.upper(), "path": path, "body": body}
             groups.setdefault(operation["tags"][0], []).append(shown)
     return msgspec.json.encode(whole), groups
@@ -50,22 +52,22 @@ def described() -> tuple[bytes, dict[str, list[dict[str, Any]]]]:
 
 async def show_document(_request: Request) -> Response:
     """Serve the document; scripts of other sites may read it."""
-    content, _ = await to_thread.run_sync(described)
+    content, _ = await to_thread.run_sync(describe_api)
     return Response(content, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
 
 
 async def show_page(request: Request) -> Response:
     """Serve the page."""
-    _, groups = await to_thread.run_sync(described)
+    _, groups = await to_thread.run_sync(describe_api)
     user = current_user(request)
-    return PAGES.render("reference.html", user=user, title="API", groups=groups, parts=parts)
+    return PAGES.render("reference.html", user=user, title="API", groups=groups, parts=split_path)
 
 
-def parts(path: str) -> list[str]:
+def split_path(path: str) -> list[str]:
     """Cut a path where a line may break."""
     return re.findall(r"/[^/]*", path)
 
 
-async def to_page(_request: Request) -> Response:
+async def redirect_to_page(_request: Request) -> Response:
     """Send whoever looks for the page at the address other servers have it to ours."""
     return RedirectResponse("/api/docs", 303)

@@ -27,15 +27,15 @@ def main() -> None:
         signal.signal(ignored, signal.SIG_IGN)
     # The parent says when to end by closing the pipe; the CPU time of a text ends it as the kernel does.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    reply(answers, (True, None))
-    while request := take(sys.stdin.buffer):
+    write_response(answers, (True, None))
+    while request := read_request(sys.stdin.buffer):
         signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
         try:
             answer = True, render(*msgspec.msgpack.decode(request))
         except Exception:  # noqa: BLE001  # the text is shown plain, whatever is the matter with it
             answer = False, None
         signal.setitimer(signal.ITIMER_PROF, 0)
-        reply(answers, answer)
+        write_response(answers, answer)
 
 
 def render(kind: str, arguments: list[Any]) -> Any:
@@ -47,13 +47,13 @@ def render(kind: str, arguments: list[Any]) -> Any:
     return highlight.colour(name, text)
 
 
-def take(pipe: BinaryIO) -> bytes:
+def read_request(pipe: BinaryIO) -> bytes:
     """Read one request; nothing at the end."""
     size = pipe.read(4)
     return pipe.read(int.from_bytes(size, "big")) if len(size) == 4 else b""
 
 
-def reply(pipe: BinaryIO, answer: tuple[bool, Any]) -> None:
+def write_response(pipe: BinaryIO, answer: tuple[bool, Any]) -> None:
     """Write one answer."""
     encoded = msgspec.msgpack.encode(answer)
     pipe.write(len(encoded).to_bytes(4, "big") + encoded)

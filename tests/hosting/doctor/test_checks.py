@@ -11,7 +11,7 @@ from sqlalchemy import text
 from holdfast.hosting.app import App
 from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.git import refs
-from holdfast.hosting.git.folders import make_private
+from holdfast.hosting.git.folders import make_private_folder
 from holdfast.hosting.git.repository import open_repository
 
 OID = "ab" * 32
@@ -64,7 +64,7 @@ def grow(app: App) -> None:
 def old_object(app: App) -> None:
     """Leave a large file no repository has."""
     path = app.settings.data / "lfs" / OID[:2] / OID[2:4] / OID
-    make_private(path.parent)
+    make_private_folder(path.parent)
     path.write_bytes(b"large")
     os.utime(path, (1, 1))
 

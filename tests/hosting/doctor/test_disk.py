@@ -6,7 +6,7 @@ from holdfast.hosting.doctor import disk
 
 def test_rows_are_matched_with_folders(app: App) -> None:
     """Both have a row and a folder."""
-    kept, found = disk.rows_and_folders(app)
+    kept, found = disk.match_rows_and_folders(app)
     assert [item.full_name for item in kept] == ["admin/full", "admin/empty"]
     assert found == []
 
@@ -25,4 +25,4 @@ def test_large_files_in_use_are_no_finding(app: App) -> None:
     path = app.settings.data / "lfs" / "ab" / "ab" / ("ab" * 32)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"large")
-    assert list(disk.large_files(app)) == []
+    assert list(disk.check_lfs_objects(app)) == []

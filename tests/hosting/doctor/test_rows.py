@@ -16,15 +16,15 @@ def test_a_row_without_its_parent_is_found(app: App) -> None:
     with closing(sqlite3.connect(app.settings.data / "holdfast.sqlite3")) as connection:
         connection.execute("INSERT INTO collaborators (repository_id, user_id, mode) VALUES (99, 1, 1)")
         connection.commit()
-    (finding,) = rows.integrity(app, deep=True)
+    (finding,) = rows.check_integrity(app, deep=True)
     assert finding.kind is FindingKind.ROW_WITHOUT_PARENT
     assert finding.repair is None
 
 
 def test_a_sound_database_is_sound(app: App) -> None:
     """In both kinds."""
-    assert list(rows.integrity(app, deep=False)) == []
-    assert list(rows.shape(app)) == []
-    assert list(rows.counters(app)) == []
-    assert list(rows.redirects(app)) == []
-    assert list(rows.pending(app)) == []
+    assert list(rows.check_integrity(app, deep=False)) == []
+    assert list(rows.check_schema(app)) == []
+    assert list(rows.check_counters(app)) == []
+    assert list(rows.check_redirects(app)) == []
+    assert list(rows.check_pending_updates(app)) == []

@@ -50,7 +50,7 @@ def test_a_key_others_can_read_is_closed(app: App) -> None:
     app.sealer.seal("makes the key")
     path = app.settings.data / KEY_FILE
     path.chmod(0o644)
-    (finding,) = disk.permissions(app)
+    (finding,) = disk.check_permissions(app)
     assert (finding.kind, finding.where) == (FindingKind.PERMISSIONS, str(path))
     assert repair(finding)
     assert path.stat().st_mode & 0o777 == 0o600

@@ -151,13 +151,13 @@ def test_what_was_counted_is_not_counted_again(folder: Path, monkeypatch: pytest
     repo = open_repository(folder)
     commits = [read_commit(repo, made) for made in ids]
     asked: list[int] = []
-    count = changes.counted
+    count = changes.count_lines
 
     def counting(where: Path, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], changes.DiffStats]:
         asked.append(len(pairs))
         return count(where, pairs)
 
-    monkeypatch.setattr(changes, "counted", counting)
+    monkeypatch.setattr(changes, "count_lines", counting)
     monkeypatch.setattr(changes, "kept", changes.DiffStatsCache(3))
     stats_of(repo, commits[:2])
     stats_of(repo, commits[:3])

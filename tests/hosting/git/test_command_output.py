@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
-from holdfast.hosting.git.command_output import answer, chunks
+from holdfast.hosting.git.command_output import git_output, stream_output
 from tests.hosting.git.oracle import commit, git
 
 
 def test_pieces_make_the_whole(folder: Path) -> None:
     """However it is read."""
     commit(folder, {b"a": b"x" * 1_000_000})
-    assert b"".join(chunks(folder, "show", "main:a")) == git(folder, "show", "main:a")
-    assert answer(folder, "show", "main:a") == b"x" * 1_000_000
+    assert b"".join(stream_output(folder, "show", "main:a")) == git(folder, "show", "main:a")
+    assert git_output(folder, "show", "main:a") == b"x" * 1_000_000
 
 
 def test_a_reader_that_has_enough_ends_the_command(folder: Path) -> None:
     """Nothing is left running, and nothing is said about it."""
     commit(folder, {b"a": b"x" * 5_000_000})
-    pieces = chunks(folder, "show", "main:a")
+    pieces = stream_output(folder, "show", "main:a")
     assert next(pieces)
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
 
@@ -27,6 +27,6 @@ def test_a_reader_that_has_enough_ends_the_command(folder: Path) -> None:
 def test_a_command_that_fails_says_so(folder: Path) -> None:
     """At the end of what it printed."""
     with pytest.raises(GitFailed):
-        list(chunks(folder, "show", "none"))
+        list(stream_output(folder, "show", "none"))
     with pytest.raises(GitDamaged):
-        answer(folder, "show", "none")
+        git_output(folder, "show", "none")

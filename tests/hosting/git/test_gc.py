@@ -10,8 +10,8 @@ import pytest
 from holdfast.hosting.errors import NoSuchFolder
 from holdfast.hosting.git import gc
 from holdfast.hosting.git.commits import Signature, build_tree, read_commit, write_commit
-from holdfast.hosting.git.gc import FsckResult, check, collect
-from holdfast.hosting.git.history import count, span
+from holdfast.hosting.git.gc import FsckResult, collect_garbage, fsck
+from holdfast.hosting.git.history import commit_range, count
 from holdfast.hosting.git.ref_store import create, delete, update
 from holdfast.hosting.git.refs import branches, target
 from holdfast.hosting.git.repository import open_repository
@@ -27,13 +27,13 @@ def test_a_collected_repository_is_one_pack_with_all_that_makes_it_quick(folder:
     for number in range(5):
         commit(folder, {b"%d" % number: b"x"}, branch=f"b{number}")
     before = git(folder, "for-each-ref")
-    assert collect(folder)
+    assert collect_garbage(folder)
     packs = folder / "objects" / "pack"
     assert len(list(packs.glob("*.pack"))) == len(list(packs.glob("*.bitmap"))) == 1
     assert (folder / "objects" / "info" / "commit-graphs" / "commit-graph-chain").exists()
     assert git(folder, "for-each-ref") == before
-    assert check(folder) == FsckResult((), 0)
-    assert check(folder).whole
+    assert fsck(folder) == FsckResult((), 0)
+    assert fsck(folder).whole
 
 
 def test_what_nothing_leads_to_goes_after_the_grace_period(folder: Path) -> None:
@@ -43,33 +43,33 @@ def test_what_nothing_leads_to_goes_after_the_grace_period(folder: Path) -> None
         git(folder, "hash-object", "-w", "--stdin", input=text).decode().strip() for text in (b"n", b"o")
     )
     os.utime(loose(folder, old), (1, 1))
-    collect(folder)
+    collect_garbage(folder)
     repo = open_repository(folder)
     assert (repo.header(fresh), repo.header(old)) == (("blob", 1), None)
-    collect(folder, grace=0)
+    collect_garbage(folder, grace=0)
     assert repo.header(fresh) is None
 
 
 def test_an_empty_repository_can_be_collected_and_checked(folder: Path) -> None:
     """There is nothing to do, and nothing wrong."""
-    assert collect(folder)
-    assert check(folder).whole
+    assert collect_garbage(folder)
+    assert fsck(folder).whole
 
 
 def test_two_do_not_collect_at_once(folder: Path) -> None:
     """The second leaves it to the first."""
     descriptor = os.open(folder / "objects", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    assert not collect(folder)
+    assert not collect_garbage(folder)
     os.close(descriptor)
-    assert collect(folder)
+    assert collect_garbage(folder)
 
 
 def test_what_is_no_repository_cannot_be_collected(tmp_path: Path) -> None:
     """And its check says so."""
     with pytest.raises(NoSuchFolder):
-        collect(tmp_path / "none")
-    assert not check(tmp_path / "none").whole
+        collect_garbage(tmp_path / "none")
+    assert not fsck(tmp_path / "none").whole
 
 
 def test_a_check_finds_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,15 +78,15 @@ def test_a_check_finds_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPat
     unpack(folder)
     missing = line(folder, "rev-parse", "main:1")
     loose(folder, missing).unlink()
-    found = check(folder)
+    found = fsck(folder)
     assert any(missing in problem for problem in found.problems)
     cut = loose(folder, line(folder, "rev-parse", "main:2"))
     cut.write_bytes(cut.read_bytes()[:5])
     (folder / "refs" / "heads" / "lost").write_text("1" * 40 + "\n")
-    worse = check(folder)
+    worse = fsck(folder)
     assert worse.count > found.count
     monkeypatch.setattr(gc, "PROBLEMS_KEPT", 2)
-    assert len(check(folder).problems) == 2
+    assert len(fsck(folder).problems) == 2
 
 
 def test_readers_and_writers_do_not_notice_a_collection(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_readers_and_writers_do_not_notice_a_collection(tmp_path: Path) -> None:
     reader.start()
     writer.start()
     while writer.is_alive():
-        collect(folder)
+        collect_garbage(folder)
     writer.join()
     done.set()
     reader.join()
@@ -134,6 +134,6 @@ def test_readers_and_writers_do_not_notice_a_collection(tmp_path: Path) -> None:
     repo = open_repository(folder)
     tip = target(repo, MAIN)
     assert tip is not None
-    assert count(repo, span(repo, tip)) == 61
+    assert count(repo, commit_range(repo, tip)) == 61
     assert branches(repo)[1] == 31
-    assert check(folder).whole
+    assert fsck(folder).whole

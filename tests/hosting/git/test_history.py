@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from holdfast.hosting.errors import GitDamaged, NoSuchObject
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.history import (
-    added,
     ahead_behind,
+    commit_ids,
+    commit_range,
     commits,
     count,
-    ids,
     last_commit,
     merge_base,
+    new_commits,
     only_on_branch,
     refresh_commit_graph,
-    span,
 )
 from holdfast.hosting.git.repository import open_repository
 from tests.examples import examples
@@ -51,20 +51,23 @@ def test_any_history_is_gits(
     repo = open_repository(folder)
     start, other = made[-1], made[len(made) // 2]
     cases = [
-        (span(repo, start), told(folder, start)),
-        (span(repo, start, path=path), told(folder, start, "--", path)),
-        (span(repo, start, since=START + cut), told(folder, f"--since={START + cut}", start)),
-        (span(repo, start, until=START + cut), told(folder, f"--until={START + cut}", start)),
-        (span(repo, start, exclude=[other]), told(folder, start, f"^{other}")),
-        (span(repo, start, path=path, exclude=[other]), told(folder, start, f"^{other}", "--", path)),
+        (commit_range(repo, start), told(folder, start)),
+        (commit_range(repo, start, path=path), told(folder, start, "--", path)),
+        (commit_range(repo, start, since=START + cut), told(folder, f"--since={START + cut}", start)),
+        (commit_range(repo, start, until=START + cut), told(folder, f"--until={START + cut}", start)),
+        (commit_range(repo, start, exclude=[other]), told(folder, start, f"^{other}")),
+        (commit_range(repo, start, path=path, exclude=[other]), told(folder, start, f"^{other}", "--", path)),
     ]
     for wanted, expected in cases:
-        assert ids(repo, wanted) == tuple(expected)
+        assert commit_ids(repo, wanted) == tuple(expected)
         assert count(repo, wanted) == len(expected)
-        assert ids(repo, wanted, skip=1, limit=2) == tuple(expected[1:3])
+        assert commit_ids(repo, wanted, skip=1, limit=2) == tuple(expected[1:3])
     for begin in (other, start):
         new = tuple(told(folder, start, f"^{begin}"))
-        assert (added(repo, begin, start, limit=99), added(repo, begin, start, limit=1)) == (new, new[:1])
+        assert (new_commits(repo, begin, start, limit=99), new_commits(repo, begin, start, limit=1)) == (
+            new,
+            new[:1],
+        )
     touched = told(folder, "-1", start, "--", path)
     assert last_commit(repo, start, path) == (touched[0] if touched else None)
     left, right = line(folder, "rev-list", "--left-right", "--count", f"{start}...{other}").split()
@@ -75,7 +78,7 @@ def test_commits_come_with_all_they_say(folder: Path) -> None:
     """Newest first, in stretches."""
     made = [commit(folder, {b"a": b"%d" % number}, when=START + number) for number in range(5)]
     repo = open_repository(folder)
-    wanted = span(repo, made[-1])
+    wanted = commit_range(repo, made[-1])
     expected = [read_commit(repo, at) for at in reversed(made)]
     assert commits(repo, wanted) == expected
     assert commits(repo, wanted, skip=1, limit=3) == expected[1:4]
@@ -89,8 +92,8 @@ def test_only_commits_that_are_there_have_a_history(folder: Path, wrong: str) ->
     made = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
     for ask in (
-        lambda: span(repo, wrong),
-        lambda: span(repo, made, exclude=[wrong]),
+        lambda: commit_range(repo, wrong),
+        lambda: commit_range(repo, made, exclude=[wrong]),
         lambda: ahead_behind(repo, made, wrong),
         lambda: merge_base(repo, wrong, made),
     ):
@@ -119,8 +122,8 @@ def test_a_path_is_a_path_and_nothing_else(folder: Path, path: bytes | str) -> N
     """Neither a pattern nor an option."""
     made = commit(folder, {b"a": b"1"})
     repo = open_repository(folder)
-    assert ids(repo, span(repo, made, path=path)) == ()
-    assert count(repo, span(repo, made, path=path)) == 0
+    assert commit_ids(repo, commit_range(repo, made, path=path)) == ()
+    assert count(repo, commit_range(repo, made, path=path)) == 0
 
 
 def test_slashes_around_a_path_do_not_matter(folder: Path) -> None:
@@ -128,7 +131,7 @@ def test_slashes_around_a_path_do_not_matter(folder: Path) -> None:
     made = commit(folder, {b"d/a": b"1"})
     repo = open_repository(folder)
     for path in ("d", "d/", "/d", "", "/"):
-        assert ids(repo, span(repo, made, path=path)) == (made,)
+        assert commit_ids(repo, commit_range(repo, made, path=path)) == (made,)
 
 
 def test_histories_may_have_nothing_in_common(folder: Path) -> None:
@@ -152,9 +155,9 @@ def test_a_missing_commit_in_between_is_damage(folder: Path) -> None:
     loose(folder, one).unlink()
     repo = open_repository(folder)
     with pytest.raises(GitDamaged):
-        ids(repo, span(repo, three))
+        commit_ids(repo, commit_range(repo, three))
     with pytest.raises(GitDamaged):
-        count(repo, span(repo, three))
+        count(repo, commit_range(repo, three))
 
 
 def test_the_graph_has_filters_even_after_one_without(folder: Path) -> None:
@@ -185,7 +188,7 @@ def test_a_commit_whose_clock_is_wrong_is_listed(folder: Path) -> None:
         made = write_object(folder, "commit", content.encode())
         parent = f"parent {made}\n"
     repo = open_repository(folder)
-    assert ids(repo, span(repo, made)) == tuple(told(folder, made))
+    assert commit_ids(repo, commit_range(repo, made)) == tuple(told(folder, made))
 
 
 def test_what_is_only_on_one_branch(folder: Path) -> None:

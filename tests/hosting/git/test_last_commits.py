@@ -91,7 +91,7 @@ def test_a_commit_on_top_costs_only_what_it_changed(
     assert knows_path(repo, ids[5], b"dir/1")
     assert not knows_path(repo, ids[6], b"dir/1")
     of_path(repo, ids[5], b"dir")
-    monkeypatch.setattr(last_commits, "logged", None)
+    monkeypatch.setattr(last_commits, "log_changes", None)
     monkeypatch.setattr(history, "last_commit", None)
     for commit in ids[6:]:
         assert told(repo, commit, b"dir") == expected(repo.folder, commit, b"dir")

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.patches import DiffLine, Hunk, difference, hunks_between, hunks_of
+from holdfast.hosting.git.patches import DiffLine, Hunk, diff_trees, hunks_between, hunks_of
 from holdfast.hosting.git.program import environment
 from holdfast.hosting.git.repository import open_repository
 from tests.hosting.git.oracle import commit, new_repository
@@ -89,7 +89,7 @@ def test_files_come_with_their_renames_and_counts(folder: Path) -> None:
         modes={b"run": b"100755", b"sub": b"160000"},
     )
     repo = open_repository(folder)
-    found = difference(repo, read_commit(repo, first).tree, read_commit(repo, second).tree)
+    found = diff_trees(repo, read_commit(repo, first).tree, read_commit(repo, second).tree)
     told = {
         file.new_path: (file.status, file.old_path, file.additions, file.deletions, file.is_binary)
         for file in found.files
@@ -107,16 +107,16 @@ def test_files_come_with_their_renames_and_counts(folder: Path) -> None:
     by_name = {file.new_path: file for file in found.files}
     (hunk,), _ = hunks_of(repo, by_name[b"sub"], most=9) or ([], False)
     assert hunk.lines[0].text == f"Subproject commit {'1' * 40}"
-    everything = difference(repo, None, read_commit(repo, second).tree)
+    everything = diff_trees(repo, None, read_commit(repo, second).tree)
     assert {file.status for file in everything.files} == {"added"}
-    assert difference(repo, None, None).files == ()
+    assert diff_trees(repo, None, None).files == ()
 
 
 def test_large_files_are_not_compared(folder: Path) -> None:
     """Whoever waits for a page would wait too long."""
     at = commit(folder, {b"large": b"line\n" * 300_000})
     repo = open_repository(folder)
-    (file,) = difference(repo, None, read_commit(repo, at).tree).files
+    (file,) = diff_trees(repo, None, read_commit(repo, at).tree).files
     assert file.additions == 300_000
     assert hunks_of(repo, file, most=10) is None
 
@@ -127,5 +127,5 @@ def test_two_repositories_are_told_apart(tmp_path: Path) -> None:
         folder = new_repository(tmp_path / f"{name}.git")
         at = commit(folder, {name.encode(): b"x\n"})
         repo = open_repository(folder)
-        (file,) = difference(repo, None, read_commit(repo, at).tree).files
+        (file,) = diff_trees(repo, None, read_commit(repo, at).tree).files
         assert file.path == name

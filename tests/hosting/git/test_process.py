@@ -11,7 +11,7 @@ import pytest
 import uvloop
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.process import owned, start, stream
+from holdfast.hosting.git.process import duplicate_descriptor, start, stream
 from holdfast.hosting.git.program import run
 from tests.conftest import wait_for
 
@@ -168,7 +168,7 @@ def test_a_descriptor_is_closed_once_and_by_one(loop: type[asyncio.AbstractEvent
 
     async def play() -> None:
         reads, writes = os.pipe()
-        file = owned(reads, "rb")
+        file = duplicate_descriptor(reads, "rb")
         number = file.fileno()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(asyncio.Protocol, file)
         assert file.closefd is (loop is not uvloop.new_event_loop)

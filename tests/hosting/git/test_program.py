@@ -22,9 +22,9 @@ def bare(tmp_path: Path) -> Path:
 @pytest.fixture
 def forget() -> Iterator[None]:
     """Make the program be looked for anew, in this test and after it."""
-    program.program.cache_clear()
+    program.find_git.cache_clear()
     yield
-    program.program.cache_clear()
+    program.find_git.cache_clear()
 
 
 def test_it_returns_what_git_printed(bare: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_missing_git_is_said_clearly(monkeypatch: pytest.MonkeyPatch, tmp_path
     """Without git there is an error that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing, match="not installed"):
-        program.program()
+        program.find_git()
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_git_we_cannot_use_is_refused(
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitMissing, match=problem):
-        program.program()
+        program.find_git()
 
 
 def test_a_newer_git_is_welcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, forget: None) -> None:
@@ -91,4 +91,4 @@ def test_a_newer_git_is_welcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
     fake.write_text("#!/bin/sh\necho git version 2.100.0.rc1\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.defpath}")
-    assert program.program() == str(fake)
+    assert program.find_git() == str(fake)

@@ -12,10 +12,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from holdfast.hosting.app import App
-from holdfast.hosting.doctor.disk import large_files
+from holdfast.hosting.doctor.disk import check_lfs_objects
 from holdfast.hosting.errors import HostingError, LfsUnavailable, RefMoved
 from holdfast.hosting.git import ref_store
-from holdfast.hosting.lfs.store import place
+from holdfast.hosting.lfs.store import object_path
 from holdfast.hosting.services import lfs_objects, repositories
 from holdfast.hosting.services.file_commits import commit_files
 from holdfast.hosting.services.lfs_objects import GRACE, Cleared, bring_in, clear
@@ -71,7 +71,7 @@ def in_bucket(settings: Settings, bucket: Bucket) -> Settings:
 
 def key(content: bytes) -> str:
     """Return where an object lies in the bucket."""
-    return f"lfs/{place(name(content))}"
+    return f"lfs/{object_path(name(content))}"
 
 
 def bring(app: App, content: bytes) -> None:
@@ -88,12 +88,12 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
         bucket.objects[key(content)] = content
     for content in (b"linked", b"left"):
         bucket.written[key(content)] = old
-    strange = ("lfs/notes.txt", f"lfs/ff/ff/{name(b'left')}", f"other/{place(name(b'left'))}")
+    strange = ("lfs/notes.txt", f"lfs/ff/ff/{name(b'left')}", f"other/{object_path(name(b'left'))}")
     for one in strange:
         bucket.objects[one] = b"?"
         bucket.written[one] = old
     lfs.link(far.database, repository, name(b"linked"), 6)
-    findings = [(found.kind.value, found.where) for found in large_files(far)]
+    findings = [(found.kind.value, found.where) for found in check_lfs_objects(far)]
     assert findings == [("lfs-unlinked", name(b"left"))]
     bucket.page = 2
     with shared_backup_lock(far.settings.data):
@@ -101,7 +101,7 @@ def test_only_what_nobody_has_had_for_a_while_leaves_the_bucket(
     assert clear(far, now=time.time()) == Cleared(1, 0)
     assert set(bucket.objects) == {key(b"linked"), key(b"new"), "lfs/owner", *strange}
     assert clear(far, now=time.time()) == Cleared(0, 0)
-    assert list(large_files(far)) == []
+    assert list(check_lfs_objects(far)) == []
 
 
 def test_what_a_failed_commit_left_in_the_bucket_goes(
@@ -176,7 +176,7 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
         assert clear(refused, now=time.time()) == Cleared(0, 0)
     assert [line["event"] for line in lines] == ["the store of large files cannot be cleared"]
     assert "hunter2" not in str(lines)
-    assert [found.kind.value for found in large_files(refused)] == ["lfs-store"]
+    assert [found.kind.value for found in check_lfs_objects(refused)] == ["lfs-store"]
     refused.close()
     assert "lfs/owner" in bucket.objects
 
@@ -184,7 +184,7 @@ def test_a_bucket_that_cannot_be_used_fails_nothing(far: App, bucket: Bucket) ->
 def test_what_somebody_brings_is_not_removed_however_old_the_last_copy_is(app: App) -> None:
     """The store knows of it only when all bytes are there; the lease is held from before the first."""
     bring(app, b"again")
-    path = app.settings.data / "lfs" / place(name(b"again"))
+    path = app.settings.data / "lfs" / object_path(name(b"again"))
     os.utime(path, (1, 1))
     assert clear(app, now=time.time()) == Cleared(0, 0)
     assert clear(app, now=time.time() + LATER) == Cleared(1, 0)
@@ -210,7 +210,7 @@ def test_whoever_brings_waits_for_a_removal(app: App, monkeypatch: pytest.Monkey
 def test_clearing_and_bringing_at_once_loses_nothing(app: App, repository: Repository) -> None:
     """Whoever was told that an object is kept, and has linked it, has it."""
     content = b"the same bytes again and again"
-    oid, path = name(content), app.settings.data / "lfs" / place(name(content))
+    oid, path = name(content), app.settings.data / "lfs" / object_path(name(content))
     path.parent.mkdir(parents=True)
     ended = threading.Event()
     failed: list[BaseException] = []

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import delete, insert, select
 
 from holdfast.hosting.app import App
-from holdfast.hosting.git.gc import check
+from holdfast.hosting.git.gc import fsck
 from holdfast.hosting.git.repository import locked
 from holdfast.hosting.services import maintenance, repositories
-from holdfast.hosting.snapshot.folders import keeping_objects
+from holdfast.hosting.snapshot.folders import shared_gc_lock
 from holdfast.hosting.storage.backup_lock import shared_backup_lock
 from holdfast.hosting.store import accounts, lfs, login_rate_limit, sessions
 from holdfast.hosting.store.repositories import Repository
@@ -75,14 +75,14 @@ def test_only_large_files_nobody_has_had_for_a_while_are_removed(app: App, repos
 def test_repositories_are_packed(app: App, repository: Repository) -> None:
     """One that a backup is being made of is left for later; one that vanished is no error."""
     folder = app.folders.path(repository.id)
-    with keeping_objects(folder):
+    with shared_gc_lock(folder):
         assert maintenance.collect(app, [repository.id]).busy == (repository.id,)
     seen: list[int] = []
     assert maintenance.collect(app, [99, repository.id], passed=seen.append).packed == (repository.id,)
     assert seen == [repository.id]
     assert len(list(folder.glob("objects/pack/*.pack"))) == 1
     assert list(folder.glob("objects/??/*")) == []
-    assert check(folder).whole
+    assert fsck(folder).whole
     with locked(folder):
         pass
 

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from holdfast.hosting.app import App
 from holdfast.hosting.services import repositories
-from holdfast.hosting.snapshot.create import make
+from holdfast.hosting.snapshot.create import create_snapshot
 from holdfast.hosting.store import accounts, hooks, organizations, tokens
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.tables import deliveries
@@ -51,5 +51,5 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
 def backup(app: App, tmp_path: Path) -> Path:
     """Make a backup of it."""
     target = tmp_path / "backup.tar"
-    make(app.settings, target)
+    create_snapshot(app.settings, target)
     return target

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
-from holdfast.hosting.snapshot.archive import SnapshotWriter, is_harmless, members, verify
+from holdfast.hosting.snapshot.archive import SnapshotWriter, is_harmless, read_members, verify
 from tests.examples import examples
 
 
@@ -34,7 +34,7 @@ def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
         "0001",
         4,
     )
-    found = {member.name: member.content.read() for member in members(target)}
+    found = {member.name: member.content.read() for member in read_members(target)}
     assert found["files/large"] == b"x" * 3_000_000
     assert found["files/na\u00efve \U0001f600/" + "long" * 60] == b""
     assert target.stat().st_mode & 0o777 == 0o600
@@ -80,7 +80,7 @@ def test_no_changed_byte_of_what_is_kept_goes_unseen(
     except SnapshotError:
         return
     names = ("files/a", "files/b")
-    found = {member.name: member.content.read() for member in members(target) if member.name in names}
+    found = {member.name: member.content.read() for member in read_members(target) if member.name in names}
     assert found == {"files/a": b"abc", "files/b": b""}
 
 

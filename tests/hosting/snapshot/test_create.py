@@ -18,9 +18,9 @@ from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import NoData, SnapshotError, SnapshotRefused, WrongDataFolder
-from holdfast.hosting.git.gc import check
+from holdfast.hosting.git.gc import fsck
 from holdfast.hosting.services import maintenance
-from holdfast.hosting.snapshot.create import estimate, make
+from holdfast.hosting.snapshot.create import create_snapshot, estimate
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.store import accounts, tokens
 from holdfast.hosting.store.encryption import INSTANCE_FILE
@@ -144,7 +144,7 @@ def test_a_backup_made_under_load_is_whole(service: Service, tmp_path: Path) -> 
         wait_for(lambda: load.stop.is_set() or (len(load.pushed) >= 4 and len(load.issues) > 20), 120)
         for turn in range(3):
             before, issues_before = dict(load.pushed), set(load.issues)
-            make(service.settings, tmp_path / f"backup{turn}.tar")
+            create_snapshot(service.settings, tmp_path / f"backup{turn}.tar")
             after = dict(load.pushed)
             stays = {name: commit for name, commit in before.items() if name in after}
             other = Settings(data=tmp_path / f"other{turn}")
@@ -162,7 +162,7 @@ def check_restored(other: Settings, pushed: dict[str, str], known: set[str]) -> 
     for name, commit in pushed.items():
         kept = find_repository(host.database, "admin", name)
         folder = host.folders.existing(kept.id)
-        assert check(folder).whole
+        assert fsck(folder).whole
         # A later push may be in it too; the commit that was acknowledged is there in any case.
         git(folder, "--git-dir", ".", "merge-base", "--is-ancestor", commit, "refs/heads/main")
     with host.database.read() as connection:
@@ -187,18 +187,18 @@ def test_a_backup_is_not_written_just_anywhere(app: App, tmp_path: Path, target:
     (tmp_path / "there.tar").write_bytes(b"precious")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(SnapshotRefused, match=problem):
-        make(app.settings, tmp_path / target)
+        create_snapshot(app.settings, tmp_path / target)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_there_must_be_something_to_back_up(tmp_path: Path) -> None:
     """A folder that is not there, and a database without tables."""
     with pytest.raises(NoData, match="no Holdfast data in"):
-        make(Settings(data=tmp_path / "none"), tmp_path / "backup.tar")
+        create_snapshot(Settings(data=tmp_path / "none"), tmp_path / "backup.tar")
     with open_database(Settings(data=tmp_path / "data")) as database, database.read():
         pass
     with pytest.raises(NoData, match="is empty"):
-        make(Settings(data=tmp_path / "data"), tmp_path / "backup.tar")
+        create_snapshot(Settings(data=tmp_path / "data"), tmp_path / "backup.tar")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -211,7 +211,7 @@ def test_databases_among_the_files_are_copied_at_one_moment(app: App, tmp_path: 
         archive.execute("INSERT INTO messages VALUES ('hello')")
         archive.commit()
         (app.settings.data / "link").symlink_to("/etc/passwd")
-        make(app.settings, tmp_path / "backup.tar")
+        create_snapshot(app.settings, tmp_path / "backup.tar")
     other = Settings(data=tmp_path / "other")
     restore(other, tmp_path / "backup.tar")
     with closing(sqlite3.connect(other.data / "archive.sqlite3")) as archive:
@@ -227,7 +227,7 @@ def test_what_can_be_made_again_is_left_out(app: App, tmp_path: Path) -> None:
     kept.parent.mkdir(parents=True)
     kept.write_bytes(b"x")
     (app.settings.data / "bucket-owner").write_bytes(b"x")
-    make(app.settings, tmp_path / "whole.tar")
+    create_snapshot(app.settings, tmp_path / "whole.tar")
     with tarfile.open(tmp_path / "whole.tar") as written:
         assert not [name for name in written.getnames() if "cache" in name or "bucket" in name]
 
@@ -236,7 +236,7 @@ def test_a_backup_without_a_repository_that_was_not_deleted_is_refused(app: App,
     """Its folder is missing; restoring such a backup would delete it for good."""
     shutil.rmtree(app.folders.path(1))
     with pytest.raises(SnapshotError, match="id 1"):
-        make(app.settings, tmp_path / "backup.tar")
+        create_snapshot(app.settings, tmp_path / "backup.tar")
     assert not (tmp_path / "backup.tar").exists()
 
 
@@ -244,7 +244,7 @@ def test_the_folder_of_another_database_is_not_backed_up(app: App, tmp_path: Pat
     """It would be a backup of neither."""
     (app.settings.data / INSTANCE_FILE).unlink()
     with pytest.raises(WrongDataFolder):
-        make(app.settings, tmp_path / "backup.tar")
+        create_snapshot(app.settings, tmp_path / "backup.tar")
 
 
 @pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
@@ -252,7 +252,7 @@ def test_nobody_else_can_read_a_backup(app: App, tmp_path: Path) -> None:
     """Whatever the umask: it holds every secret there is."""
     before = os.umask(0)
     try:
-        make(app.settings, tmp_path / "backup.tar")
+        create_snapshot(app.settings, tmp_path / "backup.tar")
     finally:
         os.umask(before)
     assert (tmp_path / "backup.tar").stat().st_mode & 0o777 == 0o600

@@ -10,7 +10,7 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import SnapshotError
 from holdfast.hosting.git import gc, ref_store
 from holdfast.hosting.git.repository import open_repository
-from holdfast.hosting.snapshot.folders import check_head, copy_repository, is_member, keeping_objects
+from holdfast.hosting.snapshot.folders import check_head, copy_repository, is_member, shared_gc_lock
 
 
 class Bin:
@@ -69,9 +69,9 @@ def test_objects_that_vanish_by_hand_are_an_error(app: App) -> None:
 def test_collecting_waits_for_another_time_while_a_repository_is_copied(app: App) -> None:
     """It says that somebody is at it; several may copy at once."""
     folder = app.folders.path(1)
-    with keeping_objects(folder), keeping_objects(folder):
-        assert gc.collect(folder) is False
-    assert gc.collect(folder) is True
+    with shared_gc_lock(folder), shared_gc_lock(folder):
+        assert gc.collect_garbage(folder) is False
+    assert gc.collect_garbage(folder) is True
 
 
 def test_refs_that_move_all_the_time_are_read_as_they_were_at_one_moment(app: App) -> None:

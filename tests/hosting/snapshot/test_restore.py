@@ -14,10 +14,10 @@ from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.doctor.checks import examine
 from holdfast.hosting.errors import SnapshotDamaged, SnapshotError, SnapshotRefused
-from holdfast.hosting.git.gc import check
+from holdfast.hosting.git.gc import fsck
 from holdfast.hosting.services import repositories
 from holdfast.hosting.snapshot.archive import SnapshotWriter
-from holdfast.hosting.snapshot.create import make
+from holdfast.hosting.snapshot.create import create_snapshot
 from holdfast.hosting.snapshot.folders import FileSink, copy_repository
 from holdfast.hosting.snapshot.restore import restore
 from holdfast.hosting.storage import instance
@@ -67,7 +67,7 @@ def test_everything_is_there_again(app: App, backup: Path, other: Settings) -> N
     assert list(examine(restored, deep=True)) == []
     for number in app.folders.all_ids():
         old, new = app.folders.path(number), restored.folders.existing(number)
-        assert check(new).whole
+        assert fsck(new).whole
         assert (old / "HEAD").read_bytes() == (new / "HEAD").read_bytes()
         assert (old / "config").read_bytes() == (new / "config").read_bytes()
     large = Path("lfs", "ab", "cd", "abcd" + "0" * 60)
@@ -119,7 +119,7 @@ def test_a_backup_that_is_cut_off_touches_nothing(app: App, tmp_path: Path, suff
     """It is found out before anything is written."""
     other = Settings(data=tmp_path / "other")
     whole = tmp_path / f"whole{suffix}"
-    make(app.settings, whole)
+    create_snapshot(app.settings, whole)
     # A tar file ends with blocks of zeros that say nothing.
     content = whole.read_bytes().rstrip(b"\0")
     cut = tmp_path / f"cut{suffix}"
@@ -251,7 +251,7 @@ def test_repositories_that_were_deleted_meanwhile_are_not_restored(
 
     monkeypatch.setattr("holdfast.hosting.snapshot.create.copy_repository", deleted_first)
     target = tmp_path / "backup.tar"
-    assert make(app.settings, target).deleted == (1,)
+    assert create_snapshot(app.settings, target).deleted == (1,)
     other = Settings(data=tmp_path / "other")
     restore(other, target)
     restored = App.open(other)
@@ -265,7 +265,7 @@ def test_a_repository_pushed_to_after_the_snapshot_is_consistent(app: App, backu
     with app.database.write() as connection:
         connection.execute(text("UPDATE repositories SET is_empty = true, branch_count = 0 WHERE id = 1"))
     target = tmp_path / "later.tar"
-    make(app.settings, target)
+    create_snapshot(app.settings, target)
     other = msgspec.structs.replace(app.settings, data=tmp_path / "other", database_url=None)
     restore(other, target)
     restored = App.open(other)

@@ -10,9 +10,9 @@ from holdfast.backup import archive
 from holdfast.backup.convert import To
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
-from holdfast.web.chats.single_archive import page_of
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.single_archive import render_page
 from holdfast.web.chats.view import TemplateResult
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.backup.streams import KEYS
@@ -70,25 +70,25 @@ def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def room(archive_file: Path) -> OpenArchive:
     """Open the archive."""
-    return room_of_file(archive_file, "chats.db")
+    return open_archive_file(archive_file, "chats.db")
 
 
 @pytest.fixture
 def hostile_room(hostile_file: Path) -> OpenArchive:
     """Open the hostile archive."""
-    return room_of_file(hostile_file, EVIL)
+    return open_archive_file(hostile_file, EVIL)
 
 
 def shown_in(room: OpenArchive, path: str, base: str = "", **query: str) -> TemplateResult:
     """Ask for a page, before it is drawn."""
-    found = answer(room, base, path, query)
+    found = respond(room, base, path, query)
     assert isinstance(found, TemplateResult)
     return found
 
 
 def drawn_in(room: OpenArchive, path: str, **query: str) -> str:
     """Draw a page."""
-    return bytes(page_of(room.name, shown_in(room, path, **query)).body).decode()
+    return bytes(render_page(room.name, shown_in(room, path, **query)).body).decode()
 
 
 @pytest.fixture

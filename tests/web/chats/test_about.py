@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import PageNotFound
 from tests.web.chats.conftest import EVIL, drawn_in
@@ -20,4 +20,4 @@ def test_only_backups_that_were_held_to_the_rules_have_findings(room: OpenArchiv
     """An archive has none."""
     for path in ("findings", "frame/1"):
         with pytest.raises(PageNotFound):
-            answer(room, "", path, {})
+            respond(room, "", path, {})

@@ -28,7 +28,7 @@ from holdfast.web.chats.cache_entries import (
 )
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, ImportQueueFull, ImportRateLimited
-from holdfast.web.chats.import_worker import ImportLimits, put
+from holdfast.web.chats.import_worker import ImportLimits, write_atomically
 from tests.backup.archive.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEY_FILE, KEYS
@@ -273,7 +273,7 @@ def test_the_cache_takes_no_more_room_than_it_may(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "chats.db").touch()
         (folder / "lock").touch()
-        put(
+        write_atomically(
             folder / "record",
             CacheEntry(name, FileOrigin(owner, owner, True, "branch", "main", b"", "0"), size=1000),
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.web.chats.chat_list import ChatListTab, ChatRow
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
 from tests.backup.archive.histories import copies, imported, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
@@ -66,7 +66,7 @@ def test_two_accounts_are_kept_apart(tmp_path: Path) -> None:
             frame.account.ClearField("username")
     other = write(tmp_path / "two", header, frames)
     imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), other)
-    room = room_of_file(tmp_path / "a.db", "a.db")
+    room = open_archive_file(tmp_path / "a.db", "a.db")
     accounts = shown_in(room, "").values["accounts"]
     assert isinstance(accounts, list)
     assert len(accounts) == 2
@@ -96,4 +96,4 @@ def test_names_and_texts_stay_text(hostile_room: OpenArchive) -> None:
 def test_an_archive_without_backups_has_an_empty_list(tmp_path: Path) -> None:
     """And says so."""
     imported(tmp_path / "empty.db")
-    assert "no chats here" in drawn_in(room_of_file(tmp_path / "empty.db", "empty"), "")
+    assert "no chats here" in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "")

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from holdfast.backup.archive import Chat
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
-from holdfast.web.chats.view import PageNotFound, RedirectResult, TemplateResult, spelled
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.view import PageNotFound, RedirectResult, TemplateResult, format_position
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
@@ -76,7 +76,7 @@ def test_a_date_leads_to_its_first_message(room: OpenArchive) -> None:
     refused = shown_in(room, f"chat/{chat.id}", date="soon<b>")
     assert refused.status == 400
     assert "soon&lt;b&gt;" in drawn_in(room, f"chat/{chat.id}", date="soon<b>")
-    around = shown_in(room, f"chat/{chat.id}", at=spelled(middle.position))
+    around = shown_in(room, f"chat/{chat.id}", at=format_position(middle.position))
     assert middle.id in ids(around)
 
 
@@ -90,9 +90,9 @@ def test_a_quote_jumps_to_its_message(room: OpenArchive) -> None:
             if message.quote and message.quote.target_id
         )
     assert quoting.quote is not None
-    page = drawn_in(room, f"chat/{quoting.chat_id}", at=spelled(quoting.position))
+    page = drawn_in(room, f"chat/{quoting.chat_id}", at=format_position(quoting.position))
     assert f'href="/to/{quoting.quote.target_id}"' in page
-    found = answer(room, "", f"to/{quoting.quote.target_id}", {})
+    found = respond(room, "", f"to/{quoting.quote.target_id}", {})
     assert isinstance(found, RedirectResult)
     assert found.address.endswith(f"#m{quoting.quote.target_id}")
     assert quoting.quote.target_id in ids(follow(room, found.address))
@@ -106,7 +106,7 @@ def test_pages_stay_small_whatever_is_said(tmp_path: Path) -> None:
             item.standardMessage.text.body = "長いテキスト " * 2000
             item.ClearField("revisions")
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    room = room_of_file(tmp_path / "a.db", "a.db")
+    room = open_archive_file(tmp_path / "a.db", "a.db")
     chat = largest(room)
     page = shown_in(room, f"chat/{chat.id}")
     back = ids(page)
@@ -143,7 +143,7 @@ def test_names_and_reactions_of_any_length_fill_no_page(tmp_path: Path) -> None:
         elif item.HasField("poll"):
             item.poll.question = long
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    room = room_of_file(tmp_path / "a.db", "a.db")
+    room = open_archive_file(tmp_path / "a.db", "a.db")
     chat = largest(room)
     pages = ["", "people", "statistics", "about", f"chat/{chat.id}", f"chat/{chat.id}/dates"]
     pages += [f"message/{number}" for number in whole(room, chat)[:10]]
@@ -168,7 +168,7 @@ def test_nothing_in_a_message_becomes_markup(hostile_room: OpenArchive) -> None:
 def test_what_is_not_there_is_not_found(room: OpenArchive, path: str) -> None:
     """Chats, messages and pages of other numbers."""
     with pytest.raises(PageNotFound):
-        answer(room, "", path, {})
+        respond(room, "", path, {})
 
 
 @pytest.mark.parametrize("query", [{"before": "1"}, {"after": "x.y.z"}, {"at": "1.2.3.4"}, {"at": f"{2**64}.0.0"}])

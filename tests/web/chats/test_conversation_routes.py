@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from holdfast.backup.archive import Archive
 from holdfast.web.chats import open_archive as room_module
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound, TemplateResult
 from tests.backup.archive.histories import copies, imported, items, write
 from tests.examples import examples
@@ -60,9 +60,9 @@ def test_whatever_is_asked_there_is_a_page_or_none(
     archive_file: Path, path: list[str], query: dict[str, str]
 ) -> None:
     """Nothing else happens."""
-    room = room_of_file(archive_file, "chats.db")
+    room = open_archive_file(archive_file, "chats.db")
     try:
-        found = answer(room, "", "/".join(path), query)
+        found = respond(room, "", "/".join(path), query)
     except PageNotFound:
         return
     finally:
@@ -75,10 +75,10 @@ def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path)
     content = bytearray(archive_file.read_bytes())
     content[8192:] = b"\xff" * (len(content) - 8192)
     (tmp_path / "damaged.db").write_bytes(content)
-    page = drawn_in(room_of_file(tmp_path / "damaged.db", "damaged.db"), "")
+    page = drawn_in(open_archive_file(tmp_path / "damaged.db", "damaged.db"), "")
     assert "cannot be read" in page
     assert str(tmp_path) not in page
-    gone = answer(room_of_file(tmp_path / "none.db", "none.db"), "", "", {})
+    gone = respond(open_archive_file(tmp_path / "none.db", "none.db"), "", "", {})
     assert isinstance(gone, TemplateResult)
     assert gone.status == 503
 
@@ -87,7 +87,7 @@ def test_a_damaged_archive_is_said_to_be_one(archive_file: Path, tmp_path: Path)
 def test_other_addresses_are_not_found(room: OpenArchive, path: str) -> None:
     """Whatever they look like."""
     with pytest.raises(PageNotFound):
-        answer(room, "", path, {})
+        respond(room, "", path, {})
 
 
 def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_no_name_or_text_turns_what_stands_beside_it(tmp_path: Path) -> None:
             for one in item.standardMessage.attachments:
                 one.pointer.fileName = turned
     imported(tmp_path / "a.db", write(tmp_path / "one", header, frames))
-    room = room_of_file(tmp_path / "a.db", turned)
+    room = open_archive_file(tmp_path / "a.db", turned)
     with room.reading() as archive:
         message = next(m for chat in archive.chats() for m in archive.messages(chat.id) if m.text == turned)
     paths = ("", "people", "statistics", "about", f"chat/{message.chat_id}", f"message/{message.id}")
@@ -125,14 +125,14 @@ def test_a_search_is_ended_when_its_time_is_over(archive_file: Path, monkeypatch
     monkeypatch.setattr(room_module, "PATIENCE_S", 0.05)
     # No progress is told at all, as inside the index.
     monkeypatch.setattr(room_module, "STEPS", 1 << 30)
-    room = room_of_file(archive_file, "chats.db")
+    room = open_archive_file(archive_file, "chats.db")
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
     def search(archive: Archive, *_: object, **__: object) -> object:
         return archive.connection.execute(endless).fetchall()
 
     monkeypatch.setattr(Archive, "search", search)
-    found = answer(room, "", "search", {"q": "the"})
+    found = respond(room, "", "search", {"q": "the"})
     assert isinstance(found, TemplateResult)
     assert found.status == 503
     assert "longer than" in str(found.values["problem"])

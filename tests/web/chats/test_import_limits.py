@@ -8,32 +8,32 @@ from holdfast.web.chats.import_limits import (
     ImportClient,
     ImportQueueFull,
     ImportRateLimited,
-    free_slot,
-    note_start,
+    acquire_slot,
+    record_start,
 )
 
 
 def test_an_account_and_an_address_are_counted_apart(tmp_path: Path) -> None:
     """One account from many addresses, and one address with many accounts, both come to an end; hours pass."""
     for number in range(3):
-        note_start(tmp_path, ImportClient(1, f"192.0.2.{number}"), 3, now=1000.0 + number)
+        record_start(tmp_path, ImportClient(1, f"192.0.2.{number}"), 3, now=1000.0 + number)
     with pytest.raises(ImportRateLimited) as refused:
-        note_start(tmp_path, ImportClient(1, "192.0.2.9"), 3, now=1010.0)
+        record_start(tmp_path, ImportClient(1, "192.0.2.9"), 3, now=1010.0)
     assert refused.value.seconds == 3591
-    note_start(tmp_path, ImportClient(1, "192.0.2.9"), 3, now=4700.0)
+    record_start(tmp_path, ImportClient(1, "192.0.2.9"), 3, now=4700.0)
     for number in range(2):
-        note_start(tmp_path, ImportClient(10 + number, "192.0.2.9"), 3, now=4701.0)
+        record_start(tmp_path, ImportClient(10 + number, "192.0.2.9"), 3, now=4701.0)
     with pytest.raises(ImportRateLimited):
-        note_start(tmp_path, ImportClient(20, "192.0.2.9"), 3, now=4702.0)
+        record_start(tmp_path, ImportClient(20, "192.0.2.9"), 3, now=4702.0)
 
 
 def test_a_home_has_one_address_and_none_is_written_down(tmp_path: Path) -> None:
     """Whoever changes the last bits of an IPv6 address is the same; what is no address is one too."""
-    note_start(tmp_path, ImportClient(None, "2001:db8:1:2::1"), 1, now=1.0)
+    record_start(tmp_path, ImportClient(None, "2001:db8:1:2::1"), 1, now=1.0)
     with pytest.raises(ImportRateLimited):
-        note_start(tmp_path, ImportClient(None, "2001:db8:1:2:ffff::9"), 1, now=2.0)
-    note_start(tmp_path, ImportClient(None, "2001:db8:1:3::1"), 1, now=2.0)
-    note_start(tmp_path, ImportClient(None, "unix"), 1, now=2.0)
+        record_start(tmp_path, ImportClient(None, "2001:db8:1:2:ffff::9"), 1, now=2.0)
+    record_start(tmp_path, ImportClient(None, "2001:db8:1:3::1"), 1, now=2.0)
+    record_start(tmp_path, ImportClient(None, "unix"), 1, now=2.0)
     assert b"2001" not in (tmp_path / "starts").read_bytes()
     assert (tmp_path / "starts").stat().st_mode & 0o777 == 0o600
 
@@ -41,18 +41,18 @@ def test_a_home_has_one_address_and_none_is_written_down(tmp_path: Path) -> None
 def test_what_cannot_be_read_counts_from_the_beginning(tmp_path: Path) -> None:
     """A file that a full disk has cut off holds nobody up."""
     (tmp_path / "starts").write_bytes(b"{")
-    note_start(tmp_path, ImportClient(1, "192.0.2.1"), 1, now=1.0)
+    record_start(tmp_path, ImportClient(1, "192.0.2.1"), 1, now=1.0)
 
 
 def test_the_queue_has_an_end_and_places_are_given_back(tmp_path: Path) -> None:
     """By closing them."""
-    first, second = free_slot(tmp_path, 2), free_slot(tmp_path, 2)
+    first, second = acquire_slot(tmp_path, 2), acquire_slot(tmp_path, 2)
     with pytest.raises(ImportQueueFull) as refused:
-        free_slot(tmp_path, 2)
+        acquire_slot(tmp_path, 2)
     assert refused.value.status == 503
     assert refused.value.seconds > 0
     first.close()
-    free_slot(tmp_path, 2).close()
+    acquire_slot(tmp_path, 2).close()
     second.close()
 
 

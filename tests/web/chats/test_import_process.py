@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
+from holdfast.web.chats.import_process import SPOOLED, entry_size, exit_reason, run
 from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
 
@@ -40,12 +40,12 @@ def test_the_copy_of_the_file_does_not_count(tmp_path: Path) -> None:
     (tmp_path / SPOOLED).write_bytes(bytes(1000))
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "one").write_bytes(bytes(10))
-    assert size_of(tmp_path) == 10
+    assert entry_size(tmp_path) == 10
 
 
 def test_an_end_is_told_in_words() -> None:
     """By the system for memory or time, or by a mistake of ours."""
     limits = ImportLimits(memory=1 << 30, seconds=60, output=1)
-    assert "1,024 MB" in ended_by(-9, limits)
-    assert ended_by(-24, limits) == limits.too_long
-    assert ended_by(2, limits)
+    assert "1,024 MB" in exit_reason(-9, limits)
+    assert exit_reason(-24, limits) == limits.too_long
+    assert exit_reason(2, limits)

@@ -14,7 +14,15 @@ from holdfast.backup.errors import BackupError
 from holdfast.backup.made_up import write_sample
 from holdfast.backup.sample import sample_records
 from holdfast.backup.wire import header_to_json
-from holdfast.web.chats.import_worker import PROBLEM, READY, SEALED, ImportLimits, ImportProblem, ImportTask, bring
+from holdfast.web.chats.import_worker import (
+    PROBLEM,
+    READY,
+    SEALED,
+    ImportLimits,
+    ImportProblem,
+    ImportTask,
+    import_backup,
+)
 from tests.backup.archive.histories import copies, write
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import HEADER, KEY_FILE, KEYS
@@ -37,7 +45,7 @@ def target(tmp_path: Path) -> Path:
 def test_a_plain_backup_becomes_an_archive_with_its_findings(tmp_path: Path, target: Path) -> None:
     """Named as people call it, not by where it lay."""
     source = write(tmp_path / "one", *copies())
-    bring(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
+    import_backup(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
     with archive.open(target / READY) as opened:
         assert [one.source for one in opened.snapshots()] == ["phone.binproto"]
         assert opened.connection.execute("SELECT valid FROM page_verdict").fetchone() == (1,)
@@ -49,7 +57,7 @@ def test_a_damaged_backup_is_said_to_be_one(tmp_path: Path, target: Path) -> Non
     source = write(tmp_path / "one", *copies())
     source.write_bytes(source.read_bytes()[:-5])
     with pytest.raises(BackupError):
-        bring(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
+        import_backup(ImportTask(str(source), str(target), "phone.binproto", LIMITS))
     told = problem_in(target)
     assert not told.key
     assert str(tmp_path) not in told.text
@@ -61,14 +69,14 @@ def test_an_encrypted_one_leaves_nothing_in_the_clear(tmp_path: Path, target: Pa
     source = tmp_path / "phone.backup"
     write_sample(sample_records(60, 1), source, To.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
-        bring(
+        import_backup(
             ImportTask(
                 str(source), str(target), "phone.backup", LIMITS, keys=f"recovery-key = {'a' * 64}", key=b"k" * 32
             )
         )
     assert problem_in(target).key
     (target / PROBLEM).unlink()
-    bring(ImportTask(str(source), str(target), "phone.backup", LIMITS, keys=KEY_FILE, key=b"k" * 32))
+    import_backup(ImportTask(str(source), str(target), "phone.backup", LIMITS, keys=KEY_FILE, key=b"k" * 32))
     assert (target / SEALED).is_file()
     for path in target.iterdir():
         content = path.read_bytes()
@@ -113,7 +121,9 @@ def test_what_becomes_larger_than_allowed_is_refused(tmp_path: Path, target: Pat
     assert "archive import" in problem_in(target).text
     write_sample(sample_records(60, 1), tmp_path / "sealed", To.CONTAINER, seed=1, keys=KEYS)
     with pytest.raises(BackupError):
-        bring(ImportTask(str(tmp_path / "sealed"), str(target), "sealed", tiny, keys=KEY_FILE, key=b"k" * 32))
+        import_backup(
+            ImportTask(str(tmp_path / "sealed"), str(target), "sealed", tiny, keys=KEY_FILE, key=b"k" * 32)
+        )
     assert "too large" in problem_in(target).text
     assert {path.name for path in target.iterdir()} <= {PROBLEM, "progress"}
 

@@ -3,18 +3,18 @@
 import shutil
 from pathlib import Path
 
-from holdfast.web.chats.locks import LOCK, is_locked, locked, open_private, private_folder
+from holdfast.web.chats.locks import LOCK, is_locked, open_private, private_folder, try_lock_entry
 
 
 def test_a_lock_is_held_by_one_and_given_back_by_closing(tmp_path: Path) -> None:
     """Whoever comes second gets none; a folder that is not there is made only if wanted."""
     entry = tmp_path / "entry"
-    assert locked(entry, make=False) is None
+    assert try_lock_entry(entry, make=False) is None
     assert not entry.exists()
-    lock = locked(entry)
+    lock = try_lock_entry(entry)
     assert lock is not None
     assert is_locked(entry)
-    assert locked(entry) is None
+    assert try_lock_entry(entry) is None
     lock.close()
     assert not is_locked(entry)
     assert not is_locked(tmp_path / "none")
@@ -23,10 +23,10 @@ def test_a_lock_is_held_by_one_and_given_back_by_closing(tmp_path: Path) -> None
 def test_the_lock_of_a_folder_that_was_removed_is_not_taken_for_the_new_ones(tmp_path: Path) -> None:
     """Whoever waits while the folder is removed makes it anew, and holds the lock that others see."""
     entry = tmp_path / "entry"
-    first = locked(entry)
+    first = try_lock_entry(entry)
     assert first is not None
     shutil.rmtree(entry)
-    second = locked(entry)
+    second = try_lock_entry(entry)
     assert second is not None
     assert is_locked(entry)
     first.close()

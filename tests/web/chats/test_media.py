@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import MediaResult, PageNotFound
 
 
@@ -24,7 +24,7 @@ def test_files_are_shown_as_what_no_browser_runs(room: OpenArchive, archive_file
     """Pictures, sound and films; everything else is to be kept."""
     shown = set()
     for digest, content_type in kept_files(archive_file):
-        found = answer(room, "", f"media/{digest}", {})
+        found = respond(room, "", f"media/{digest}", {})
         assert isinstance(found, MediaResult)
         assert found.path.stem == digest
         shown.add((found.inline, found.media_type))
@@ -44,7 +44,7 @@ def test_types_that_run_are_only_kept(archive_file: Path, tmp_path: Path, kind: 
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE attachment SET content_type = ?, file_name = 'a<b>.html'", (kind,))
     digest = kept_files(copy)[0][0]
-    found = answer(room_of_file(copy, ""), "", f"media/{digest}", {})
+    found = respond(open_archive_file(copy, ""), "", f"media/{digest}", {})
     assert isinstance(found, MediaResult)
     assert (found.inline, found.media_type) == (False, "application/octet-stream")
 
@@ -60,11 +60,11 @@ def test_an_archive_leads_nowhere_but_into_its_folder(archive_file: Path, tmp_pa
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE media SET path = ?", (path,))
     with pytest.raises(PageNotFound):
-        answer(room_of_file(copy, ""), "", f"media/{kept_files(copy)[0][0]}", {})
+        respond(open_archive_file(copy, ""), "", f"media/{kept_files(copy)[0][0]}", {})
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "A" * 64, "../" * 20, "0" * 63])
 def test_other_names_are_not_found(room: OpenArchive, digest: str) -> None:
     """Only hashes of contents are names."""
     with pytest.raises(PageNotFound):
-        answer(room, "", f"media/{digest}", {})
+        respond(room, "", f"media/{digest}", {})

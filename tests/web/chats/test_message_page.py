@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from holdfast.web.chats.view import PageNotFound
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
@@ -32,7 +32,7 @@ def test_changes_between_backups_are_told(tmp_path: Path) -> None:
     """What was there before and what came after."""
     dice = random.Random(3)
     imported(tmp_path / "a.db", write(tmp_path / "one", *copies()), later(tmp_path / "two", dice, days=3))
-    room = room_of_file(tmp_path / "a.db", "a.db")
+    room = open_archive_file(tmp_path / "a.db", "a.db")
     with room.reading() as archive:
         rows = archive.connection.execute("SELECT message_id FROM message_change ORDER BY 1").fetchall()
     assert rows
@@ -53,5 +53,5 @@ def test_other_numbers_are_not_found(room: OpenArchive) -> None:
     """Whatever their size."""
     for number in ("0", "1", str(2**63 - 1), "9" * 40):
         with pytest.raises(PageNotFound):
-            answer(room, "", f"message/{number}", {})
+            respond(room, "", f"message/{number}", {})
     assert shown_in(room, "").status == 200

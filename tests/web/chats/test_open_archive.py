@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.web.chats import open_archive as module
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 from tests.backup.archive.histories import copies, imported, later, write
 from tests.conftest import wait_for
 from tests.web.chats.conftest import shown_in
@@ -26,7 +26,7 @@ def test_connections_are_lent_and_given_back(room: OpenArchive) -> None:
 
 def test_no_more_read_at_once_than_there_are_seats(archive_file: Path) -> None:
     """The next one waits until somebody is done."""
-    room = OpenArchive("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    room = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     read = threading.Event()
 
     def visit() -> None:
@@ -45,7 +45,7 @@ def test_answers_are_kept_until_the_archive_changes(tmp_path: Path) -> None:
     """An import into the archive is seen by the next request."""
     place = tmp_path / "chats.db"
     imported(place, write(tmp_path / "one", *copies()))
-    room = room_of_file(place, "chats.db")
+    room = open_archive_file(place, "chats.db")
     made: list[int] = []
 
     def count() -> int:
@@ -88,12 +88,12 @@ def test_an_archive_with_values_of_wrong_types_is_a_page_that_says_so(
     connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     connection.execute(f"UPDATE {table} SET {column} = x'ff'")
     connection.close()
-    room = room_of_file(tmp_path / "a.db", "a.db")
+    room = open_archive_file(tmp_path / "a.db", "a.db")
     for path in ("", "search", "people", "statistics", "about", f"chat/{chat}"):
         shown = shown_in(room, path)
         assert shown.status == 503
         assert f"{table}.{column}" in str(shown.values["problem"])
-    with room_of_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
+    with open_archive_file(tmp_path / "a.db", "a.db", is_ours=True).reading():
         pass
 
 
@@ -102,7 +102,7 @@ def test_whoever_waits_too_long_for_a_connection_is_told(
 ) -> None:
     """With a page, not for ever."""
     monkeypatch.setattr(module, "PATIENCE_S", 0.05)
-    room = OpenArchive("one seat", room_of_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
+    room = OpenArchive("one seat", open_archive_file(archive_file, "")._opens, stamp=lambda: 0, most=1)
     with room.reading():
         assert shown_in(room, "").status == 503
     assert shown_in(room, "").status == 200

@@ -24,7 +24,7 @@ from holdfast.hosting.store import repositories
 from holdfast.web.chats import cache as cache_module
 from holdfast.web.chats import host_pages
 from holdfast.web.chats.cache import cache_of
-from holdfast.web.chats.repository_files import offered_conversation
+from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.location import find_spot
 from tests.backup.archive.histories import copies, imported, write
 from tests.backup.streams import KEYS
@@ -107,7 +107,7 @@ def test_the_page_of_a_file_knows_what_to_offer(world: World, ada: httpx.Client)
         assert isinstance(entry, TreeEntry)
         spot = find_spot(repo, "/ada/Snapshots", "branch", f"main/{path}")
         assert spot is not None
-        offered[path] = offered_conversation(request, target, spot, entry)
+        offered[path] = conversation_link(request, target, spot, entry)
     host.close()
     assert [path for path, holds in offered.items() if not holds] == ["phone/notes.txt", "phone"]
     assert [path for path, holds in offered.items() if holds and holds.is_archive] == ["a.db"]

@@ -17,7 +17,7 @@ from holdfast.hosting.store.database import Database
 from holdfast.settings import Settings
 from holdfast.web.chats.cache import cache_of
 from holdfast.web.chats.cache_entries import CacheEntry, FileOrigin
-from holdfast.web.chats.import_worker import put
+from holdfast.web.chats.import_worker import write_atomically
 from holdfast.web.chats.revocation import Revocation, is_current
 from tests.backup.container.vectors import SET_B
 from tests.backup.streams import KEYS
@@ -58,7 +58,7 @@ def conversation(world: World, **more: object) -> CacheEntry:
     folder = cache_of(world.service.settings).folder / "1234"
     folder.mkdir(parents=True)
     (folder / "chats.db").touch()
-    put(folder / "record", record)
+    write_atomically(folder / "record", record)
     return record
 
 

@@ -8,7 +8,7 @@ from markupsafe import escape
 
 from holdfast.backup.archive.searching import CLOSE, OPEN
 from holdfast.web.chats.open_archive import OpenArchive
-from holdfast.web.chats.search_page import SearchHit, marked
+from holdfast.web.chats.search_page import SearchHit, highlight_snippet
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
 pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
@@ -17,7 +17,7 @@ pieces = st.text(st.sampled_from("ab <>&\"'" + OPEN + CLOSE), max_size=60)
 @given(pieces)
 def test_only_marks_are_added_to_what_was_said(snippet: str) -> None:
     """Whatever the text holds, also the signs that tell where something was found."""
-    made = str(marked(snippet))
+    made = str(highlight_snippet(snippet))
     without = made.replace("<mark>", "").replace("</mark>", "")
     assert made.count("<mark>") == made.count("</mark>")
     assert without == str(escape(re.sub(f"[{OPEN}{CLOSE}]", "", snippet)))

@@ -6,8 +6,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from holdfast.backup.archive import Statistics
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
-from holdfast.web.chats.statistics_page import by_time, hour_plot, month_plot, spoken
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.statistics_page import count_by_time, format_duration, hour_plot, month_plot
 from tests.backup.archive.histories import imported
 from tests.web.chats.conftest import EVIL, drawn_in, shown_in
 
@@ -22,7 +22,7 @@ def found(room: OpenArchive) -> Statistics:
 def test_plots_show_all_messages(room: OpenArchive) -> None:
     """As pictures that are sound, and as figures."""
     counted = found(room)
-    months = by_time(counted)
+    months = count_by_time(counted)
     assert sum(count for _, count in months) == counted.messages
     drawing = ET.fromstring(str(month_plot(months)))
     assert len(drawing.findall("rect")) == len(months)
@@ -47,10 +47,10 @@ def test_months_without_messages_are_gaps_and_too_many_are_years(room: OpenArchi
     """A clock that stood in 1970 does not make a thousand bars."""
     counted = found(room)
     few = replace(counted, months=(("2020-11", 3), ("2021-02", 4)))
-    assert by_time(few) == [("2020-11", 3), ("2020-12", 0), ("2021-01", 0), ("2021-02", 4)]
+    assert count_by_time(few) == [("2020-11", 3), ("2020-12", 0), ("2021-01", 0), ("2021-02", 4)]
     many = replace(counted, months=(("1970-01", 1), ("2024-05", 2), ("9999-12", 3)))
-    assert by_time(many) == [("1970", 1), ("2024", 2), ("9999", 3)]
-    assert by_time(replace(counted, months=())) == []
+    assert count_by_time(many) == [("1970", 1), ("2024", 2), ("9999", 3)]
+    assert count_by_time(replace(counted, months=())) == []
 
 
 def test_hostile_names_stay_text_in_tables(hostile_room: OpenArchive) -> None:
@@ -62,10 +62,10 @@ def test_hostile_names_stay_text_in_tables(hostile_room: OpenArchive) -> None:
 
 def test_durations_are_said_as_people_do() -> None:
     """In seconds, minutes or hours."""
-    assert [spoken(30), spoken(600), spoken(7200)] == ["30 s", "10 min", "2.0 h"]
+    assert [format_duration(30), format_duration(600), format_duration(7200)] == ["30 s", "10 min", "2.0 h"]
 
 
 def test_an_empty_archive_has_nothing_to_count(tmp_path: Path) -> None:
     """And says so."""
     imported(tmp_path / "empty.db")
-    assert "no messages to count" in drawn_in(room_of_file(tmp_path / "empty.db", "empty"), "statistics")
+    assert "no messages to count" in drawn_in(open_archive_file(tmp_path / "empty.db", "empty"), "statistics")

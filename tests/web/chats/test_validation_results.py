@@ -6,9 +6,9 @@ import pytest
 
 from holdfast import backup
 from holdfast.backup import archive
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
-from holdfast.web.chats.validation_results import keep_findings, read_findings
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.validation_results import read_findings, store_findings
 from holdfast.web.chats.view import PageNotFound
 from tests.backup.archive.histories import copies, items, write
 from tests.web.chats.conftest import EVIL, drawn_in
@@ -26,8 +26,8 @@ def faulty(tmp_path: Path) -> OpenArchive:
     source = write(tmp_path / "one", header, frames)
     with archive.open(tmp_path / "a.db", create=True) as made, backup.open(source) as found:
         made.add(found)
-        keep_findings(made.connection, found)
-    return room_of_file(tmp_path / "a.db", "a.db")
+        store_findings(made.connection, found)
+    return open_archive_file(tmp_path / "a.db", "a.db")
 
 
 def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
@@ -44,7 +44,7 @@ def test_findings_lead_to_their_frames(faulty: OpenArchive) -> None:
     assert any("999999" in frame for frame in shown)
     assert not any(EVIL in frame for frame in shown)
     with pytest.raises(PageNotFound):
-        answer(faulty, "", "frame/5000", {})
+        respond(faulty, "", "frame/5000", {})
     assert "What the validator says" in drawn_in(faulty, "about")
 
 
@@ -55,6 +55,6 @@ def test_a_good_backup_has_none(tmp_path: Path) -> None:
         backup.open(write(tmp_path / "one", *copies())) as found,
     ):
         made.add(found)
-        keep_findings(made.connection, found)
-    page = drawn_in(room_of_file(tmp_path / "a.db", "a.db"), "findings")
+        store_findings(made.connection, found)
+    page = drawn_in(open_archive_file(tmp_path / "a.db", "a.db"), "findings")
     assert "Nothing is wrong with it" in page

@@ -11,11 +11,11 @@ from holdfast.web.chats.open_archive import OpenArchive
 from holdfast.web.chats.view import (
     ConversationRequest,
     PageNotFound,
+    format_position,
     page_number,
-    place_in,
-    spelled,
-    when,
-    whole_number,
+    parse_id,
+    parse_position,
+    to_datetime,
 )
 
 whole = st.integers(0, 2**63 - 1)
@@ -25,21 +25,21 @@ whole = st.integers(0, 2**63 - 1)
 def test_places_come_back_from_addresses(ms: int, n: int, number: int) -> None:
     """Every place a message can have."""
     place = Position(ms, n, number)
-    assert place_in(spelled(place)) == place
+    assert parse_position(format_position(place)) == place
 
 
 @given(st.text(max_size=30))
 def test_no_text_is_taken_for_a_place_that_is_none(text: str) -> None:
     """It is not found, and nothing else happens."""
     with suppress(PageNotFound):
-        assert spelled(place_in(text)).count(".") == 2
+        assert format_position(parse_position(text)).count(".") == 2
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e3", "٣", "9" * 30, str(2**63), "1\n"])
 def test_what_is_no_number_is_not_here(text: str) -> None:
     """Among them digits of other scripts, and numbers no database has."""
     with pytest.raises(PageNotFound):
-        whole_number(text)
+        parse_id(text)
 
 
 def test_pages_are_numbered_from_one(room: OpenArchive) -> None:
@@ -49,4 +49,4 @@ def test_pages_are_numbered_from_one(room: OpenArchive) -> None:
             assert page_number(ConversationRequest(room, archive, "", {"page": text})) == number
         view = ConversationRequest(room, archive, "/base", {})
         assert view.address("chat/1", q="a b&c", empty="", none=None) == "/base/chat/1?q=a+b%26c"
-    assert when(None) is when(2**62) is None
+    assert to_datetime(None) is to_datetime(2**62) is None

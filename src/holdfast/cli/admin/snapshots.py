@@ -21,12 +21,12 @@ def backup(
     json: JsonOption = False,
 ) -> None:
     """Back up the whole service to one file while it runs: database, repositories and files, not the settings."""
-    from holdfast.hosting.snapshot.create import estimate, make
+    from holdfast.hosting.snapshot.create import create_snapshot, estimate
 
     settings = gather(context, config, data).settings
     total = estimate(settings) if sys.stderr.isatty() else None
     with byte_progress("backing up", total) as told:
-        manifest = make(settings, target, told or (lambda done: done))
+        manifest = create_snapshot(settings, target, told or (lambda done: done))
     if json:
         print_json(manifest)
         return

@@ -35,10 +35,10 @@ __all__ = [
     "ZoneOption",
     "bar",
     "check_options",
-    "choice_of",
     "export_archive",
-    "say",
-    "zone_of",
+    "parse_choice",
+    "parse_zone",
+    "print_result",
 ]
 
 TargetArgument = Annotated[
@@ -83,7 +83,7 @@ class ExportResult:
     problems: tuple[str, ...] = ()
 
 
-def choice_of(chat: list[str] | None, since: str | None, until: str | None) -> Choice:
+def parse_choice(chat: list[str] | None, since: str | None, until: str | None) -> Choice:
     """Read what is to be exported."""
     choice = Choice(
         tuple(chat or ()),
@@ -103,7 +103,7 @@ def check_options(to: Form, *, search: bool, plain: bool) -> None:
         raise typer.BadParameter("only HTML has a search", param_hint="--no-search")
 
 
-def zone_of(name: str | None, to: Form) -> tzinfo:
+def parse_zone(name: str | None, to: Form) -> tzinfo:
     """Find a time zone; data is always in UTC."""
     if name is None:
         return UTC
@@ -139,7 +139,7 @@ def bar(name: str) -> Iterator[Tell | None]:
         yield tell
 
 
-def say(target: Path, form: Form, done: Written, problems: list[str], *, json: bool) -> int:
+def print_result(target: Path, form: Form, done: Written, problems: list[str], *, json: bool) -> int:
     """Say in one line what an export did, and what it could not export."""
     if json:
         print_json(ExportResult(target, form, done.written, done.unchanged, done.removed, tuple(problems)))
@@ -169,7 +169,7 @@ def export_archive(
 ) -> int:
     """Write an archive as pages or data that other programs read; the next time only what has changed."""
     check_options(to, search=search, plain=plain)
-    choice, times = choice_of(chat, since, until), zone_of(zone, to)
+    choice, times = parse_choice(chat, since, until), parse_zone(zone, to)
     check_target(target, [archive_file], folder=True)
     with archive.open(archive_file) as opened:
         with bar(target.name) as progress:
@@ -186,7 +186,7 @@ def export_archive(
             )
         if media and not has_media(opened) and not json:
             print_note("note: attachments are named only; `holdfast archive import --media` brings their files")
-    return say(target, to, done, [], json=json)
+    return print_result(target, to, done, [], json=json)
 
 
 def has_media(opened: Archive) -> bool:

@@ -14,7 +14,7 @@ from holdfast import backup
 from holdfast.backup import KeyMaterial, archive
 from holdfast.backup.archive import Archive, Imported
 from holdfast.backup.archive.importing import Progress as Tell
-from holdfast.cli.archive.shared import ArchiveArgument, when
+from holdfast.cli.archive.shared import ArchiveArgument, format_time
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.keys import AccountOption, KeyFileOption, KeyOption, with_keys
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
@@ -47,12 +47,12 @@ def import_backups(
         for path in backups:
 
             def work(keys: KeyMaterial | None, path: Path = path) -> Imported:
-                return take_in(opened, path, keys, problems, media=media)
+                return import_one(opened, path, keys, problems, media=media)
 
             one = with_keys(work, key=key, key_file=key_file, account_id=account_id)
             done.append(one)
             if not json:
-                say(one)
+                print_result(one)
     if json:
         print_json(done)
     for problem in problems[:SHOWN]:
@@ -69,7 +69,7 @@ def note_restricted(paths: Sequence[Path]) -> None:
         print_note(f"note: others could read {paths[0]}{more}; now only you can (mode 0600, folders 0700)")
 
 
-def take_in(
+def import_one(
     opened: Archive, path: Path, keys: KeyMaterial | None, problems: list[str], *, media: bool
 ) -> Imported:
     """Import one backup, with its attachments if they are wanted."""
@@ -81,10 +81,10 @@ def take_in(
     return one
 
 
-def say(one: Imported) -> None:
+def print_result(one: Imported) -> None:
     """Say what an import did."""
     line = Text(printable(one.source))
-    line.append(f" of {when(one.made_ms)}: ", "dim")
+    line.append(f" of {format_time(one.made_ms)}: ", "dim")
     if one.known:
         line.append(f"imported before, nothing changed ({one.messages:,} messages)")
     else:

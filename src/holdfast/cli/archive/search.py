@@ -9,7 +9,7 @@ from holdfast.backup import archive
 from holdfast.backup.archive import Filters
 from holdfast.backup.archive.query import narrowed, parse_date
 from holdfast.backup.archive.searching import CLOSE, OPEN, Hit
-from holdfast.cli.archive.shared import ArchiveArgument, draw, headline
+from holdfast.cli.archive.shared import ArchiveArgument, headline, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 
@@ -78,7 +78,7 @@ def show(hit: Hit) -> None:
     """Draw a hit between the messages around it."""
     out = console()
     for message in hit.before:
-        draw(out, message, faint=True)
+        print_message(out, message, faint=True)
     out.print(headline(hit.message, chat=True))
     line = Text("    ")
     rest = hit.snippet
@@ -89,7 +89,7 @@ def show(hit: Hit) -> None:
         line.append(spaced(found), "bold yellow")
     out.print(line)
     for message in hit.after:
-        draw(out, message, faint=True)
+        print_message(out, message, faint=True)
 
 
 def spaced(text: str) -> str:

@@ -12,14 +12,14 @@ from holdfast.backup.dates import moment
 from holdfast.cli.output import printable
 from holdfast.cli.summary import human_size
 
-__all__ = ["ArchiveArgument", "draw", "headline", "when"]
+__all__ = ["ArchiveArgument", "format_time", "headline", "print_message"]
 
 ArchiveArgument = Annotated[Path, typer.Argument(help="The archive, an SQLite file.", show_default=False)]
 
 NAME: Final = {"incoming": "bold cyan", "outgoing": "bold green", "none": "dim"}
 
 
-def when(ms: int | None) -> str:
+def format_time(ms: int | None) -> str:
     """Write a time for people, in UTC."""
     date = None if ms is None else moment(ms)
     return f"{date:%Y-%m-%d %H:%M}" if date else "unknown"
@@ -28,7 +28,7 @@ def when(ms: int | None) -> str:
 def headline(message: Message, *, chat: bool = False) -> Text:
     """Write who and when, and where if it is asked for."""
     line = Text()
-    line.append(when(message.sent_ms), "dim")
+    line.append(format_time(message.sent_ms), "dim")
     if chat:
         line.append(f"  {printable(message.chat)}", "magenta")
     if message.kind != "update":
@@ -36,12 +36,12 @@ def headline(message: Message, *, chat: bool = False) -> Text:
     return line
 
 
-def draw(out: Console, message: Message, *, chat: bool = False, faint: bool = False) -> None:
+def print_message(out: Console, message: Message, *, chat: bool = False, faint: bool = False) -> None:
     """Draw a message with what hangs on it."""
     style = "dim" if faint else ""
     line = headline(message, chat=chat)
     if message.vanished_ms is not None:
-        line.append(f"  (gone since {when(message.vanished_ms)})", "yellow")
+        line.append(f"  (gone since {format_time(message.vanished_ms)})", "yellow")
     if message.kind == "update":
         line.append(f"  {printable(message.sentence or '')}", "italic dim")
         out.print(line)
@@ -65,7 +65,9 @@ def draw(out: Console, message: Message, *, chat: bool = False, faint: bool = Fa
     if extra:
         out.print(Text(f"    {printable(extra)}", "dim"))
     for revision in message.revisions:
-        out.print(Text(f"    before {when(revision.sent_ms)}: {printable(revision.text or '')}", "dim strike"))
+        out.print(
+            Text(f"    before {format_time(revision.sent_ms)}: {printable(revision.text or '')}", "dim strike")
+        )
 
 
 def describe(one: Attachment) -> str:

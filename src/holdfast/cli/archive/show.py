@@ -9,7 +9,7 @@ from rich.text import Text
 from holdfast.backup import archive
 from holdfast.backup.archive import Position
 from holdfast.backup.archive.query import parse_date
-from holdfast.cli.archive.shared import ArchiveArgument, draw, when
+from holdfast.cli.archive.shared import ArchiveArgument, format_time, print_message
 from holdfast.cli.exit_codes import ExitCode
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 
@@ -40,7 +40,7 @@ def chats(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
             name,
             kind,
             f"{chat.messages:,}",
-            when(chat.latest_ms) if chat.latest_ms else "",
+            format_time(chat.latest_ms) if chat.latest_ms else "",
             str(chat.id),
         ]
         table.add_row(*row, *([printable(chat.account)] if several else []))
@@ -70,8 +70,8 @@ def show(
     with archive.open(archive_file) as opened:
         page = opened.page(
             opened.chat_id(chat),
-            before=place(before),
-            after=place(after),
+            before=parse_position(before),
+            after=parse_position(after),
             around_ms=parse_date(around) if around else None,
             limit=limit,
         )
@@ -80,21 +80,21 @@ def show(
         return
     out = console()
     for message in page.messages:
-        draw(out, message)
+        print_message(out, message)
     if page.older:
-        print_note(f"earlier messages: --before {spelled(page.older)}")
+        print_note(f"earlier messages: --before {format_position(page.older)}")
     if page.newer:
-        print_note(f"later messages: --after {spelled(page.newer)}")
+        print_note(f"later messages: --after {format_position(page.newer)}")
     if not page.messages:
         print_note("there are no messages here")
 
 
-def spelled(position: Position) -> str:
+def format_position(position: Position) -> str:
     """Write a place so that it can be given back."""
     return f"{position.ms}.{position.n}.{position.id}"
 
 
-def place(text: str | None) -> Position | None:
+def parse_position(text: str | None) -> Position | None:
     """Read a place that a page has named."""
     if text is None:
         return None
@@ -131,7 +131,14 @@ def info(archive_file: ArchiveArgument, *, json: JsonOption = False) -> None:
         return
     table = table_of("account", "made", "by", "messages#", "imported from", "number#")
     for one in found:
-        row = (one.account, when(one.made_ms), one.app_version, f"{one.messages:,}", one.source, str(one.id))
+        row = (
+            one.account,
+            format_time(one.made_ms),
+            one.app_version,
+            f"{one.messages:,}",
+            one.source,
+            str(one.id),
+        )
         table.add_row(*(Text(printable(part)) for part in row))
     console().print(table)
 

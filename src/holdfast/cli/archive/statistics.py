@@ -11,7 +11,7 @@ from holdfast.backup import archive
 from holdfast.backup.archive.chart import chart
 from holdfast.backup.archive.statistics import Statistics
 from holdfast.backup.container.whole import write_whole
-from holdfast.cli.archive.shared import ArchiveArgument, when
+from holdfast.cli.archive.shared import ArchiveArgument, format_time
 from holdfast.cli.archive.show import table_of
 from holdfast.cli.output import JsonOption, console, print_json, print_note, printable
 from holdfast.cli.summary import human_size
@@ -48,7 +48,7 @@ def stats(
 
 def show(out: Console, found: Statistics) -> None:
     """Draw the counts."""
-    out.print(f"{found.messages:,} messages, {when(found.first_ms)} to {when(found.last_ms)} UTC")
+    out.print(f"{found.messages:,} messages, {format_time(found.first_ms)} to {format_time(found.last_ms)} UTC")
     out.print()
     most = max((count for _, count in found.months), default=1)
     for month, count in found.months[-MONTHS:]:

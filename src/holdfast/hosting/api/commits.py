@@ -113,7 +113,7 @@ def list_commits(
     exclude = [resolve_commit(repo, target, query.not_)] if query.not_ else []
     since = read_time(query.since, "Since") if query.since else None
     until = read_time(query.until, "Until") if query.until else None
-    wanted = history.span(repo, start, path=query.path, since=since, until=until, exclude=exclude)
+    wanted = history.commit_range(repo, start, path=query.path, since=since, until=until, exclude=exclude)
     total = history.count(repo, wanted)
     if query.path and not total:
         raise ApiError(404, f"object does not exist [id: {start}, rel_path: {query.path}]")

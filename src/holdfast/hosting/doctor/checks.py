@@ -20,24 +20,24 @@ def examine(
 
     With `deep` every object of every repository is read. `passed` is told of each repository that was looked at.
     """
-    wrong = list(rows.shape(app))
+    wrong = list(rows.check_schema(app))
     yield from wrong
     if wrong:
         return
-    yield from rows.integrity(app, deep=deep)
-    yield from disk.permissions(app)
-    yield from disk.identity(app)
+    yield from rows.check_integrity(app, deep=deep)
+    yield from disk.check_permissions(app)
+    yield from disk.check_identity(app)
     # First, because settling these may change what the others look at.
-    yield from rows.pending(app, now=now)
-    yield from rows.counters(app)
-    yield from rows.redirects(app)
+    yield from rows.check_pending_updates(app, now=now)
+    yield from rows.check_counters(app)
+    yield from rows.check_redirects(app)
     yield from secrets.sealed(app)
-    kept, found = disk.rows_and_folders(app, now=now)
+    kept, found = disk.match_rows_and_folders(app, now=now)
     yield from found
     for item in kept:
-        yield from disk.repository(app, item, deep=deep)
+        yield from disk.check_repository(app, item, deep=deep)
         passed(item.id)
-    yield from disk.large_files(app, now=now)
+    yield from disk.check_lfs_objects(app, now=now)
 
 
 def repair(finding: Finding) -> bool:

@@ -21,7 +21,14 @@ from holdfast.hosting.services import lfs_objects
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store.tables import lfs_links, repositories, users
 
-__all__ = ["RepositoryRecord", "identity", "large_files", "permissions", "repository", "rows_and_folders"]
+__all__ = [
+    "RepositoryRecord",
+    "check_identity",
+    "check_lfs_objects",
+    "check_permissions",
+    "check_repository",
+    "match_rows_and_folders",
+]
 
 LOST: Final = "lost-and-found"
 # A repository that is being made has its folder a moment before others see its row.
@@ -45,7 +52,7 @@ class RepositoryRecord:
     """Whether the size was measured after the last push; a service that was killed had no time for it."""
 
 
-def permissions(app: App) -> Iterator[Finding]:
+def check_permissions(app: App) -> Iterator[Finding]:
     """Check that nobody else on the machine can read the data folder, the database or the key."""
     for path in lax_paths(app.settings.data):
 
@@ -56,14 +63,14 @@ def permissions(app: App) -> Iterator[Finding]:
         yield Finding(FindingKind.PERMISSIONS, str(path), f"is open to others (mode {mode:03o})", close)
 
 
-def identity(app: App) -> Iterator[Finding]:
+def check_identity(app: App) -> Iterator[Finding]:
     """Check that the data folder and its key are the database's."""
     problem = instance.mismatch(app.database, app.settings)
     if problem:
         yield Finding(FindingKind.INSTANCE, str(app.settings.data), problem)
 
 
-def rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[RepositoryRecord], list[Finding]]:
+def match_rows_and_folders(app: App, *, now: float | None = None) -> tuple[list[RepositoryRecord], list[Finding]]:
     """Match rows with folders; return the repositories that have both, and what has only one."""
     moment = time.time() if now is None else now
     # In this order: a repository made meanwhile has no folder in the list and then no harm in its row.
@@ -113,22 +120,22 @@ def set_aside(app: App, path: Path) -> Path:
     return target
 
 
-def repository(app: App, kept: RepositoryRecord, *, deep: bool) -> Iterator[Finding]:
+def check_repository(app: App, kept: RepositoryRecord, *, deep: bool) -> Iterator[Finding]:
     """Hold one repository's row against its folder; with `deep`, read every object."""
     try:
         repo = open_repository(app.folders.existing(kept.id))
-        yield from row_against_git(app, kept, repo)
+        yield from check_row(app, kept, repo)
     except GitError as error:
         yield Finding(FindingKind.UNREADABLE, kept.full_name, str(error))
         return
     if deep:
-        checked = gc.check(repo.folder)
+        checked = gc.fsck(repo.folder)
         if not checked.whole:
             more = f" (and {checked.count - 1} more)" if checked.count > 1 else ""
             yield Finding(FindingKind.DAMAGED, kept.full_name, f"git says: {checked.problems[0]}{more}")
 
 
-def row_against_git(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]:
+def check_row(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Finding]:
     """Compare what the row says with what git says."""
     where = kept.full_name
     settings = repo.git.config
@@ -172,7 +179,7 @@ def row_against_git(app: App, kept: RepositoryRecord, repo: Repo) -> Iterator[Fi
         )
 
 
-def large_files(app: App, *, now: float | None = None) -> Iterator[Finding]:
+def check_lfs_objects(app: App, *, now: float | None = None) -> Iterator[Finding]:
     """Match large files with the repositories that have them, in the data folder or in a bucket."""
     moment = time.time() if now is None else now
     # In this order: a file is there before it is linked.

@@ -19,13 +19,13 @@ from holdfast.hosting.store.tables import (
     users,
 )
 
-__all__ = ["counters", "integrity", "pending", "redirects", "shape"]
+__all__ = ["check_counters", "check_integrity", "check_pending_updates", "check_redirects", "check_schema"]
 
 PENDING_SECONDS: Final = 3600
 FULL_NAME: Final = users.c.name + "/" + repositories.c.name
 
 
-def shape(app: App) -> Iterator[Finding]:
+def check_schema(app: App) -> Iterator[Finding]:
     """Check that the tables are those this version expects."""
     at, expected = migrate.revision(app.database), migrate.latest()
     if at != expected:
@@ -37,7 +37,7 @@ def shape(app: App) -> Iterator[Finding]:
         )
 
 
-def integrity(app: App, *, deep: bool) -> Iterator[Finding]:
+def check_integrity(app: App, *, deep: bool) -> Iterator[Finding]:
     """Let SQLite check its file, and that every row has the rows it needs; PostgreSQL sees to both by itself."""
     if not app.database.is_sqlite:
         return
@@ -66,7 +66,7 @@ def set_repository(app: App, number: int, **columns: int | bool | str) -> None:
         connection.execute(update(repositories).where(repositories.c.id == number).values(**columns))
 
 
-def counters(app: App) -> Iterator[Finding]:
+def check_counters(app: App) -> Iterator[Finding]:
     """Count issues and comments again."""
     open_ones = (
         select(func.count())
@@ -111,10 +111,10 @@ def counters(app: App) -> Iterator[Finding]:
         if row.last_issue < row.last:
             told = f"would number the next issue {row.last_issue + 1}, but has a number {row.last}"
             yield Finding(FindingKind.ISSUE_NUMBER, row.full_name, told, renumber)
-    yield from comment_counts(app)
+    yield from check_comment_counts(app)
 
 
-def comment_counts(app: App) -> Iterator[Finding]:
+def check_comment_counts(app: App) -> Iterator[Finding]:
     """Count the comments of every issue again."""
     counted = (
         select(func.count())
@@ -144,7 +144,7 @@ def comment_counts(app: App) -> Iterator[Finding]:
         yield Finding(FindingKind.COMMENT_COUNT, f"{row.full_name}#{row.number}", told, recount)
 
 
-def redirects(app: App) -> Iterator[Finding]:
+def check_redirects(app: App) -> Iterator[Finding]:
     """Find former names that somebody else has by now: nobody can follow them."""
     taken = select(name_redirects.c.folded_name).join(users, users.c.folded_name == name_redirects.c.folded_name)
     for row in rows_of(app, taken):
@@ -178,7 +178,7 @@ def redirects(app: App) -> Iterator[Finding]:
         yield Finding(FindingKind.REDIRECT, f"{row.name}/{row.folded_name}", told, drop)
 
 
-def pending(app: App, *, now: float | None = None) -> Iterator[Finding]:
+def check_pending_updates(app: App, *, now: float | None = None) -> Iterator[Finding]:
     """Find moves of refs that were announced long ago, and of which nothing was heard since."""
     moment = time.time() if now is None else now
     for item in pending_ref_updates.pending_updates(app.database, before=int(moment) - PENDING_SECONDS):

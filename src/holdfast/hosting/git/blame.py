@@ -30,11 +30,11 @@ class BlameHunk:
 
 def blame(repo: Repo, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
     """Return where the lines of a file came from, in order; None when that takes too long to find out."""
-    return origins(repo.folder, commit, path)
+    return run_blame(repo.folder, commit, path)
 
 
 @lru_cache(maxsize=KEPT)
-def origins(folder: Path, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
+def run_blame(folder: Path, commit: str, path: bytes) -> tuple[BlameHunk, ...] | None:
     """Ask git, whose filters skip the commits that did not touch the path."""
     try:
         told = run(folder, "blame", "--incremental", commit, "--", argument(path), timeout=SECONDS)
@@ -47,10 +47,10 @@ def origins(folder: Path, commit: str, path: bytes) -> tuple[BlameHunk, ...] | N
         for line in told.split(b"\n")
         if (match := BEGINNING.fullmatch(line)) and match[4]
     ]
-    return joined(sorted(found, key=lambda origin: origin.first))
+    return merge_runs(sorted(found, key=lambda origin: origin.first))
 
 
-def joined(found: list[BlameHunk]) -> tuple[BlameHunk, ...]:
+def merge_runs(found: list[BlameHunk]) -> tuple[BlameHunk, ...]:
     """Put runs of the same commit that follow each other together."""
     made: list[BlameHunk] = []
     for one in found:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final, Literal
 
-from holdfast.hosting.git.command_output import answer, chunks
+from holdfast.hosting.git.command_output import git_output, stream_output
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo
@@ -98,7 +98,7 @@ def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int =
     Of more than `most`, the first by path are returned, and no more of the trees is looked at.
     """
     found: list[TreeChange] = []
-    for count, step in enumerate(compared(repo, old, new)):
+    for count, step in enumerate(compare_trees(repo, old, new)):
         if count == MOST_ENTRIES or (step is not None and len(found) == most):
             return TreeChanges(tuple(found), truncated=True)
         if step is not None:
@@ -106,7 +106,7 @@ def changes_between(repo: Repo, old: str | None, new: str | None, *, most: int =
     return TreeChanges(tuple(found))
 
 
-def compared(repo: Repo, old: str | None, new: str | None) -> Iterator[TreeChange | None]:
+def compare_trees(repo: Repo, old: str | None, new: str | None) -> Iterator[TreeChange | None]:
     """Go through two trees side by side in the order of paths, entering only directories that differ.
 
     A directory is a step without a change: whoever counts the steps is safe from a tree that holds itself many
@@ -122,15 +122,15 @@ def compared(repo: Repo, old: str | None, new: str | None) -> Iterator[TreeChang
         if left_tree == right_tree:
             continue
         yield None
-        left_to_do += differing(repo, prefix, left_tree, right_tree)
+        left_to_do += differing_entries(repo, prefix, left_tree, right_tree)
 
 
-def differing(
+def differing_entries(
     repo: Repo, prefix: bytes, left_tree: str | None, right_tree: str | None
 ) -> list[TreeChange | tuple[bytes, str | None, str | None]]:
     """Return the files and directories that differ between two directories, the last path first."""
-    before = nodes(repo, left_tree)
-    after = nodes(repo, right_tree)
+    before = entries_by_name(repo, left_tree)
+    after = entries_by_name(repo, right_tree)
     found: list[tuple[bytes, TreeChange | tuple[bytes, str | None, str | None]]] = []
     for name in before.keys() | after.keys():
         left, right = before.get(name, NOTHING), after.get(name, NOTHING)
@@ -150,7 +150,7 @@ def differing(
     return [step for _, step in sorted(found, key=itemgetter(0), reverse=True)]
 
 
-def nodes(repo: Repo, tree: str | None) -> dict[bytes, tuple[int, str]]:
+def entries_by_name(repo: Repo, tree: str | None) -> dict[bytes, tuple[int, str]]:
     """Return a tree's entries by name; no tree has none."""
     return {} if tree is None else {name: (mode, at) for mode, name, at in children(repo, tree)}
 
@@ -192,7 +192,7 @@ class DiffStatsCache:
                     found[pair] = known
         missing = pairs - found.keys()
         if missing:
-            counts = counted(folder, missing)
+            counts = count_lines(folder, missing)
             found |= counts
             with self._lock:
                 self._kept.update({(folder, pair): count for pair, count in counts.items()})
@@ -201,13 +201,13 @@ class DiffStatsCache:
         return found
 
 
-def counted(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
+def count_lines(folder: Path, pairs: set[Pair]) -> dict[Pair, DiffStats]:
     """Let git count the lines, all pairs of trees in one process: it must not hold up this one."""
     asked = "".join(f"{old} {new}\n" for old, new in sorted(pairs))
     how = ("--stdin", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--shortstat")
     found = dict.fromkeys(pairs, DiffStats())
     pair = ("", "")
-    for line in answer(folder, "diff-tree", *how, input=asked.encode()).decode().splitlines():
+    for line in git_output(folder, "diff-tree", *how, input=asked.encode()).decode().splitlines():
         old, _, new = line.partition(" ")
         if (old, new) in found:
             pair = (old, new)
@@ -222,12 +222,12 @@ kept = DiffStatsCache(KEPT)
 
 def diff_text(repo: Repo, old: str | None, new: str | None) -> Iterator[bytes]:
     """Return the difference between two trees as `git diff` shows it, piece by piece."""
-    return chunks(repo.folder, "diff-tree", "-p", "-r", *PLAIN, old or EMPTY_TREE, new or EMPTY_TREE)
+    return stream_output(repo.folder, "diff-tree", "-p", "-r", *PLAIN, old or EMPTY_TREE, new or EMPTY_TREE)
 
 
 def patch_text(repo: Repo, commit: Commit) -> Iterator[bytes]:
     """Return a commit as a mail that `git am` takes; a merge shows what it brought to its first parent."""
     if len(commit.parents) < 2:
-        return chunks(repo.folder, "format-patch", "--stdout", "-1", "--root", *PLAIN, commit.id)
+        return stream_output(repo.folder, "format-patch", "--stdout", "-1", "--root", *PLAIN, commit.id)
     shape = ("--pretty=email", "--stat", "-p", "-m", "--first-parent")
-    return chunks(repo.folder, "log", "-1", *shape, *PLAIN, commit.id)
+    return stream_output(repo.folder, "log", "-1", *shape, *PLAIN, commit.id)

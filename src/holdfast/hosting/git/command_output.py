@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import GitDamaged, GitFailed, GitTimedOut
-from holdfast.hosting.git.program import environment, program, run
+from holdfast.hosting.git.program import environment, find_git, run
 
-__all__ = ["answer", "chunks"]
+__all__ = ["git_output", "stream_output"]
 
 CHUNK: Final = 256 * 1024
 
 
-def answer(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002  # as subprocess calls it
+def git_output(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa: A002  # as subprocess calls it
     """Ask git about objects that are known to be there; when it cannot answer, something is damaged."""
     try:
         return run(folder, *arguments, input=input)
@@ -24,10 +24,10 @@ def answer(folder: Path, *arguments: str, input: bytes = b"") -> bytes:  # noqa:
         raise GitDamaged(f"git {arguments[0]} cannot read all it needs in {folder.name}") from error
 
 
-def chunks(folder: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[bytes]:
+def stream_output(folder: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> Iterator[bytes]:
     """Run a git command and return what it prints; it ends when nobody wants more of it."""
     with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
-        [program(), *arguments],
+        [find_git(), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

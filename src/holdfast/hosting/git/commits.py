@@ -103,7 +103,7 @@ def read_tag(repo: Repo, tag: str) -> TagObject:
     return parse_tag(tag, found[1])
 
 
-def split(content: bytes) -> tuple[Headers, bytes]:
+def split_headers(content: bytes) -> tuple[Headers, bytes]:
     """Split an object into its headers, with their folded lines joined, and its message."""
     head, _, message = content.partition(b"\n\n")
     # An object without a message ends right after its headers.
@@ -119,12 +119,12 @@ def split(content: bytes) -> tuple[Headers, bytes]:
     return headers, message
 
 
-def by_name(headers: Headers) -> dict[bytes, bytes]:
+def first_headers(headers: Headers) -> dict[bytes, bytes]:
     """Return the first header of each name."""
     return dict(reversed(headers))
 
 
-def reference(owner: str, headers: Mapping[bytes, bytes], key: bytes) -> str:
+def id_header(owner: str, headers: Mapping[bytes, bytes], key: bytes) -> str:
     """Return the id a header must hold."""
     value = headers.get(key, b"").decode(errors="replace")
     if not is_id(value):
@@ -132,7 +132,7 @@ def reference(owner: str, headers: Mapping[bytes, bytes], key: bytes) -> str:
     return value
 
 
-def text(content: bytes, encoding: bytes | None) -> str:
+def decode_text(content: bytes, encoding: bytes | None) -> str:
     """Decode what an object says in the encoding it names; what cannot be decoded is replaced."""
     if encoding:
         try:
@@ -147,17 +147,17 @@ def text(content: bytes, encoding: bytes | None) -> str:
 def parse_signature(line: bytes | None, encoding: bytes | None) -> Signature:
     """Read a signature the way git does: as much of it as makes sense."""
     if line is not None and len(line) <= SHORT:
-        return short_signature(line, encoding)
-    return any_signature(line or b"", encoding)
+        return cached_signature(line, encoding)
+    return uncached_signature(line or b"", encoding)
 
 
 @lru_cache(maxsize=1024)
-def short_signature(line: bytes, encoding: bytes | None) -> Signature:
+def cached_signature(line: bytes, encoding: bytes | None) -> Signature:
     """Read a signature, or return what it said the last time: in a history few people say most of it."""
-    return any_signature(line, encoding)
+    return uncached_signature(line, encoding)
 
 
-def any_signature(line: bytes, encoding: bytes | None) -> Signature:
+def uncached_signature(line: bytes, encoding: bytes | None) -> Signature:
     """Read a signature of any length."""
     name, _, rest = line.partition(b"<")
     email = rest.partition(b">")[0]
@@ -168,13 +168,15 @@ def any_signature(line: bytes, encoding: bytes | None) -> Signature:
         hours, minutes = divmod(int(when[1][1:]), 100)
         offset = hours * 60 + minutes
         offset = 0 if offset >= 24 * 60 else -offset if when[1].startswith(b"-") else offset
-    return Signature(text(name.strip(), encoding), text(email.strip(), encoding), time * (time <= LATEST), offset)
+    return Signature(
+        decode_text(name.strip(), encoding), decode_text(email.strip(), encoding), time * (time <= LATEST), offset
+    )
 
 
 def parse_commit(commit: str, content: bytes) -> Commit:
     """Read a commit."""
-    every, message = split(content)
-    headers = by_name(every)
+    every, message = split_headers(content)
+    headers = first_headers(every)
     encoding = headers.get(b"encoding")
     parents = tuple([value.decode(errors="replace") for name, value in every if name == b"parent"])
     if not all(map(is_id, parents)):
@@ -182,20 +184,20 @@ def parse_commit(commit: str, content: bytes) -> Commit:
     signed = headers.get(b"gpgsig")
     return Commit(
         commit,
-        reference(commit, headers, b"tree"),
+        id_header(commit, headers, b"tree"),
         parents,
         parse_signature(headers.get(b"author"), encoding),
         parse_signature(headers.get(b"committer"), encoding),
-        text(message, encoding),
-        "" if signed is None else text(signed, None),
-        "" if signed is None else text(without(content, b"gpgsig"), encoding),
+        decode_text(message, encoding),
+        "" if signed is None else decode_text(signed, None),
+        "" if signed is None else decode_text(without_header(content, b"gpgsig"), encoding),
     )
 
 
 def parse_tag(tag: str, content: bytes) -> TagObject:
     """Read an annotated tag."""
-    every, message = split(content)
-    headers = by_name(every)
+    every, message = split_headers(content)
+    headers = first_headers(every)
     tagger = headers.get(b"tagger")
     encoding = headers.get(b"encoding")
     starts = [found for armour in ARMOUR if (found := (b"\n" + message).find(b"\n" + armour)) >= 0]
@@ -203,17 +205,17 @@ def parse_tag(tag: str, content: bytes) -> TagObject:
     signed = message[end:]
     return TagObject(
         tag,
-        reference(tag, headers, b"object"),
-        text(headers.get(b"type", b""), None),
-        text(headers.get(b"tag", b""), None),
+        id_header(tag, headers, b"object"),
+        decode_text(headers.get(b"type", b""), None),
+        decode_text(headers.get(b"tag", b""), None),
         None if tagger is None else parse_signature(tagger, encoding),
-        text(message[:end], encoding),
-        text(signed, None),
-        text(content[: len(content) - len(signed)], encoding) if signed else "",
+        decode_text(message[:end], encoding),
+        decode_text(signed, None),
+        decode_text(content[: len(content) - len(signed)], encoding) if signed else "",
     )
 
 
-def without(content: bytes, header: bytes) -> bytes:
+def without_header(content: bytes, header: bytes) -> bytes:
     """Return an object without one of its headers: what a signature was made over."""
     head, blank, message = content.partition(b"\n\n")
     kept: list[bytes] = []

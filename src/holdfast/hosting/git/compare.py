@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from holdfast.hosting.git.changes import DiffStats, TreeChanges, changes_between, stats_between
 from holdfast.hosting.git.commits import Commit, read_commit
-from holdfast.hosting.git.history import ahead_behind, commits, merge_base, span
+from holdfast.hosting.git.history import ahead_behind, commit_range, commits, merge_base
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import MOST_ENTRIES
 
@@ -42,7 +42,7 @@ def compare(
     """Compare two commits: `base...head` tells what changed since they parted, `base..head` all that differs."""
     parted = merge_base(repo, base, head)
     behind, ahead = ahead_behind(repo, base, head)
-    made = commits(repo, span(repo, head, exclude=[base]), skip=skip, limit=limit)
+    made = commits(repo, commit_range(repo, head, exclude=[base]), skip=skip, limit=limit)
     before = read_commit(repo, parted if parted is not None and from_merge_base else base).tree
     after = read_commit(repo, head).tree
     changes = changes_between(repo, before, after, most=most_files)

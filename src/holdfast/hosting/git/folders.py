@@ -19,7 +19,7 @@ from typing import Final, Literal
 from holdfast.hosting.errors import FolderExists, GitError, NoSuchFolder, StorageUnavailable
 from holdfast.hosting.git.program import run
 
-__all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_below", "make_private"]
+__all__ = ["OBJECT_FORMATS", "Folders", "ObjectFormat", "make_folder_below", "make_private_folder"]
 
 ObjectFormat = Literal["sha1", "sha256"]
 # What repositories can have here. Objects and refs are written so, whatever the library can read.
@@ -31,7 +31,7 @@ BUSY_SECONDS: Final = 3600.0
 
 
 @lru_cache(maxsize=4096)
-def placed(root: str, repository_id: int) -> Path:
+def repository_path(root: str, repository_id: int) -> Path:
     """Return where a repository lies below the root."""
     return Path(root, f"{repository_id & 0xFF:02x}", f"{repository_id}.git")
 
@@ -52,7 +52,7 @@ class Folders:
         """Return where a repository lies, whether or not it is there."""
         if not 0 < repository_id < 2**63:
             raise NoSuchFolder(f"no repository can have the id {repository_id}")
-        return placed(self._root, repository_id)
+        return repository_path(self._root, repository_id)
 
     def existing(self, repository_id: int) -> Path:
         """Return where a repository lies; it must be there."""
@@ -80,13 +80,13 @@ class Folders:
             options = ("--quiet", "--bare", "--template=", f"--object-format={object_format}")
             run(None, "init", *options, f"--initial-branch={default_branch}", "--", str(made))
             for path in (*made.rglob("*"), made):
-                sync(path)
+                fsync_path(path)
             place.parent.mkdir(mode=0o700, exist_ok=True)
             try:
                 made.rename(place)
             except OSError as error:
                 raise FolderExists(f"repository {repository_id} is on disk already") from error
-        sync(place.parent)
+        fsync_path(place.parent)
         return place
 
     @contextmanager
@@ -104,7 +104,7 @@ class Folders:
         except FileNotFoundError:
             aside.rmdir()
             return
-        sync(place.parent)
+        fsync_path(place.parent)
         # A push that was running may still put files there; what is left goes with the next sweep.
         shutil.rmtree(aside, ignore_errors=True)
 
@@ -125,15 +125,15 @@ class Folders:
 
     def size(self, repository_id: int) -> int:
         """Return how many bytes a repository takes; files that vanish while counting do not count."""
-        return sum(sizes(self.existing(repository_id)))
+        return sum(file_sizes(self.existing(repository_id)))
 
     def _aside(self, name: str) -> Path:
         folder = self.root / name
-        make_below(folder, self.root.parent)
+        make_folder_below(folder, self.root.parent)
         return folder
 
 
-def make_private(folder: Path) -> None:
+def make_private_folder(folder: Path) -> None:
     """Make a folder and those above it that are not there; nobody else can read any of them."""
     # The mode given to `mkdir` is not that of the folders above which it makes as well.
     for path in reversed((folder, *folder.parents)):
@@ -141,27 +141,27 @@ def make_private(folder: Path) -> None:
             path.mkdir(mode=0o700, exist_ok=True)
 
 
-def make_below(folder: Path, data: Path) -> None:
+def make_folder_below(folder: Path, data: Path) -> None:
     """Make a folder and those between it and the data folder, which nobody else can read.
 
     A data folder that is gone is not made again: what is kept somewhere else would be missed later.
     """
     if not data.is_dir():
         raise StorageUnavailable(f"the data folder {data} is not there")
-    make_private(folder)
+    make_private_folder(folder)
 
 
-def sizes(folder: Path) -> Iterator[int]:
+def file_sizes(folder: Path) -> Iterator[int]:
     """Go through the sizes of all files below a folder."""
-    for entry in entries(folder):
+    for entry in list_folder(folder):
         with suppress(FileNotFoundError):
             if entry.is_dir(follow_symlinks=False):
-                yield from sizes(Path(entry.path))
+                yield from file_sizes(Path(entry.path))
             else:
                 yield entry.stat(follow_symlinks=False).st_size
 
 
-def entries(folder: Path) -> list[os.DirEntry[str]]:
+def list_folder(folder: Path) -> list[os.DirEntry[str]]:
     """List a folder; one that vanished meanwhile is empty."""
     try:
         with os.scandir(folder) as found:
@@ -170,7 +170,7 @@ def entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def sync(path: Path) -> None:
+def fsync_path(path: Path) -> None:
     """Make a file, or the names in a folder, durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

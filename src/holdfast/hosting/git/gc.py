@@ -13,10 +13,10 @@ from typing import Final
 
 from holdfast.hosting.errors import NoSuchFolder
 from holdfast.hosting.git.history import refresh_commit_graph
-from holdfast.hosting.git.program import environment, program, run
+from holdfast.hosting.git.program import environment, find_git, run
 from holdfast.hosting.git.repository import locked
 
-__all__ = ["FsckResult", "check", "collect"]
+__all__ = ["FsckResult", "collect_garbage", "fsck"]
 
 SECONDS: Final = 4 * 3600.0
 GRACE: Final = 14 * 24 * 3600
@@ -38,7 +38,7 @@ class FsckResult:
         return not self.count
 
 
-def collect(folder: Path, *, grace: int = GRACE) -> bool:
+def collect_garbage(folder: Path, *, grace: int = GRACE) -> bool:
     """Pack a repository and drop what nothing leads to; return false when another process is at it already."""
     try:
         descriptor = os.open(folder / "objects", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -61,13 +61,13 @@ def collect(folder: Path, *, grace: int = GRACE) -> bool:
     return True
 
 
-def check(folder: Path) -> FsckResult:
+def fsck(folder: Path) -> FsckResult:
     """Read every object of a repository, and hold it against its id and against what it names."""
     settings = [(f"fsck.{name}", "ignore") for name in HARMLESS]
     problems: list[str] = []
     count = 0
     with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
-        [program(), "fsck", "--full", "--no-dangling", "--no-progress"],
+        [find_git(), "fsck", "--full", "--no-dangling", "--no-progress"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

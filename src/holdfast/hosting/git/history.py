@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.command_output import answer
+from holdfast.hosting.git.command_output import git_output
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import argument, raw
 from holdfast.hosting.git.program import run
@@ -20,17 +20,17 @@ from holdfast.hosting.git.trees import LONGEST_PATH
 
 __all__ = [
     "CommitRange",
-    "added",
     "ahead_behind",
+    "commit_ids",
+    "commit_range",
     "commits",
     "count",
-    "ids",
     "last_commit",
+    "linear_commits",
     "merge_base",
+    "new_commits",
     "only_on_branch",
     "refresh_commit_graph",
-    "span",
-    "straight",
 ]
 
 GRAPH_SECONDS: Final = 600.0
@@ -59,7 +59,7 @@ class CommitRange:
         return [*said, "--", *([argument(self.path)] if self.path else [])]
 
 
-def span(
+def commit_range(
     repo: Repo,
     start: str,
     *,
@@ -77,24 +77,24 @@ def span(
     return CommitRange(start, raw(path).strip(b"/"), times[0], times[1], without)
 
 
-def ids(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> tuple[str, ...]:
+def commit_ids(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> tuple[str, ...]:
     """Return the commits of a span, newest first."""
-    if unreachable(wanted):
+    if cannot_match(wanted):
         return ()
-    return listed(repo.folder, wanted, skip, -1 if limit is None else limit)
+    return list_ids(repo.folder, wanted, skip, -1 if limit is None else limit)
 
 
 def commits(repo: Repo, wanted: CommitRange, *, skip: int = 0, limit: int | None = None) -> list[Commit]:
     """Return the commits of a span with all they say, newest first."""
-    return [read_commit(repo, commit) for commit in ids(repo, wanted, skip=skip, limit=limit)]
+    return [read_commit(repo, commit) for commit in commit_ids(repo, wanted, skip=skip, limit=limit)]
 
 
 def count(repo: Repo, wanted: CommitRange) -> int:
     """Return how many commits a span has."""
-    return 0 if unreachable(wanted) else counted(repo.folder, wanted)
+    return 0 if cannot_match(wanted) else count_range(repo.folder, wanted)
 
 
-def unreachable(wanted: CommitRange) -> bool:
+def cannot_match(wanted: CommitRange) -> bool:
     """Tell whether nothing can lie at a span's path, so that git need not be asked with it."""
     if not wanted.path:
         return False
@@ -104,23 +104,23 @@ def unreachable(wanted: CommitRange) -> bool:
 
 
 @lru_cache(maxsize=KEPT)
-def listed(folder: Path, wanted: CommitRange, skip: int, limit: int) -> tuple[str, ...]:
+def list_ids(folder: Path, wanted: CommitRange, skip: int, limit: int) -> tuple[str, ...]:
     """List a stretch of a span."""
-    told = answer(folder, "rev-list", f"--skip={skip}", f"--max-count={limit}", *wanted.arguments())
+    told = git_output(folder, "rev-list", f"--skip={skip}", f"--max-count={limit}", *wanted.arguments())
     return tuple(told.decode().split())
 
 
 @lru_cache(maxsize=KEPT)
-def counted(folder: Path, wanted: CommitRange) -> int:
+def count_range(folder: Path, wanted: CommitRange) -> int:
     """Count a span."""
     plain = not wanted.path and wanted.since is None and wanted.until is None
     quick = ["--use-bitmap-index"] if plain else []
-    return int(answer(folder, "rev-list", "--count", *quick, *wanted.arguments()))
+    return int(git_output(folder, "rev-list", "--count", *quick, *wanted.arguments()))
 
 
 def last_commit(repo: Repo, start: str, path: str | bytes) -> str | None:
     """Return the newest commit that touched a path."""
-    found = ids(repo, span(repo, start, path=path), limit=1)
+    found = commit_ids(repo, commit_range(repo, start, path=path), limit=1)
     return found[0] if found else None
 
 
@@ -129,19 +129,19 @@ def only_on_branch(repo: Repo, branch: str | bytes, start: str, *, limit: int) -
     repo.require(start, "commit")
     # No name of a branch has a letter that a pattern would take for more than itself.
     but_one = (f"--exclude={argument(raw(branch))}", "--branches")
-    told = answer(repo.folder, "rev-list", f"--max-count={limit}", start, "--not", *but_one, "--")
+    told = git_output(repo.folder, "rev-list", f"--max-count={limit}", start, "--not", *but_one, "--")
     return tuple(told.decode().split())
 
 
-def added(repo: Repo, old: str, new: str, *, limit: int) -> tuple[str, ...]:
+def new_commits(repo: Repo, old: str, new: str, *, limit: int) -> tuple[str, ...]:
     """Return the newest commits that lead to one commit but not to another, newest first."""
-    line = straight(repo, old, new)
+    line = linear_commits(repo, old, new)
     if line is not None:
         return line[:limit]
-    return ids(repo, span(repo, new, exclude=[old]), limit=limit)
+    return commit_ids(repo, commit_range(repo, new, exclude=[old]), limit=limit)
 
 
-def straight(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
+def linear_commits(repo: Repo, old: str, new: str) -> tuple[str, ...] | None:
     """Return the commits from one to a later one, newest first, if they are a short line without merges."""
     line: list[str] = []
     at = new
@@ -158,13 +158,13 @@ def ahead_behind(repo: Repo, one: str, other: str) -> tuple[int, int]:
     """Return how many commits lead to one but not to the other, and the other way round."""
     repo.require(one, "commit")
     repo.require(other, "commit")
-    return apart(repo.folder, one, other)
+    return count_ahead_behind(repo.folder, one, other)
 
 
 @lru_cache(maxsize=KEPT)
-def apart(folder: Path, one: str, other: str) -> tuple[int, int]:
+def count_ahead_behind(folder: Path, one: str, other: str) -> tuple[int, int]:
     """Count both sides of two commits."""
-    left, right = answer(folder, "rev-list", "--left-right", "--count", f"{one}...{other}", "--").split()
+    left, right = git_output(folder, "rev-list", "--left-right", "--count", f"{one}...{other}", "--").split()
     return int(left), int(right)
 
 
@@ -172,11 +172,11 @@ def merge_base(repo: Repo, one: str, other: str) -> str | None:
     """Return the commit two histories parted at; nothing when they have none in common."""
     repo.require(one, "commit")
     repo.require(other, "commit")
-    return parted(repo.folder, one, other)
+    return find_merge_base(repo.folder, one, other)
 
 
 @lru_cache(maxsize=KEPT)
-def parted(folder: Path, one: str, other: str) -> str | None:
+def find_merge_base(folder: Path, one: str, other: str) -> str | None:
     """Find the best commit that leads to both."""
     try:
         return run(folder, "merge-base", one, other).decode().strip()

@@ -18,13 +18,13 @@ import msgspec
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
 from holdfast.hosting.git import history, history_cache
-from holdfast.hosting.git.command_output import chunks
+from holdfast.hosting.git.command_output import stream_output
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.git.repository import Repo, open_repository
 from holdfast.hosting.git.trees import MissingPath, children, find
 
-__all__ = ["known", "knows_directory", "knows_path", "of_directory", "of_path"]
+__all__ = ["cached_answer", "knows_directory", "knows_path", "of_directory", "of_path"]
 
 KEPT_PATHS: Final = 65_536
 KEPT_ENTRIES: Final = 400_000
@@ -107,15 +107,15 @@ def knows_directory(repo: Repo, start: str, path: bytes) -> bool:
 
 
 @lru_cache(maxsize=KEPT_COMMITS)
-def parsed(folder: Path, commit: str) -> Commit:
+def cached_commit(folder: Path, commit: str) -> Commit:
     """Return a commit; answers name the same ones over and over."""
     return read_commit(open_repository(folder), commit)
 
 
-def known(repo: Repo, start: str, path: bytes) -> Commit | None:
+def cached_answer(repo: Repo, start: str, path: bytes) -> Commit | None:
     """Return the answer for a path if it is at hand."""
     found = in_memory(repo.folder, start, path)
-    return None if found is None else parsed(repo.folder, found)
+    return None if found is None else cached_commit(repo.folder, found)
 
 
 def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
@@ -124,11 +124,11 @@ def of_path(repo: Repo, start: str, path: bytes) -> Commit | None:
     The empty path is the root, which every commit stands for.
     """
     if not path:
-        return parsed(repo.folder, start)
+        return cached_commit(repo.folder, start)
     found = in_memory(repo.folder, start, path)
     if found is None:
         found = path_answer(repo, start, path)
-    return None if found is None else parsed(repo.folder, found)
+    return None if found is None else cached_commit(repo.folder, found)
 
 
 def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
@@ -138,7 +138,7 @@ def path_answer(repo: Repo, start: str, path: bytes) -> str | None:
     known = paths.around(key) | directories.around((repo.folder, directory))
     stored = {commit: {name: answer.decode()} for commit, answer in history_cache.load(repo.folder, path).items()}
     known = stored | known
-    found = near(repo, start, directory, {name}, known).get(name)
+    found = search_nearby(repo, start, directory, {name}, known).get(name)
     if found is None:
         found = history.last_commit(repo, start, path)
     if found is not None:
@@ -156,7 +156,7 @@ def of_directory(repo: Repo, start: str, path: bytes) -> dict[bytes, Commit]:
         answers = directory_answers(repo, start, path)
         directories.put(key, start, answers)
     prefix = path + b"/" if path else b""
-    return {prefix + name: parsed(repo.folder, commit) for name, commit in answers.items()}
+    return {prefix + name: cached_commit(repo.folder, commit) for name, commit in answers.items()}
 
 
 def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
@@ -172,9 +172,9 @@ def directory_answers(repo: Repo, start: str, path: bytes) -> Answers:
         return stored[start]
     known = stored | directories.around((repo.folder, path))
     names = set(content_at(repo, start, path))
-    answers = near(repo, start, path, names, known)
+    answers = search_nearby(repo, start, path, names, known)
     if len(answers) < len(names):
-        answers = walked(repo, start, path, names) if path else walked_whole(repo, start, names)
+        answers = walk_history(repo, start, path, names) if path else walk_root_history(repo, start, names)
     history_cache.save(repo.folder, key, start, encoder.encode(list(answers.items())))
     return answers
 
@@ -212,7 +212,7 @@ class PendingEntries:
                 self.waiting.setdefault(onward, set()).add(name)
 
 
-def near(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str, Answers]) -> Answers:
+def search_nearby(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str, Answers]) -> Answers:
     """Follow the lines a little way to commits whose answers are known; return the answers found so."""
     if not known:
         return {}
@@ -227,11 +227,11 @@ def near(repo: Repo, start: str, path: bytes, names: set[bytes], known: dict[str
                 lines.answers[name] = answers[name]
             continue
         here = read_commit(repo, commit)
-        lines.settle(commit, compared(repo, here, path))
+        lines.settle(commit, changed_entries(repo, here, path))
     return lines.answers
 
 
-def compared(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[bytes] | None]]:
+def changed_entries(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[bytes] | None]]:
     """Tell in which entries of a directory a commit differs from each of its parents."""
     here = content_of(repo, commit.tree, path)
     found: list[tuple[str, set[bytes] | None]] = []
@@ -241,7 +241,7 @@ def compared(repo: Repo, commit: Commit, path: bytes) -> list[tuple[str, set[byt
     return found
 
 
-def walked(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
+def walk_history(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
     """Let git walk the history of a directory, until every entry is answered.
 
     It leaves out commits that change nothing there and says what each of the others stands on instead, and what it
@@ -249,7 +249,7 @@ def walked(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
     """
     seen: dict[str, tuple[tuple[str, ...], set[bytes]]] = {}
     lines: PendingEntries | None = None
-    for commit, parents, changed in logged(repo, start, path, names):
+    for commit, parents, changed in log_changes(repo, start, path, names):
         if lines is None:
             # The first one told is where the start stands, if that changed nothing itself.
             lines = PendingEntries(commit, set(names))
@@ -274,7 +274,7 @@ def walked(repo: Repo, start: str, path: bytes, names: set[bytes]) -> Answers:
     return {} if lines is None else lines.answers
 
 
-def walked_whole(repo: Repo, start: str, names: set[bytes]) -> Answers:
+def walk_root_history(repo: Repo, start: str, names: set[bytes]) -> Answers:
     """Follow the lines of what lies at the root, which nearly every commit changes.
 
     Its commits are all told with their trees, from the commit-graph; comparing those here costs less than letting
@@ -294,7 +294,7 @@ def walked_whole(repo: Repo, start: str, names: set[bytes]) -> Answers:
 
     lines = PendingEntries(start, set(names))
     steps = 0
-    for token in lines_of(chunks(repo.folder, "log", "--format=%H %T %P", start, "--")):
+    for token in lines_of(stream_output(repo.folder, "log", "--format=%H %T %P", start, "--")):
         commit, tree, *parents = token.decode().split()
         told[commit] = tree, parents
         while (ready := next((one for one in lines.waiting if is_told(told, one)), None)) is not None:
@@ -309,7 +309,7 @@ def walked_whole(repo: Repo, start: str, names: set[bytes]) -> Answers:
         if not left or steps > FAR:
             break
     rest = names - lines.answers.keys()
-    more = last_of_each(repo, start, rest) if len(rest) <= FEW else walked(repo, start, b"", rest)
+    more = last_commit_of_each(repo, start, rest) if len(rest) <= FEW else walk_history(repo, start, b"", rest)
     return lines.answers | more
 
 
@@ -318,7 +318,7 @@ def is_told(told: dict[str, tuple[str, list[str]]], commit: str) -> bool:
     return commit in told and all(parent in told for parent in told[commit][1])
 
 
-def last_of_each(repo: Repo, start: str, names: set[bytes]) -> Answers:
+def last_commit_of_each(repo: Repo, start: str, names: set[bytes]) -> Answers:
     """Ask git about some paths one by one."""
     found = {name: history.last_commit(repo, start, name) for name in names}
     return {name: commit for name, commit in found.items() if commit is not None}
@@ -337,7 +337,7 @@ def lines_of(output: Iterator[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def logged(
+def log_changes(
     repo: Repo, start: str, path: bytes, names: set[bytes]
 ) -> Iterator[tuple[str, tuple[str, ...], set[bytes]]]:
     """Yield the commits that touched a directory, or some of what lies at the root.
@@ -349,7 +349,7 @@ def logged(
     command = ("-c", "log.showRoot=false", "log", *how, "--format=%H %P", start, "--", *map(argument, limits))
     skipped = len(path) + 1 if path else 0
     commit, parents, changed = "", (), set[bytes]()
-    for token, named in tokens(chunks(repo.folder, *command)):
+    for token, named in tokens(stream_output(repo.folder, *command)):
         if named is not None:
             changed.add(named[skipped:].partition(b"/")[0])
             continue

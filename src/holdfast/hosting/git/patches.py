@@ -15,12 +15,12 @@ import pygit2
 
 from holdfast.hosting.errors import GitDamaged
 from holdfast.hosting.git.changes import EMPTY_TREE
-from holdfast.hosting.git.command_output import answer
+from holdfast.hosting.git.command_output import git_output
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import SUBMODULE, read_blob
 
-__all__ = ["DiffLine", "FileDiff", "Hunk", "Sign", "TreeDiff", "difference", "hunks_between", "hunks_of"]
+__all__ = ["DiffLine", "FileDiff", "Hunk", "Sign", "TreeDiff", "diff_trees", "hunks_between", "hunks_of"]
 
 Status = Literal["added", "removed", "modified", "renamed", "copied"]
 Sign = Literal[" ", "+", "-", "\\"]
@@ -83,30 +83,30 @@ class Hunk:
     lines: tuple[DiffLine, ...]
 
 
-def difference(repo: Repo, old: str | None, new: str | None) -> TreeDiff:
+def diff_trees(repo: Repo, old: str | None, new: str | None) -> TreeDiff:
     """Return which files differ between two trees; no tree is an empty one. The answer never changes."""
-    return told(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
+    return run_diff(repo.folder, old or EMPTY_TREE, new or EMPTY_TREE)
 
 
 @lru_cache(maxsize=KEPT)
-def told(folder: Path, old: str, new: str) -> TreeDiff:
+def run_diff(folder: Path, old: str, new: str) -> TreeDiff:
     """Let git find renames and count lines."""
     how = ("-r", "-M", "--raw", "--numstat", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-    tokens = iter(answer(folder, "diff-tree", *how, old, new).split(b"\0"))
+    tokens = iter(git_output(folder, "diff-tree", *how, old, new).split(b"\0"))
     files: list[FileDiff] = []
     counts: dict[bytes, tuple[int, int, bool]] = {}
     for token in tokens:
         header = HEADER.fullmatch(token)
         if header is not None:
-            files.append(file_of(header, tokens))
+            files.append(parse_file(header, tokens))
         elif token:
-            path, count = count_of(token, tokens)
+            path, count = parse_count(token, tokens)
             counts[path] = count
     counted = tuple(with_count(file, *counts.get(file.new_path, (0, 0, False))) for file in files)
     return TreeDiff(counted, sum(file.additions for file in counted), sum(file.deletions for file in counted))
 
 
-def file_of(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
+def parse_file(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
     """Read what git says about one file."""
     status = STATUSES.get(header[5], "modified")
     old_path = next(tokens)
@@ -115,7 +115,7 @@ def file_of(header: re.Match[bytes], tokens: Iterator[bytes]) -> FileDiff:
     return FileDiff(status, old_path, new_path, old_mode, new_mode, header[3].decode(), header[4].decode())
 
 
-def count_of(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int, int, bool]]:
+def parse_count(token: bytes, tokens: Iterator[bytes]) -> tuple[bytes, tuple[int, int, bool]]:
     """Read a count of lines, and the path it is for; of a renamed file both paths follow."""
     additions, deletions, path = token.split(b"\t", 2)
     if not path:
@@ -142,7 +142,7 @@ def with_count(file: FileDiff, additions: int, deletions: int, is_binary: bool) 
     )
 
 
-def side(repo: Repo, mode: int, object_id: str) -> bytes | None:
+def read_side(repo: Repo, mode: int, object_id: str) -> bytes | None:
     """Return one side of a file; None when it is too large to be compared."""
     if mode == 0:
         return b""
@@ -159,7 +159,7 @@ def hunks_of(repo: Repo, file: FileDiff, *, most: int, skip: int = 0) -> tuple[l
 
     `skip` leaves out that many lines at the beginning.
     """
-    old, new = side(repo, file.old_mode, file.old_id), side(repo, file.new_mode, file.new_id)
+    old, new = read_side(repo, file.old_mode, file.old_id), read_side(repo, file.new_mode, file.new_id)
     if old is None or new is None:
         return None
     return hunks_between(old, new, most=most, skip=skip)
@@ -178,21 +178,21 @@ def hunks_between(old: bytes, new: bytes, *, most: int, skip: int = 0) -> tuple[
             return made, True
         left = hunk.lines[skip:]
         skip = max(0, skip - len(hunk.lines))
-        lines = [line_of(line) for line in left[:room]]
+        lines = [parse_line(line) for line in left[:room]]
         room -= len(lines)
         if lines:
-            made.append(Hunk(hunk.old_start, hunk.new_start, heading_of(hunk.header), tuple(lines)))
+            made.append(Hunk(hunk.old_start, hunk.new_start, parse_heading(hunk.header), tuple(lines)))
         if len(lines) < len(left):
             return made, True
     return made, False
 
 
-def heading_of(header: str) -> str:
+def parse_heading(header: str) -> str:
     """Return the words after the numbers of a hunk."""
     return header.rpartition("@@")[2].strip()
 
 
-def line_of(line: "pygit2.DiffLine") -> DiffLine:
+def parse_line(line: "pygit2.DiffLine") -> DiffLine:
     """Read a line; those git remarks on have no number."""
     text = shown(line.raw_content).rstrip("\r\n")
     if line.origin in "=<>":

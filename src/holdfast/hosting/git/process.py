@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from holdfast.hosting.errors import GitFailed, GitTimedOut
-from holdfast.hosting.git.program import STDERR_KEPT, environment, program, tail
+from holdfast.hosting.git.program import STDERR_KEPT, environment, find_git, stderr_tail
 from holdfast.hosting.metrics import count_git_command
 
-__all__ = ["PATIENCE", "GitProcess", "Watchdog", "pipe", "reading", "start", "stream"]
+__all__ = ["PATIENCE", "GitProcess", "Watchdog", "make_pipe", "open_reader", "start", "stream"]
 
 PATIENCE: Final = 300.0
 CHUNK: Final = 256 * 1024
@@ -98,7 +98,7 @@ class GitProcess:
     @property
     def stderr(self) -> str:
         """The end of what it complained of."""
-        return tail(self._complaint.kept)
+        return stderr_tail(self._complaint.kept)
 
     async def wait(self) -> int:
         """Wait until it is over and return its exit code, negative for a signal."""
@@ -135,20 +135,20 @@ class GitProcess:
         try:
             self._loop.call_soon_threadsafe(self._collect)
         except RuntimeError:  # the loop is closed: the service has stopped
-            collect(self.pid)
+            reap(self.pid)
 
     def _collect(self) -> None:
-        self._code.set_result(collect(self.pid))
+        self._code.set_result(reap(self.pid))
 
 
-def collect(pid: int) -> int:
+def reap(pid: int) -> int:
     """End what a finished command left running and return its exit code."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def pipe(stack: ExitStack) -> tuple[int, int]:
+def make_pipe(stack: ExitStack) -> tuple[int, int]:
     """Make a pipe whose ends are closed with the stack; their numbers are above those a command is given."""
     ends = os.pipe()
     try:
@@ -162,7 +162,7 @@ def pipe(stack: ExitStack) -> tuple[int, int]:
     return reads, writes
 
 
-def owned(descriptor: int, mode: Literal["rb", "wb"]) -> FileIO:
+def duplicate_descriptor(descriptor: int, mode: Literal["rb", "wb"]) -> FileIO:
     """Copy a pipe's end for a transport, which closes it.
 
     The transports of uvloop close the descriptor and then the file as well. By then another thread may have been
@@ -172,11 +172,11 @@ def owned(descriptor: int, mode: Literal["rb", "wb"]) -> FileIO:
     return FileIO(os.dup(descriptor), mode, closefd=not closes_itself)
 
 
-async def reading(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+async def open_reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
     """Read from a copy of a pipe's end."""
     reader = asyncio.StreamReader(limit=CHUNK)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), owned(descriptor, "rb")
+        lambda: asyncio.StreamReaderProtocol(reader), duplicate_descriptor(descriptor, "rb")
     )
     return reader, transport
 
@@ -198,34 +198,35 @@ async def start(
     loop = asyncio.get_running_loop()
     count_git_command(arguments[0])
     given = {**environment(variables, configuration), "GIT_DIR": str(folder)}
-    executable = program()
+    executable = find_git()
     transports: list[asyncio.BaseTransport] = []
     with ExitStack() as ends:
         try:
             writer: asyncio.StreamWriter | None = None
             if feed:
-                stdin, feeding = pipe(ends)
+                stdin, feeding = make_pipe(ends)
                 into, protocol = await loop.connect_write_pipe(
-                    lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), owned(feeding, "wb")
+                    lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()),
+                    duplicate_descriptor(feeding, "wb"),
                 )
                 writer = asyncio.StreamWriter(into, protocol, None, loop)
                 transports.append(into)
             elif stdin is None:
                 stdin = os.open(os.devnull, os.O_RDONLY)
                 ends.callback(os.close, stdin)
-            output, stdout = pipe(ends)
-            widen(output)
-            reader, out_of = await reading(output)
+            output, stdout = make_pipe(ends)
+            grow_pipe(output)
+            reader, out_of = await open_reader(output)
             transports.append(out_of)
-            grumbling, stderr = pipe(ends)
-            heard, complaint = await loop.connect_read_pipe(StderrReader, owned(grumbling, "rb"))
+            grumbling, stderr = make_pipe(ends)
+            heard, complaint = await loop.connect_read_pipe(StderrReader, duplicate_descriptor(grumbling, "rb"))
             transports.append(heard)
             targets = (stdin, stdout, stderr, *descriptors)
             pid = os.posix_spawn(  # noqa: ASYNC221  # it starts the command and does not wait for it
                 executable,
                 ["git", *arguments],
                 given,
-                file_actions=actions(targets),
+                file_actions=spawn_actions(targets),
                 setpgroup=0,
                 setsigmask=[],
                 setsigdef=[signal.SIGPIPE, signal.SIGINT, signal.SIGTERM],
@@ -241,7 +242,7 @@ async def start(
     return GitProcess(arguments[0], pid, stdin=writer, stdout=reader, complaint=complaint, transports=transports)
 
 
-def actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, int]]:
+def spawn_actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, int]]:
     """Say what becomes of the descriptors: those given take their places, and all others stay behind."""
     given = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(targets)]
     stay = []
@@ -253,7 +254,7 @@ def actions(targets: Sequence[int]) -> list[tuple[int, int, int] | tuple[int, in
     return [*given, *stay]
 
 
-def widen(descriptor: int) -> None:
+def grow_pipe(descriptor: int) -> None:
     """Let a pipe hold more, where the system can: fewer turns between the two ends."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         with suppress(OSError):  # there is a limit per user, and a small pipe works as well

@@ -17,7 +17,7 @@ from typing import Final
 from holdfast.hosting.errors import GitFailed, GitMissing, GitTimedOut
 from holdfast.hosting.metrics import count_git_command
 
-__all__ = ["OLDEST", "environment", "program", "run", "tail"]
+__all__ = ["OLDEST", "environment", "find_git", "run", "stderr_tail"]
 
 OLDEST: Final = (2, 36)
 SECONDS: Final = 60.0
@@ -52,7 +52,7 @@ CONFIGURATION: Final = (
 
 
 @lru_cache(maxsize=1)
-def program() -> str:
+def find_git() -> str:
     """Find the `git` program, or say what is missing; the answer is kept."""
     found = shutil.which("git")
     if found is None:
@@ -111,7 +111,7 @@ def run(
     if folder is not None:
         given["GIT_DIR"] = str(folder)
     with subprocess.Popen(  # noqa: S603  # a list of arguments: no shell reads them
-        [program(), *arguments],
+        [find_git(), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -128,10 +128,10 @@ def run(
             raise
     if process.returncode:
         code = process.returncode
-        raise GitFailed(arguments[0], f"ended with exit code {code}", tail(complaint), code)
+        raise GitFailed(arguments[0], f"ended with exit code {code}", stderr_tail(complaint), code)
     return output
 
 
-def tail(complaint: bytes) -> str:
+def stderr_tail(complaint: bytes) -> str:
     """Keep the end of what a command complained of; it may hold what a client sent, so it is never logged."""
     return complaint[-STDERR_KEPT:].decode(errors="replace")

@@ -133,15 +133,15 @@ def tag(repo: Repo, name: str | bytes) -> Ref | None:
 
 def branches(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
     """Return a stretch of the branches by name, and how many there are."""
-    return listed(repo, BRANCHES, skip, limit)
+    return list_refs(repo, BRANCHES, skip, limit)
 
 
 def tags(repo: Repo, *, skip: int = 0, limit: int | None = None) -> tuple[list[Ref], int]:
     """Return a stretch of the tags by name, and how many there are."""
-    return listed(repo, TAGS, skip, limit)
+    return list_refs(repo, TAGS, skip, limit)
 
 
-def listed(repo: Repo, prefix: bytes, skip: int, limit: int | None) -> tuple[list[Ref], int]:
+def list_refs(repo: Repo, prefix: bytes, skip: int, limit: int | None) -> tuple[list[Ref], int]:
     """Return a stretch of the refs below a prefix, and how many there are."""
     names = sorted(name for name in all_refs(repo) if name.startswith(prefix))
     wanted = names[skip : None if limit is None else skip + limit]
@@ -197,19 +197,19 @@ def resolve(repo: Repo, name: str, default_branch: str) -> ResolvedRef | None:
     A tag hides a branch of the same name. Other refs and shortened ids stand for nothing here.
     """
     if not name:
-        return named(repo, "branch", default_branch)
+        return resolve_name(repo, "branch", default_branch)
     if name.startswith("refs/"):
         for kind, prefix in (("branch", "refs/heads/"), ("tag", "refs/tags/")):
             if name.startswith(prefix):
-                return named(repo, "branch" if kind == "branch" else "tag", name.removeprefix(prefix))
+                return resolve_name(repo, "branch" if kind == "branch" else "tag", name.removeprefix(prefix))
         return None
-    found = named(repo, "tag", name) or named(repo, "branch", name)
+    found = resolve_name(repo, "tag", name) or resolve_name(repo, "branch", name)
     if found is not None:
         return found
     return ResolvedRef("commit", name, name) if is_commit(repo, name) else None
 
 
-def named(repo: Repo, kind: Literal["branch", "tag"], name: str) -> ResolvedRef | None:
+def resolve_name(repo: Repo, kind: Literal["branch", "tag"], name: str) -> ResolvedRef | None:
     """Return a branch or tag that leads to a commit."""
     found = branch(repo, name) if kind == "branch" else tag(repo, name)
     commit = None if found is None else commit_of(repo, found.id)
@@ -231,9 +231,9 @@ def split_ref_path(
     path is one on the default branch and the ref is passed over; nothing is returned when that is missing too.
     """
     joined = f"{ref.strip()}/{path}" if ref.strip() else path
-    cuts = beginnings(joined)
+    cuts = split_points(joined)
     first, _, rest_of_first = joined.partition("/")
-    maybe_branch, maybe_tag = begun_by(repo, first)
+    maybe_branch, maybe_tag = possible_prefixes(repo, first)
     for name, rest in cuts if maybe_branch else ():
         found = branch(repo, name)
         if found is not None:
@@ -255,7 +255,7 @@ def split_ref_path(
     return None if found is None else RefPath("branch", default_branch, commit_of(repo, found.id), path, True)
 
 
-def begun_by(repo: Repo, part: str) -> tuple[bool, bool]:
+def possible_prefixes(repo: Repo, part: str) -> tuple[bool, bool]:
     """Tell whether the name of any branch, and of any tag, can begin with a part: mostly none does.
 
     A ref lies in a file, or below a folder, of that name; or among the packed ones. These come second: git packs a
@@ -271,12 +271,12 @@ def begun_by(repo: Repo, part: str) -> tuple[bool, bool]:
         found = os.stat(folder + b"/packed-refs")  # noqa: PTH116  # on every read of a file
     except OSError:
         return branch_there, tag_there
-    known = packed(repo.folder, (found.st_ino, found.st_mtime_ns, found.st_size))
+    known = packed_prefixes(repo.folder, (found.st_ino, found.st_mtime_ns, found.st_size))
     return branch_there or BRANCHES + first in known, tag_there or TAGS + first in known
 
 
 @lru_cache(maxsize=64)
-def packed(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # noqa: ARG001  # one per version
+def packed_prefixes(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # noqa: ARG001  # one per version
     """Return the packed refs' names up to their first part below branches or tags; git replaces the file whole."""
     with (folder / "packed-refs").open("rb") as file:
         names = (line.split(b" ", 1)[-1].rstrip(b"\n") for line in file if line[:1] not in b"#^")
@@ -284,7 +284,7 @@ def packed(folder: Path, version: tuple[int, int, int]) -> frozenset[bytes]:  # 
 
 
 @lru_cache(maxsize=1024)
-def beginnings(joined: str) -> tuple[tuple[str, str], ...]:
+def split_points(joined: str) -> tuple[tuple[str, str], ...]:
     """Return each way to cut a text at a slash, shortest beginning first, as far as a ref's name can go."""
     parts = joined.split("/")
     made = []

@@ -88,16 +88,16 @@ class Repo:
         except (KeyError, ValueError):
             return None
         except pygit2.GitError as error:
-            raise damaged(object_id) from error
+            raise damaged_error(object_id) from error
         return KINDS[ObjectType(number)], content
 
     def read(self, object_id: str, kind: Kind) -> bytes:
         """Return the content of an object that something names: it must be there, and be of that kind."""
         found = self.find(object_id)
         if found is None:
-            raise damaged(object_id, "is missing")
+            raise damaged_error(object_id, "is missing")
         if found[0] != kind:
-            raise damaged(object_id, f"is a {found[0]}, not a {kind}")
+            raise damaged_error(object_id, f"is a {found[0]}, not a {kind}")
         return found[1]
 
     def header(self, object_id: str) -> tuple[Kind, int] | None:
@@ -109,7 +109,7 @@ class Repo:
         except (KeyError, ValueError):
             return None
         except pygit2.GitError as error:
-            raise damaged(object_id) from error
+            raise damaged_error(object_id) from error
         return KINDS[ObjectType(number)], size
 
     def require(self, object_id: str, kind: Kind) -> int:
@@ -142,22 +142,22 @@ class Repo:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise damaged(object_id) from error
+            raise damaged_error(object_id) from error
         inflate = zlib.decompressobj()
         try:
             content = inflate.decompress(packed)
         except zlib.error as error:
-            raise damaged(object_id) from error
+            raise damaged_error(object_id) from error
         end = content.find(b"\0", 0, HEADER)
         kind, _, size = content[: max(end, 0)].partition(b" ")
         if not inflate.eof or kind not in BY_NAME or size != b"%d" % (len(content) - end - 1):
-            raise damaged(object_id, "is truncated")
+            raise damaged_error(object_id, "is truncated")
         if hashlib.sha1(content, usedforsecurity=False).hexdigest() != object_id:
-            raise damaged(object_id, "holds something else")
+            raise damaged_error(object_id, "holds something else")
         return BY_NAME[kind], content[end + 1 :]
 
 
-def damaged(object_id: str, problem: str = "cannot be read") -> GitDamaged:
+def damaged_error(object_id: str, problem: str = "cannot be read") -> GitDamaged:
     """Say that an object is damaged."""
     return GitDamaged(f"the object {object_id} {problem}")
 
@@ -205,7 +205,7 @@ def check_packs(folder: Path) -> None:
         pack = index.removesuffix(".idx") + ".pack"
         try:
             # Both end with the pack's checksum; the index has its own after it.
-            if last(index, 40)[:20] != last(pack, 20):
+            if last_bytes(index, 40)[:20] != last_bytes(pack, 20):
                 raise GitDamaged(f"the pack {Path(pack).name} does not fit its index")
         except FileNotFoundError:
             continue  # it was replaced by another while we looked
@@ -213,7 +213,7 @@ def check_packs(folder: Path) -> None:
             raise GitDamaged(f"the pack {Path(pack).name} cannot be read") from error
 
 
-def last(path: str, count: int) -> bytes:
+def last_bytes(path: str, count: int) -> bytes:
     """Return the last bytes of a file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

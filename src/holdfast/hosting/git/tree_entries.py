@@ -11,8 +11,8 @@ from itertools import islice
 from operator import ge
 from typing import Final
 
-from holdfast.hosting.git.repository import Repo, damaged
-from holdfast.hosting.git.trees import DIRECTORY, canonical
+from holdfast.hosting.git.repository import Repo, damaged_error
+from holdfast.hosting.git.trees import DIRECTORY, canonical_mode
 
 __all__ = ["Folder", "Recent", "parse"]
 
@@ -62,7 +62,7 @@ class Folder:
             return None
         row = self.rows[place]
         mode, _, rest = row.partition(b" ")
-        return canonical(int(mode, 8)), self.below.get(name) or rest[len(name) + 1 :]
+        return canonical_mode(int(mode, 8)), self.below.get(name) or rest[len(name) + 1 :]
 
     def put(self, name: bytes, mode: int, at: bytes) -> "Folder":
         """Return a directory in which something has a name."""
@@ -105,8 +105,8 @@ def parse(tree: str, content: bytes) -> Folder:
     found = ROWS[len(tree) // 2].findall(content)
     rows, modes, names = map(list, zip(*found, strict=True)) if found else ([], [], [])
     if sum(map(len, rows)) != len(content):
-        raise damaged(tree)
-    of_directories = {mode for mode in set(modes) if canonical(int(mode, 8)) == DIRECTORY}
+        raise damaged_error(tree)
+    of_directories = {mode for mode in set(modes) if canonical_mode(int(mode, 8)) == DIRECTORY}
     keys = [name + b"/" if mode in of_directories else name for mode, name in zip(modes, names, strict=True)]
     last = {name: (key, row) for name, key, row in zip(names, keys, rows, strict=True)}
     if len(last) < len(rows) or any(map(ge, keys, islice(keys, 1, None))):

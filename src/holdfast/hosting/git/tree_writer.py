@@ -14,7 +14,7 @@ from holdfast.hosting.git.commits import Signature, commit_content, read_commit
 from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.repository import Kind, Repo
 from holdfast.hosting.git.tree_entries import Folder, Recent, parse
-from holdfast.hosting.git.trees import DIRECTORY, EntryType, TreeEntry, sized, type_of
+from holdfast.hosting.git.trees import DIRECTORY, EntryType, TreeEntry, type_of, with_size
 
 __all__ = ["Draft", "Nowhere", "Spot"]
 
@@ -167,7 +167,7 @@ class Draft:
         known = self._objects.get(spot.id)
         if known is not None:
             return TreeEntry(raw(path), spot.mode, spot.id, len(known[1]))
-        return sized(self.repo, (spot.mode, raw(path), spot.id))
+        return with_size(self.repo, (spot.mode, raw(path), spot.id))
 
     def commit(
         self, tree: str, parents: tuple[str, ...], *, author: Signature, committer: Signature, message: str

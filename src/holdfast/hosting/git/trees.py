@@ -9,10 +9,10 @@ from typing import Final, Literal
 import msgspec
 
 from holdfast.hosting.errors import GitDamaged, GitFailed
-from holdfast.hosting.git.command_output import CHUNK, chunks
+from holdfast.hosting.git.command_output import CHUNK, stream_output
 from holdfast.hosting.git.encoding import raw, shown
 from holdfast.hosting.git.program import run
-from holdfast.hosting.git.repository import HEADER, Repo, damaged
+from holdfast.hosting.git.repository import HEADER, Repo, damaged_error
 
 __all__ = [
     "EntryType",
@@ -93,7 +93,7 @@ def type_of(mode: int) -> EntryType:
     return {DIRECTORY: "dir", SYMLINK: "symlink", SUBMODULE: "submodule"}.get(mode, "file")  # type: ignore[return-value]
 
 
-def canonical(mode: int) -> int:
+def canonical_mode(mode: int) -> int:
     """Return the mode git takes an entry's to be: old repositories hold others."""
     kind = mode & 0o170000
     if kind == 0o100000:
@@ -106,25 +106,25 @@ def children(repo: Repo, tree: str) -> list[Node]:
     content = repo.read(tree, "tree")
     found = LINES[len(tree) // 2].findall(content)
     if sum(len(mode) + len(name) + 2 for mode, name, _ in found) + len(found) * len(tree) // 2 != len(content):
-        raise damaged(tree)
-    return [(canonical(int(mode, 8)), name, at.hex()) for mode, name, at in found]
+        raise damaged_error(tree)
+    return [(canonical_mode(int(mode, 8)), name, at.hex()) for mode, name, at in found]
 
 
-def sized(repo: Repo, node: Node) -> TreeEntry:
+def with_size(repo: Repo, node: Node) -> TreeEntry:
     """Add the size to a node; only blobs have one."""
     mode, path, at = node
     if mode in (DIRECTORY, SUBMODULE):
         return TreeEntry(path, mode, at, 0)
     found = repo.header(at)
     if found is None:
-        raise damaged(at, "is missing")
+        raise damaged_error(at, "is missing")
     return TreeEntry(path, mode, at, found[1])
 
 
 def directory(repo: Repo, tree: str, path: bytes = b"") -> list[TreeEntry]:
     """Return what is in a directory, in git's order; `path` is where it lies."""
     prefix = path + b"/" if path else b""
-    return [sized(repo, (mode, prefix + name, at)) for mode, name, at in children(repo, tree)]
+    return [with_size(repo, (mode, prefix + name, at)) for mode, name, at in children(repo, tree)]
 
 
 def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: int) -> TreeListing:
@@ -132,7 +132,7 @@ def page_of_directory(repo: Repo, tree: str, path: bytes, *, skip: int, limit: i
     nodes = children(repo, tree)
     prefix = path + b"/" if path else b""
     wanted = nodes[skip : skip + limit]
-    entries = [sized(repo, (mode, prefix + name, at)) for mode, name, at in wanted]
+    entries = [with_size(repo, (mode, prefix + name, at)) for mode, name, at in wanted]
     return TreeListing(entries, len(nodes), skip + limit < len(nodes))
 
 
@@ -149,7 +149,7 @@ def find(repo: Repo, tree: str, path: str | bytes) -> TreeEntry | MissingPath:
         if node is None or (not is_last and node[0] != DIRECTORY):
             return MissingPath(shown(part), is_last)
         if is_last:
-            return sized(repo, (node[0], wanted, node[2]))
+            return with_size(repo, (node[0], wanted, node[2]))
         at = node[2]
     raise AssertionError
 
@@ -185,7 +185,7 @@ def listing(repo: Repo, tree: str, *, recursive: bool, page: int = 1, per_page: 
         nodes.append(node)
     end = max(page, 1) * per_page
     wanted = nodes[end - per_page : end]
-    return TreeListing([sized(repo, node) for node in wanted], len(nodes), cut or end < len(nodes))
+    return TreeListing([with_size(repo, node) for node in wanted], len(nodes), cut or end < len(nodes))
 
 
 def read_blob(repo: Repo, blob: str) -> bytes:
@@ -197,7 +197,7 @@ def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) 
     """Return a blob's bytes, or those from `start` up to `stop`, without holding a large one in memory."""
     size = repo.require(blob, "blob")
     stop = size if stop is None else min(stop, size)
-    pieces = iter([read_blob(repo, blob)]) if size <= IN_MEMORY else large_chunks(repo, blob)
+    pieces = iter([read_blob(repo, blob)]) if size <= IN_MEMORY else inflate_loose(repo, blob)
     at = 0
     for chunk in pieces:
         piece = chunk[max(start - at, 0) : max(stop - at, 0)]
@@ -207,15 +207,15 @@ def stream_blob(repo: Repo, blob: str, start: int = 0, stop: int | None = None) 
         if at >= stop:
             return
     if at < size:
-        raise damaged(blob, "is truncated")
+        raise damaged_error(blob, "is truncated")
 
 
-def large_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
+def inflate_loose(repo: Repo, blob: str) -> Iterator[bytes]:
     """Inflate a large blob piece by piece."""
     try:
         file = open(repo.loose_path(blob), "rb")  # noqa: PTH123, SIM115  # closed below
     except FileNotFoundError:
-        yield from packed_chunks(repo, blob)
+        yield from inflate_packed(repo, blob)
         return
     with file:
         inflate = zlib.decompressobj()
@@ -225,7 +225,7 @@ def large_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
                 try:
                     chunk = inflate.decompress(packed, CHUNK)
                 except zlib.error as error:
-                    raise damaged(blob) from error
+                    raise damaged_error(blob) from error
                 packed = inflate.unconsumed_tail
                 if b"\0" not in header:
                     header += chunk[:HEADER]
@@ -234,12 +234,12 @@ def large_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
                     yield chunk
 
 
-def packed_chunks(repo: Repo, blob: str) -> Iterator[bytes]:
+def inflate_packed(repo: Repo, blob: str) -> Iterator[bytes]:
     """Let git inflate a large blob: the library can only do that in one piece."""
     try:
-        yield from chunks(repo.folder, "cat-file", "blob", blob)
+        yield from stream_output(repo.folder, "cat-file", "blob", blob)
     except GitFailed as error:
-        raise damaged(blob) from error
+        raise damaged_error(blob) from error
 
 
 def submodule_urls(repo: Repo, tree: str) -> dict[bytes, str]:

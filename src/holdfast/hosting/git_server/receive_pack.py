@@ -21,7 +21,7 @@ import structlog
 from holdfast.hosting.errors import BodyTooLarge, GitTimedOut, GitUnsupported
 from holdfast.hosting.git import receive_hooks
 from holdfast.hosting.git.encoding import well_formed
-from holdfast.hosting.git.process import CHUNK, PATIENCE, GitProcess, Watchdog, pipe, reading, start
+from holdfast.hosting.git.process import CHUNK, PATIENCE, GitProcess, Watchdog, make_pipe, open_reader, start
 from holdfast.hosting.git.quarantine import AcceptedPush, Push, PushRejection, refused_names
 from holdfast.hosting.git.repository import moving_refs
 from holdfast.hosting.git_server.upload_pack import protocol_variables
@@ -209,9 +209,9 @@ class Reception:
         with ExitStack() as ours:
             ours.enter_context(moving_refs(self.folder))
             with ExitStack() as theirs:
-                asking, to_ask = pipe(theirs)
-                to_hear, answering = pipe(theirs)
-                questions, transport = await reading(asking)
+                asking, to_ask = make_pipe(theirs)
+                to_hear, answering = make_pipe(theirs)
+                questions, transport = await open_reader(asking)
                 ours.callback(transport.close)
                 mouth = ours.enter_context(os.fdopen(os.dup(answering), "wb", buffering=0))
                 process = await start(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
-from holdfast.hosting.git.folders import make_below, sync
+from holdfast.hosting.git.folders import fsync_path, make_folder_below
 from holdfast.hosting.lfs.pointer import is_oid
-from holdfast.hosting.lfs.store import StoredLfsObject, place, take_in
+from holdfast.hosting.lfs.store import StoredLfsObject, object_path, write_verified
 
 __all__ = ["DiskLfsStore"]
 
@@ -27,19 +27,19 @@ class DiskLfsStore:
     async def size(self, oid: str) -> int | None:
         """Return how large an object is, or None when it is not there."""
         try:
-            return (await asyncio.to_thread((self.root / place(oid)).stat)).st_size
+            return (await asyncio.to_thread((self.root / object_path(oid)).stat)).st_size
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     async def write(self, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
         """Keep an object that is what it was announced to be; it appears whole or not at all."""
-        target = self.root / place(oid)
+        target = self.root / object_path(oid)
         incoming = self.root / INCOMING / secrets.token_hex(16)
         try:
-            make_below(incoming.parent, self.root.parent)
+            make_folder_below(incoming.parent, self.root.parent)
             try:
-                await take_in(incoming, oid, size, chunks)
-                await asyncio.to_thread(settle, incoming, target)
+                await write_verified(incoming, oid, size, chunks)
+                await asyncio.to_thread(move_into_place, incoming, target)
             finally:
                 incoming.unlink(missing_ok=True)
         except OSError as error:
@@ -48,7 +48,7 @@ class DiskLfsStore:
     async def read(self, oid: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Go through an object's bytes, from `start` up to but not including `end`."""
         try:
-            file = await asyncio.to_thread((self.root / place(oid)).open, "rb", buffering=0)
+            file = await asyncio.to_thread((self.root / object_path(oid)).open, "rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise NoSuchLfsObject(f"object {oid} is not in the store") from error
         with file:
@@ -65,12 +65,12 @@ class DiskLfsStore:
 
     async def delete(self, oid: str) -> None:
         """Remove an object; one that is not there is no error."""
-        await asyncio.to_thread((self.root / place(oid)).unlink, missing_ok=True)
+        await asyncio.to_thread((self.root / object_path(oid)).unlink, missing_ok=True)
 
     async def stored(self) -> AsyncIterator[StoredLfsObject]:
         """Go through all objects."""
         for folder in await asyncio.to_thread(lambda: sorted(self.root.glob("[0-9a-f][0-9a-f]"))):
-            for one in await asyncio.to_thread(stored_in, folder):
+            for one in await asyncio.to_thread(list_objects, folder):
                 yield one
 
     async def may_be_cleared(self, before: float) -> bool:  # noqa: ARG002  # other stores look at it
@@ -79,22 +79,22 @@ class DiskLfsStore:
 
     async def drop_unfinished(self, before: float) -> int:
         """Remove what is left of writing that began before a moment and never ended; return how much there was."""
-        return await asyncio.to_thread(drop_old, self.root / INCOMING, before)
+        return await asyncio.to_thread(delete_old_files, self.root / INCOMING, before)
 
     async def signed_url(self, oid: str, seconds: int) -> str | None:  # noqa: ARG002  # other stores look at it
         """Return None: a folder serves nobody."""
         return None
 
 
-def settle(incoming: Path, target: Path) -> None:
+def move_into_place(incoming: Path, target: Path) -> None:
     """Put a finished file where it belongs, durably."""
-    make_below(target.parent, target.parent.parent.parent)
+    make_folder_below(target.parent, target.parent.parent.parent)
     incoming.rename(target)
     for folder in (target.parent, target.parent.parent, target.parent.parent.parent):
-        sync(folder)
+        fsync_path(folder)
 
 
-def stored_in(folder: Path) -> list[StoredLfsObject]:
+def list_objects(folder: Path) -> list[StoredLfsObject]:
     """List the objects in one of the folders of the first level."""
     found = []
     for path in folder.glob("[0-9a-f][0-9a-f]/*"):
@@ -105,7 +105,7 @@ def stored_in(folder: Path) -> list[StoredLfsObject]:
     return found
 
 
-def drop_old(folder: Path, before: float) -> int:
+def delete_old_files(folder: Path, before: float) -> int:
     """Remove the files of a folder that nobody has written to since a moment."""
     dropped = 0
     for path in folder.glob("*"):

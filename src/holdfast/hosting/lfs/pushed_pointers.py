@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
-from holdfast.hosting.git.command_output import chunks
+from holdfast.hosting.git.command_output import stream_output
 from holdfast.hosting.git.encoding import shown
 from holdfast.hosting.git.quarantine import Push
 from holdfast.hosting.lfs.pointer import MOST_BYTES, LfsPointer
@@ -38,7 +38,7 @@ def small_blobs(push: Push) -> Iterator[str]:
     """Go through the new blobs that are as small as a pointer: only what lies in quarantine is looked at."""
     alone = {QUARANTINE: push.variables[QUARANTINE]}
     arguments = ("cat-file", "--batch-all-objects", "--unordered", FORMAT)
-    for line in lines_of(chunks(push.folder, *arguments, variables=alone)):
+    for line in lines_of(stream_output(push.folder, *arguments, variables=alone)):
         kind, size, name = line.decode().split(" ")
         if kind == "blob" and LEAST_BYTES <= int(size) <= MOST_BYTES:
             yield name

@@ -14,7 +14,7 @@ import structlog
 from holdfast.hosting.errors import LfsUnavailable, NoSuchLfsObject
 from holdfast.hosting.lfs.pointer import is_oid
 from holdfast.hosting.lfs.s3_uploads import MultipartUploads
-from holdfast.hosting.lfs.store import StoredLfsObject, place, take_in
+from holdfast.hosting.lfs.store import StoredLfsObject, object_path, write_verified
 from holdfast.secret import Secret
 
 __all__ = ["S3LfsStore"]
@@ -87,7 +87,7 @@ class S3LfsStore:
         with folder as name:
             path = Path(name) / oid
             try:
-                await take_in(path, oid, size, chunks)
+                await write_verified(path, oid, size, chunks)
             except OSError as error:
                 raise LfsUnavailable(f"object {oid} cannot be kept: {error.strerror}") from error
             with self._troubles(oid):
@@ -179,7 +179,7 @@ class S3LfsStore:
         return is_oid(oid) and key == self._key(oid)
 
     def _key(self, oid: str) -> str:
-        return f"{self.prefix}/{place(oid)}"
+        return f"{self.prefix}/{object_path(oid)}"
 
     @contextmanager
     def _troubles(self, oid: str) -> Iterator[None]:

@@ -87,14 +87,14 @@ class MultipartUploads:
             given = {name: mark for name, mark in marks.items() if mark}
             try:
                 page = ET.fromstring(self._ask("GET", "", {"uploads": "", "prefix": prefix, **given}))  # noqa: S314  # our own bucket's answer, of a limited size
-                yield from map(unfinished, named(page, "Upload"))
+                yield from map(parse_upload, child_elements(page, "Upload"))
             except (ET.ParseError, ValueError):
                 raise LfsUnavailable(f"the bucket {self.bucket} lists its uploads in an unknown way") from None
             marks = {
-                "key-marker": text(page, "NextKeyMarker"),
-                "upload-id-marker": text(page, "NextUploadIdMarker"),
+                "key-marker": element_text(page, "NextKeyMarker"),
+                "upload-id-marker": element_text(page, "NextUploadIdMarker"),
             }
-            if text(page, "IsTruncated") != "true" or not any(marks.values()):
+            if element_text(page, "IsTruncated") != "true" or not any(marks.values()):
                 return
 
     def give_up(self, upload: MultipartUpload) -> None:
@@ -126,17 +126,19 @@ class MultipartUploads:
             raise LfsUnavailable(f"the bucket {self.bucket} cannot be asked about uploads") from None
 
 
-def named(element: ET.Element, name: str) -> Iterator[ET.Element]:
+def child_elements(element: ET.Element, name: str) -> Iterator[ET.Element]:
     """Go through the elements of a name below another, whatever namespace they are in."""
     return (one for one in element if one.tag.rpartition("}")[2] == name)
 
 
-def text(element: ET.Element, name: str) -> str:
+def element_text(element: ET.Element, name: str) -> str:
     """Return the text of the first element of a name; empty when there is none."""
-    return next(((one.text or "").strip() for one in named(element, name)), "")
+    return next(((one.text or "").strip() for one in child_elements(element, name)), "")
 
 
-def unfinished(element: ET.Element) -> MultipartUpload:
+def parse_upload(element: ET.Element) -> MultipartUpload:
     """Read one upload of a list."""
-    begun = datetime.fromisoformat(text(element, "Initiated"))
-    return MultipartUpload(text(element, "Key"), text(element, "UploadId"), begun.astimezone(UTC).timestamp())
+    begun = datetime.fromisoformat(element_text(element, "Initiated"))
+    return MultipartUpload(
+        element_text(element, "Key"), element_text(element, "UploadId"), begun.astimezone(UTC).timestamp()
+    )

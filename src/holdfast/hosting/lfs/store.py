@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from holdfast.hosting.errors import LfsMismatch, NoSuchLfsObject
 from holdfast.hosting.lfs.pointer import is_oid
 
-__all__ = ["LfsStore", "StoredLfsObject", "place", "take_in"]
+__all__ = ["LfsStore", "StoredLfsObject", "object_path", "write_verified"]
 
 CHUNK: Final = 1024 * 1024
 
@@ -53,14 +53,14 @@ class LfsStore(Protocol):
         """Return an address a client can fetch the object from for a while, if the store has such a thing."""
 
 
-def place(oid: str) -> str:
+def object_path(oid: str) -> str:
     """Return where an object lies below the store's root; what is no name of one has no place."""
     if not is_oid(oid):
         raise NoSuchLfsObject("the name of an object is 64 lowercase hexadecimal digits")
     return f"{oid[:2]}/{oid[2:4]}/{oid}"
 
 
-async def take_in(path: Path, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
+async def write_verified(path: Path, oid: str, size: int, chunks: AsyncIterator[bytes]) -> None:
     """Write an object to a new file and make it durable, unless its size or hash is not what was announced."""
     digest = hashlib.sha256()
     arrived = 0

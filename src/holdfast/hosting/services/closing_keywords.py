@@ -72,7 +72,7 @@ def wishes_of(
 def brought(app: App, repository: Repository, move: Move) -> Iterable[Commit]:
     """Read the newest commits a move has brought, oldest first."""
     repo = open_repository(app.folders.existing(repository.id))
-    return (read_commit(repo, one) for one in reversed(history.added(repo, move.old, move.new, limit=READ)))
+    return (read_commit(repo, one) for one in reversed(history.new_commits(repo, move.old, move.new, limit=READ)))
 
 
 def hold(database: Database, connection: Connection, repository: Repository, wishes: Sequence[Wish]) -> Places:

@@ -100,7 +100,7 @@ def collect(
     failed: list[int] = []
     for number in numbers:
         try:
-            done = gc.collect(app.folders.existing(number), grace=grace)
+            done = gc.collect_garbage(app.folders.existing(number), grace=grace)
             if done:
                 measure(app, number)
         except (GitError, OSError) as error:

@@ -117,9 +117,9 @@ def described(repo: Repo, move: Move, default_branch: str) -> branch_protection.
 
     def unsigned() -> str | None:
         base = before()
-        new = history.span(repo, move.new, exclude=[] if base is None else [base])
+        new = history.commit_range(repo, move.new, exclude=[] if base is None else [base])
         # Nobody's keys are known here, so no signature counts.
-        return next(iter(history.ids(repo, new, limit=1)), None)
+        return next(iter(history.commit_ids(repo, new, limit=1)), None)
 
     return branch_protection.BranchChange(
         move.ref.removeprefix(BRANCHES), move.deletes, is_forced, paths, unsigned

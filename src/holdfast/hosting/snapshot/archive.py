@@ -31,7 +31,7 @@ from holdfast.hosting.errors import SnapshotDamaged, SnapshotRefused
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["ArchiveMember", "SnapshotHeader", "SnapshotManifest", "SnapshotWriter", "members", "verify"]
+__all__ = ["ArchiveMember", "SnapshotHeader", "SnapshotManifest", "SnapshotWriter", "read_members", "verify"]
 
 FORMAT: Final = 1
 HEAD: Final = "holdfast-backup.json"
@@ -81,7 +81,7 @@ class ArchiveMember(msgspec.Struct, frozen=True):
     content: IO[bytes]
 
 
-def line(digest: str, size: int, name: str) -> bytes:
+def checksum_line(digest: str, size: int, name: str) -> bytes:
     """Write what must be true of a member."""
     return f"{digest} {size} {quote_from_bytes(os.fsencode(name))}\n".encode()
 
@@ -131,7 +131,7 @@ class SnapshotWriter:
             if watched.received < size and not error.errno:
                 raise SnapshotRefused(f"{name} became shorter while it was read; try again") from error
             raise
-        said = line(watched.digest.hexdigest(), size, name)
+        said = checksum_line(watched.digest.hexdigest(), size, name)
         self._lines.write(said)
         self._digest.update(said)
         self._count += 1
@@ -192,7 +192,7 @@ class HashingReader:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated_errors(path: Path) -> Iterator[None]:
     """Say in our own words what is wrong with a file that cannot be read."""
     try:
         yield
@@ -218,19 +218,19 @@ class MemberReader(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read some bytes."""
         room = memoryview(buffer).cast("B")
-        with translated(self._path):
+        with translated_errors(self._path):
             piece = self._content.read(len(room))
         room[: len(piece)] = piece
         return len(piece)
 
 
-def members(path: Path) -> Iterator[ArchiveMember]:
+def read_members(path: Path) -> Iterator[ArchiveMember]:
     """Go through the members in their order; what no backup of ours holds is refused, whatever comes after it."""
-    with translated(path):
+    with translated_errors(path):
         tar = tarfile.open(path, "r:*")  # noqa: SIM115  # closed below, also when nobody reads on
     with tar:
         while True:
-            with translated(path):
+            with translated_errors(path):
                 info = tar.next()
                 if info is None:
                     return
@@ -259,24 +259,24 @@ def verify(path: Path, told: Told = lambda done: done) -> SnapshotManifest:
         count = size = 0
         compared = False
         manifest: SnapshotManifest | None = None
-        for member in members(path):
+        for member in read_members(path):
             if manifest is not None or (count == 0 and member.name != HEAD):
                 raise damaged
             if member.name == CHECKSUMS:
-                compare(member.content, lines, path)
+                compare_checksums(member.content, lines, path)
                 compared = True
             elif member.name == MANIFEST:
-                manifest = decoded(small(member, damaged), SnapshotManifest, damaged)
+                manifest = decode_json(read_small(member, damaged), SnapshotManifest, damaged)
             elif compared:
                 raise damaged
             else:
                 hashed = HashingReader(member.content)
                 if count == 0:
-                    first = small(ArchiveMember(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]
-                    check_head(decoded(first, SnapshotHeader, damaged), path)
+                    first = read_small(ArchiveMember(member.name, member.size, hashed), damaged)  # type: ignore[arg-type]
+                    check_format(decode_json(first, SnapshotHeader, damaged), path)
                 while hashed.read(CHUNK):
                     pass
-                said = line(hashed.digest.hexdigest(), member.size, member.name)
+                said = checksum_line(hashed.digest.hexdigest(), member.size, member.name)
                 digest.update(said)
                 lines.write(said)
                 count += 1
@@ -289,14 +289,14 @@ def verify(path: Path, told: Told = lambda done: done) -> SnapshotManifest:
     return manifest
 
 
-def small(member: ArchiveMember, damaged: SnapshotDamaged) -> bytes:
+def read_small(member: ArchiveMember, damaged: SnapshotDamaged) -> bytes:
     """Read a member that is never large."""
     if member.size > SMALL:
         raise damaged
     return member.content.read()
 
 
-def compare(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
+def compare_checksums(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
     """Hold the checksums in the archive against those of what is there; name the first that differs."""
     lines.seek(0)
     for counted, said in zip(lines, given, strict=False):
@@ -305,7 +305,7 @@ def compare(given: IO[bytes], lines: IO[bytes], path: Path) -> None:
             raise SnapshotDamaged(f"{path} is damaged: {name} is not what was written")
 
 
-def decoded(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
+def decode_json(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
     """Decode one of the JSON members."""
     try:
         return msgspec.json.decode(content, type=kind)
@@ -313,7 +313,7 @@ def decoded(content: bytes, kind: type[T], damaged: SnapshotDamaged) -> T:
         raise damaged from None
 
 
-def check_head(head: SnapshotHeader, path: Path) -> None:
+def check_format(head: SnapshotHeader, path: Path) -> None:
     """Refuse a format this version does not know."""
     if head.format != FORMAT:
         raise SnapshotRefused(f"{path} was made by Holdfast {head.version}; this version cannot read its format")

@@ -26,7 +26,7 @@ from holdfast.hosting.store.tables import repositories
 from holdfast.hosting.webhooks import process_lock
 from holdfast.settings import Settings
 
-__all__ = ["estimate", "make"]
+__all__ = ["create_snapshot", "estimate"]
 
 SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
 # At the top of the data folder: what a backup has in another form, what can be made again, what only running
@@ -61,7 +61,7 @@ def check_target(target: Path, data: Path) -> None:
         raise SnapshotRefused("a backup must not lie in the data folder it is of")
 
 
-def make(settings: Settings, target: Path, told: Told = lambda done: done) -> SnapshotManifest:
+def create_snapshot(settings: Settings, target: Path, told: Told = lambda done: done) -> SnapshotManifest:
     """Write a backup of everything but the settings to a new file; the service may go on meanwhile.
 
     Everything that was acknowledged before is in it. Of what happens meanwhile, some is.
@@ -73,12 +73,12 @@ def make(settings: Settings, target: Path, told: Told = lambda done: done) -> Sn
             shared_backup_lock(settings.data),
             tempfile.TemporaryDirectory(prefix=".holdfast-", dir=target.parent) as spool,
         ):
-            return write(settings, target, Path(spool), told)
+            return write_snapshot(settings, target, Path(spool), told)
     except OSError as error:
         raise SnapshotError(f"the backup cannot be written: {error.strerror or error}") from error
 
 
-def write(settings: Settings, target: Path, spool: Path, told: Told) -> SnapshotManifest:
+def write_snapshot(settings: Settings, target: Path, spool: Path, told: Told) -> SnapshotManifest:
     """Write the backup, with room for the tables on the way."""
     with open_database(settings) as database:
         revision = migrate.revision(database)

@@ -43,12 +43,12 @@ def copy_repository(sink: FileSink, folder: Path, number: int) -> bool:
     """Add a repository to a backup; return false when it was deleted before it was copied whole."""
     place = f"repositories/{number}"
     try:
-        with keeping_objects(folder):
+        with shared_gc_lock(folder):
             repo = open_repository(folder)
-            head, packed = refs_of(repo)
+            head, packed = snapshot_refs(repo)
             sink.add_bytes(f"{place}/HEAD", head)
             sink.add_bytes(f"{place}/packed-refs", packed)
-            for name in objects_of(folder):
+            for name in object_files(folder):
                 with (folder / name).open("rb") as file:
                     sink.add(f"{place}/{name}", file, os.fstat(file.fileno()).st_size)
     except (NoSuchFolder, FileNotFoundError) as error:
@@ -62,7 +62,7 @@ def copy_repository(sink: FileSink, folder: Path, number: int) -> bool:
 
 
 @contextmanager
-def keeping_objects(folder: Path) -> Iterator[None]:
+def shared_gc_lock(folder: Path) -> Iterator[None]:
     """Hold the lock that collecting takes, together with others who only read."""
     try:
         descriptor = os.open(folder / "objects", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -75,7 +75,7 @@ def keeping_objects(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def refs_of(repo: Repo) -> tuple[bytes, bytes]:
+def snapshot_refs(repo: Repo) -> tuple[bytes, bytes]:
     """Return what HEAD says and the refs the way git packs them, all as they were at one moment."""
     before = None
     for _ in range(ATTEMPTS):
@@ -101,7 +101,7 @@ def read_refs(repo: Repo) -> tuple[bytes, bytes]:
     return b"ref: refs/heads/" + os.fsencode(branch) + b"\n", b"# pack-refs with: sorted \n" + b"".join(lines)
 
 
-def objects_of(folder: Path) -> list[str]:
+def object_files(folder: Path) -> list[str]:
     """List the files that hold objects; a pack counts when its index is there, which git adds last."""
     names = []
     for place in sorted((folder / "objects").glob("[0-9a-f][0-9a-f]")):

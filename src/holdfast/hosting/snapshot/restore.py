@@ -17,11 +17,11 @@ from holdfast.hosting.app import App
 from holdfast.hosting.data_folder import DATABASE, tighten
 from holdfast.hosting.doctor import disk
 from holdfast.hosting.errors import GitError, SnapshotDamaged, SnapshotError, SnapshotRefused
-from holdfast.hosting.git.folders import Folders, make_private
+from holdfast.hosting.git.folders import Folders, make_private_folder
 from holdfast.hosting.git.history import refresh_commit_graph
 from holdfast.hosting.services import ref_changes
 from holdfast.hosting.snapshot import rows
-from holdfast.hosting.snapshot.archive import PLACES, ArchiveMember, SnapshotManifest, Told, members, verify
+from holdfast.hosting.snapshot.archive import PLACES, ArchiveMember, SnapshotManifest, Told, read_members, verify
 from holdfast.hosting.snapshot.create import LEFT_OUT
 from holdfast.hosting.snapshot.folders import check_head, is_member
 from holdfast.hosting.storage import instance
@@ -90,25 +90,25 @@ def extract(source: Path, stage: Path, manifest: SnapshotManifest, told: Told) -
     template = RepositoryTemplate(stage)
     deleted = frozenset(manifest.deleted)
     done = 0
-    for member in members(source):
+    for member in read_members(source):
         place, _, rest = member.name.partition("/")
         if place == "tables" or member.name == "sequences.json":
-            write(member, stage / TABLES / Path(member.name).name)
+            write_member(member, stage / TABLES / Path(member.name).name)
         elif place == "files" and rest.partition("/")[0] not in NOT_FILES:
-            write(member, stage / rest)
+            write_member(member, stage / rest)
         elif match := REPOSITORY.fullmatch(member.name):
             number = int(match[1])
             if number >= 2**63 or not is_member(match[2]):
-                raise foreign(source, member)
+                raise unexpected_member(source, member)
             if number not in deleted:
                 template.place(folders, number, match[2], member)
         elif place in PLACES:
-            raise foreign(source, member)
+            raise unexpected_member(source, member)
         done += member.size
         told(done)
 
 
-def foreign(source: Path, member: ArchiveMember) -> SnapshotDamaged:
+def unexpected_member(source: Path, member: ArchiveMember) -> SnapshotDamaged:
     """Say that a backup holds what none of ours does."""
     return SnapshotDamaged(f"{source} holds {member.name!r}, which no backup of ours does")
 
@@ -125,18 +125,18 @@ class RepositoryTemplate:
         """Write a file of a repository, which begins with its HEAD."""
         folder = folders.path(number)
         if name != "HEAD":
-            write(member, folder / name)
+            write_member(member, folder / name)
             return
         for inner in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
-            make_private(folder / inner)
+            make_private_folder(folder / inner)
         (folder / "config").write_bytes(self._config)
         branch = check_head(member.content.read(CHUNK), number)
         (folder / "HEAD").write_bytes(b"ref: refs/heads/" + os.fsencode(branch) + b"\n")
 
 
-def write(member: ArchiveMember, path: Path) -> None:
+def write_member(member: ArchiveMember, path: Path) -> None:
     """Write a member to a new file; the same name twice is a mistake nobody makes by chance."""
-    make_private(path.parent)
+    make_private_folder(path.parent)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except FileExistsError:
@@ -175,9 +175,9 @@ def fill(settings: Settings, stage: Path, manifest: SnapshotManifest) -> None:
 def settle(app: App) -> None:
     """Let the database say again what the repositories say, and give them the index that makes history quick."""
     ref_changes.recover(app)
-    kept, _ = disk.rows_and_folders(app)
+    kept, _ = disk.match_rows_and_folders(app)
     for item in kept:
-        for finding in disk.repository(app, item, deep=False):
+        for finding in disk.check_repository(app, item, deep=False):
             if finding.repair is not None:
                 finding.repair()
         try:

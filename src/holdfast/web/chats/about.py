@@ -10,8 +10,8 @@ from holdfast.web.chats.view import (
     PageNotFound,
     TemplateResult,
     page_number,
-    when,
-    whole_number,
+    parse_id,
+    to_datetime,
 )
 
 __all__ = ["show_about", "show_findings", "show_frame"]
@@ -32,7 +32,7 @@ def show_about(view: ConversationRequest) -> TemplateResult:
         "chats/about.html",
         "About",
         {
-            "snapshots": [(one, when(one.made_ms)) for one in snapshots],
+            "snapshots": [(one, to_datetime(one.made_ms)) for one in snapshots],
             "skipped": skipped[:SKIPPED],
             "more_skipped": len(skipped) > SKIPPED,
             "has_findings": has_findings(view),
@@ -71,7 +71,7 @@ def show_frame(view: ConversationRequest, number: str) -> TemplateResult:
     """Show a frame that something is wrong with, as JSON."""
     if not has_findings(view):
         raise PageNotFound
-    wanted = whole_number(number)
+    wanted = parse_id(number)
     text = frame_json(view.archive.connection, wanted)
     if text is None:
         raise PageNotFound

@@ -40,8 +40,8 @@ from holdfast.web.chats.cache_entries import (
 )
 from holdfast.web.chats.encryption import key_for, open_sealed
 from holdfast.web.chats.file_kinds import FileKind
-from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, free_slot, note_start
-from holdfast.web.chats.import_process import SPOOLED, ended_by, run, size_of
+from holdfast.web.chats.import_limits import ImportClient, ImportInProgress, acquire_slot, record_start
+from holdfast.web.chats.import_process import SPOOLED, entry_size, exit_reason, run
 from holdfast.web.chats.import_worker import (
     PROBLEM,
     PROGRESS,
@@ -50,10 +50,10 @@ from holdfast.web.chats.import_worker import (
     ImportProblem,
     ImportProgress,
     ImportTask,
-    put,
+    write_atomically,
 )
-from holdfast.web.chats.locks import LOCK, is_locked, locked, open_private, private_folder, taken
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
+from holdfast.web.chats.locks import LOCK, is_locked, open_private, private_folder, try_lock, try_lock_entry
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
 
 __all__ = ["ConversationCache", "RunningImport", "cache_of"]
 
@@ -118,8 +118,8 @@ class ConversationCache:
         if room is not None:
             return ImportReady(room)
         if is_locked(entry):
-            return ImportRunning(read(entry / PROGRESS, ImportProgress) or ImportProgress())
-        problem = read(entry / PROBLEM, ImportProblem)
+            return ImportRunning(read_record(entry / PROGRESS, ImportProgress) or ImportProgress())
+        problem = read_record(entry / PROBLEM, ImportProblem)
         if problem is not None:
             if source.kind is not FileKind.SEALED:
                 return ImportFailed(problem.text)
@@ -151,7 +151,7 @@ class ConversationCache:
         entry = self._entry(source, viewer, secret)
         sealed = source.kind is FileKind.SEALED
         with self._mutex():
-            lock = locked(entry)
+            lock = try_lock_entry(entry)
             if lock is None:
                 return None
             try:
@@ -159,13 +159,13 @@ class ConversationCache:
                 slot = self._admit(entry, record, viewer)
                 (entry / PROBLEM).unlink(missing_ok=True)
                 (entry / PROGRESS).unlink(missing_ok=True)
-                put(entry / RECORD, record)
+                write_atomically(entry / RECORD, record)
             except BaseException:
                 if not self._is_whole(entry):
                     shutil.rmtree(entry, ignore_errors=True)
                 lock.close()
                 raise
-        key = b"" if secret is None or not sealed else key_for(secret, bound_to(source.content, viewer))
+        key = b"" if secret is None or not sealed else key_for(secret, bind_to_session(source.content, viewer))
         job = ImportJob(source, entry, record, lock, slot, "" if keys is None else keys.reveal(), key)
         thread = threading.Thread(target=self._bring, args=(job,), daemon=True, name="chat import")
         thread.start()
@@ -173,7 +173,7 @@ class ConversationCache:
 
     def problem_of(self, begun: RunningImport) -> ImportProblem | None:
         """Return why an import with a key failed, and let go of what is left of it."""
-        problem = read(begun.entry / PROBLEM, ImportProblem)
+        problem = read_record(begun.entry / PROBLEM, ImportProblem)
         if problem is not None:
             self._remove(begun.entry)
         return problem
@@ -184,7 +184,7 @@ class ConversationCache:
 
     def forget_browser(self, secret: Secret) -> None:
         """Let go of everything that one browser has opened with keys."""
-        browser = browser_of(secret)
+        browser = browser_id(secret)
         self.drop(lambda record: record.browser == browser)
 
     def is_ready(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> bool:
@@ -212,7 +212,7 @@ class ConversationCache:
         if self.folder.is_dir():
             private_folder(self.folder)
         for entry, record in self._entries():
-            lock = locked(entry, make=False)
+            lock = try_lock_entry(entry, make=False)
             if lock is None:
                 continue
             with lock:
@@ -235,14 +235,14 @@ class ConversationCache:
             found = [(item.stat().st_mtime, Path(item.path)) for item in os.scandir(self.folder) if item.is_dir()]
         except FileNotFoundError:
             return []
-        return [(path, read(path / RECORD, CacheEntry)) for _, path in sorted(found)]
+        return [(path, read_record(path / RECORD, CacheEntry)) for _, path in sorted(found)]
 
     def _entry(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None) -> Path:
         """Return the folder of a conversation; one that is sealed has one for each browser and log-in."""
         origin = 0 if source.origin is None else source.origin.repository
         name = hashlib.sha256(f"{source.kind.value} {origin} {source.content}".encode()).hexdigest()
         if source.kind is FileKind.SEALED and secret is not None:
-            bound = bound_to(name, viewer).encode()
+            bound = bind_to_session(name, viewer).encode()
             name = "s" + hmac.new(secret.reveal().encode(), bound, hashlib.sha256).hexdigest()
         return self.folder / name
 
@@ -257,7 +257,7 @@ class ConversationCache:
         return CacheEntry(
             content,
             source.origin,
-            browser_of(secret),
+            browser_id(secret),
             viewer.account,
             viewer.session,
             viewer=viewer.kind,
@@ -273,9 +273,9 @@ class ConversationCache:
             raise ImportInProgress("this file is being read for somebody already")
         if sum(other.starter == record.starter for other in running) >= AT_ONCE:
             raise ImportInProgress("two backups are being read for you already")
-        slot = free_slot(self.folder, QUEUE)
+        slot = acquire_slot(self.folder, QUEUE)
         try:
-            note_start(self.folder, viewer, self.limits.per_hour)
+            record_start(self.folder, viewer, self.limits.per_hour)
         except BaseException:
             slot.close()
             raise
@@ -295,7 +295,7 @@ class ConversationCache:
             room = self._rooms.pop(entry.name, None)
         if room is not None:
             room.close()
-        lock = locked(entry, make=False)
+        lock = try_lock_entry(entry, make=False)
         if lock is not None:
             with lock:
                 shutil.rmtree(entry, ignore_errors=True)
@@ -322,10 +322,10 @@ class ConversationCache:
             room = (
                 self._opened(file, source, viewer, secret)
                 if sealed
-                else room_of_file(file, source.name, is_ours=True)
+                else open_archive_file(file, source.name, is_ours=True)
             )
         except ArchiveError as error:
-            put(entry / PROBLEM, ImportProblem(f"{str(error).capitalize()}.", key=True))
+            write_atomically(entry / PROBLEM, ImportProblem(f"{str(error).capitalize()}.", key=True))
             file.unlink(missing_ok=True)
             return None
         except FileNotFoundError:
@@ -340,7 +340,7 @@ class ConversationCache:
         """Read a sealed conversation into memory."""
         if secret is None:
             raise ArchiveError("what was kept of this conversation belongs to another browser")
-        connection = open_sealed(file, key_for(secret, bound_to(source.content, viewer)))
+        connection = open_sealed(file, key_for(secret, bind_to_session(source.content, viewer)))
         opened = Archive(file.with_name(READY), connection)
         return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1)
 
@@ -385,9 +385,9 @@ class ConversationCache:
         status, ended = run(ImportTask(str(path), str(entry), source.name, limits, job.keys, job.key), entry)
         if status == 0:
             return None
-        problem = read(entry / PROBLEM, ImportProblem)
+        problem = read_record(entry / PROBLEM, ImportProblem)
         if problem is None:
-            problem = ImportProblem(ended or ended_by(status, limits))
+            problem = ImportProblem(ended or exit_reason(status, limits))
             log.error("conversation not brought in", status=status)
         return problem
 
@@ -396,7 +396,7 @@ class ConversationCache:
         """Leave the conversation, or why there is none, and nothing else."""
         if problem is None:
             (entry / SPOOLED).unlink(missing_ok=True)
-            put(entry / RECORD, msgspec.structs.replace(record, size=size_of(entry)))
+            write_atomically(entry / RECORD, msgspec.structs.replace(record, size=entry_size(entry)))
             return
         for item in entry.iterdir():
             if item.name in {LOCK, RECORD}:
@@ -405,7 +405,7 @@ class ConversationCache:
                 shutil.rmtree(item, ignore_errors=True)
             else:
                 item.unlink(missing_ok=True)
-        put(entry / PROBLEM, problem)
+        write_atomically(entry / PROBLEM, problem)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -413,7 +413,7 @@ class ConversationCache:
         while True:
             for number in range(AT_ONCE):
                 slot = open_private(self.folder / f"running{number}")
-                if not taken(slot, 1):
+                if not try_lock(slot, 1):
                     slot.close()
                     continue
                 with slot:
@@ -445,17 +445,17 @@ class ConversationCache:
                     owners[owner] -= sizes[path]
 
 
-def bound_to(content: str, viewer: ImportClient) -> str:
+def bind_to_session(content: str, viewer: ImportClient) -> str:
     """Bind a name or a key to a log-in: what was opened while logged in is gone with it."""
     return f"{content} {viewer.account or 0} {viewer.session}"
 
 
-def browser_of(secret: Secret) -> str:
+def browser_id(secret: Secret) -> str:
     """Name a browser without giving its secret away."""
     return hmac.new(secret.reveal().encode(), b"browser", hashlib.sha256).hexdigest()
 
 
-def read(path: Path, kind: type[Note]) -> Note | None:
+def read_record(path: Path, kind: type[Note]) -> Note | None:
     """Read a small file, if it is there."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)

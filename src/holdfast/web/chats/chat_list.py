@@ -12,13 +12,13 @@ from holdfast.web.chats.view import (
     ConversationRequest,
     PageNotFound,
     TemplateResult,
-    cut,
     page_number,
-    when,
-    whole_number,
+    parse_id,
+    to_datetime,
+    truncate,
 )
 
-__all__ = ["line_of", "show_list", "with_mentions"]
+__all__ = ["insert_mentions", "preview_line", "show_list"]
 
 ROWS: Final = 100
 MOST_TABS: Final = 50
@@ -65,17 +65,17 @@ def show_list(view: ConversationRequest) -> TemplateResult:
         return TemplateResult(
             "chats/list.html", view.room.name, {"rows": [], "folders": [], "accounts": [], "total": 0, "page": 1}
         )
-    account = whole_number(view.query["account"]) if "account" in view.query else owners[0][0]
+    account = parse_id(view.query["account"]) if "account" in view.query else owners[0][0]
     if account not in {number for number, _ in owners}:
         raise PageNotFound
     mine = [chat for chat in view.chats().values() if chat.account_id == account]
     extra = account if account != owners[0][0] else None
-    tabs, chosen = parts_of(view, account, mine, extra)
+    tabs, chosen = split_into_tabs(view, account, mine, extra)
     number = page_number(view)
     part = chosen[(number - 1) * ROWS : number * ROWS]
     latest = browsing.latest_messages(view.archive, [chat.id for chat in part])
     accounts = [
-        ChatListTab(cut(name, 60) or f"Account {n}", view.address("", account=i), i == account, 0)
+        ChatListTab(truncate(name, 60) or f"Account {n}", view.address("", account=i), i == account, 0)
         for n, (i, name) in enumerate(owners[:MOST_TABS], 1)
     ]
     here = view.address("", account=extra, folder=view.query.get("folder"), archived=view.query.get("archived"))
@@ -83,7 +83,7 @@ def show_list(view: ConversationRequest) -> TemplateResult:
         "chats/list.html",
         view.room.name,
         {
-            "rows": [row(view, chat, latest.get(chat.id)) for chat in part],
+            "rows": [make_row(view, chat, latest.get(chat.id)) for chat in part],
             "folders": tabs if len(tabs) > 1 else [],
             "accounts": accounts if len(accounts) > 1 else [],
             "total": len(chosen),
@@ -94,7 +94,7 @@ def show_list(view: ConversationRequest) -> TemplateResult:
     )
 
 
-def parts_of(
+def split_into_tabs(
     view: ConversationRequest, account: int, mine: list[Chat], extra: int | None
 ) -> tuple[list[ChatListTab], list[Chat]]:
     """Divide the chats: all, by folder, archived; return the tabs and the chats of the chosen one."""
@@ -104,7 +104,12 @@ def parts_of(
         ("Chats", {}, wanted == (None, False), lambda chat: not chat.archived)
     ]
     parts += [
-        (cut(folder.name, 60), {"folder": folder.n}, wanted == (str(folder.n), False), partial(is_in, folder))
+        (
+            truncate(folder.name, 60),
+            {"folder": folder.n},
+            wanted == (str(folder.n), False),
+            partial(folder_contains, folder),
+        )
         for folder in folders[:MOST_TABS]
     ]
     if any(chat.archived for chat in mine):
@@ -121,28 +126,34 @@ def parts_of(
     return tabs, chosen
 
 
-def is_in(folder: browsing.Folder, chat: Chat) -> bool:
+def folder_contains(folder: browsing.Folder, chat: Chat) -> bool:
     """Tell whether a folder shows a chat; archived ones are apart."""
     return not chat.archived and folder.takes(chat)
 
 
-def row(view: ConversationRequest, chat: Chat, latest: Message | None) -> ChatRow:
+def make_row(view: ConversationRequest, chat: Chat, latest: Message | None) -> ChatRow:
     """Describe a chat in two lines."""
     who = ""
     if latest is not None and latest.kind != "update":
-        who = "You" if latest.direction == "outgoing" else cut(latest.author, 60) if chat.kind == "group" else ""
+        who = (
+            "You"
+            if latest.direction == "outgoing"
+            else truncate(latest.author, 60)
+            if chat.kind == "group"
+            else ""
+        )
     return ChatRow(
         chat,
         f"{view.address(f'chat/{chat.id}')}#latest",
         initials(chat.name),
         color_of(chat.id),
-        line_of(latest) if latest is not None else "",
+        preview_line(latest) if latest is not None else "",
         who,
-        when(chat.latest_ms),
+        to_datetime(chat.latest_ms),
     )
 
 
-def with_mentions(text: str, message: Message) -> str:
+def insert_mentions(text: str, message: Message) -> str:
     """Put names where a text only has a sign in the place of each."""
     for mention in sorted(message.ranges, key=lambda one: one.start):
         if mention.mention is not None:
@@ -150,7 +161,7 @@ def with_mentions(text: str, message: Message) -> str:
     return text.replace(PLACE, "@")
 
 
-def line_of(message: Message) -> str:
+def preview_line(message: Message) -> str:
     """Say in one line what a message says."""
     text = message.text or message.sentence or ""
     if message.poll is not None:
@@ -161,5 +172,5 @@ def line_of(message: Message) -> str:
             kind = (files[0].content_type or "").partition("/")[0]
             text = {"image": "Photo", "video": "Video", "audio": "Voice message"}.get(kind, "File")
             text = f"{len(files)} files" if len(files) > 1 else text
-    text = with_mentions(" ".join((text or KINDS.get(message.kind, "")).split()), message)
+    text = insert_mentions(" ".join((text or KINDS.get(message.kind, "")).split()), message)
     return text if len(text) <= LINE else f"{text[:LINE]}…"

@@ -18,14 +18,14 @@ from holdfast.web.chats.view import (
     ConversationRequest,
     RedirectResult,
     TemplateResult,
-    cut,
-    place_in,
-    spelled,
-    when,
-    whole_number,
+    format_position,
+    parse_id,
+    parse_position,
+    to_datetime,
+    truncate,
 )
 
-__all__ = ["MessageLinks", "drawn", "go_to_message", "show_chat", "show_months"]
+__all__ = ["MessageLinks", "go_to_message", "render_messages", "show_chat", "show_months"]
 
 MESSAGES: Final = 100
 # A page of a hundred messages is far below this; a hundred long ones are not.
@@ -68,11 +68,11 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
     target = 0
     keep_last = True
     if "at" in query:
-        place = place_in(query["at"])
+        place = parse_position(query["at"])
         page = browsing.at_position(view.archive, chat.id, place, MESSAGES)
         target = place.id
     elif "after" in query:
-        page = view.archive.page(chat.id, after=place_in(query["after"]), limit=MESSAGES)
+        page = view.archive.page(chat.id, after=parse_position(query["after"]), limit=MESSAGES)
         keep_last = False
     elif query.get("date"):
         try:
@@ -84,9 +84,9 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
         page = from_date(view, chat, 0)
         keep_last = False
     else:
-        before = place_in(query["before"]) if "before" in query else None
+        before = parse_position(query["before"]) if "before" in query else None
         page = view.archive.page(chat.id, before=before, limit=MESSAGES)
-    page, inside = fitted(view, page, target, keep_last=keep_last)
+    page, inside = fit_page(view, page, target, keep_last=keep_last)
     newest = page.newer is None
     return TemplateResult(
         "chats/chat.html",
@@ -96,10 +96,10 @@ def show_chat(view: ConversationRequest, number: str) -> TemplateResult:
             "initials": initials(chat.name),
             "color": color_of(chat.id),
             "inside": Markup(inside),  # noqa: S704  # the renderer escapes all it is given
-            "older": view.address(f"chat/{chat.id}", before=spelled(page.older)) if page.older else "",
-            "newer": view.address(f"chat/{chat.id}", after=spelled(page.newer)) if page.newer else "",
+            "older": view.address(f"chat/{chat.id}", before=format_position(page.older)) if page.older else "",
+            "newer": view.address(f"chat/{chat.id}", after=format_position(page.newer)) if page.newer else "",
             "newest": newest,
-            "first_ms": when(page.messages[0].position.ms) if page.messages else None,
+            "first_ms": to_datetime(page.messages[0].position.ms) if page.messages else None,
             "date": query.get("date", ""),
             "problem": problem,
         },
@@ -113,10 +113,10 @@ def from_date(view: ConversationRequest, chat: Chat, ms: int) -> Page:
     return found if found.messages else view.archive.page(chat.id, limit=MESSAGES)
 
 
-def fitted(view: ConversationRequest, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:
+def fit_page(view: ConversationRequest, page: Page, target: int, *, keep_last: bool) -> tuple[Page, str]:
     """Draw as many messages as fit: those around the target, else the last or the first."""
     messages = list(page.messages)
-    pieces = drawn(view, messages)
+    pieces = render_messages(view, messages)
     size = sum(len(piece.encode()) for piece in pieces)
     older, newer = page.older, page.newer
     while size > MOST_BYTES and len(pieces) > 1:
@@ -131,7 +131,7 @@ def fitted(view: ConversationRequest, page: Page, target: int, *, keep_last: boo
     return Page(tuple(messages), older, newer), "".join(pieces)
 
 
-def drawn(view: ConversationRequest, messages: list[Message]) -> list[str]:
+def render_messages(view: ConversationRequest, messages: list[Message]) -> list[str]:
     """Draw messages one after the other, with a line where a day begins."""
     links = MessageLinks(view)
     pieces: list[str] = []
@@ -142,18 +142,18 @@ def drawn(view: ConversationRequest, messages: list[Message]) -> list[str]:
         line = ""
         if today != day:
             line, before, day = day_line(today), None, today
-        shown, more = shortened(message, links)
+        shown, more = truncate_message(message, links)
         together = stands_with(before, message)
         drawing = bubble(shown, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
         if len(drawing) > MOST_PIECE:
-            shown, more = bare(message), whole_link(message, links)
+            shown, more = strip_message(message), full_message_link(message, links)
             drawing = bubble(shown, links, CLOCK, day=day, follows=together, detail=links.detail(message.id))
         pieces.append(line + drawing + more)
         before = message
     return pieces
 
 
-def shortened(message: Message, links: MessageLinks) -> tuple[Message, str]:
+def truncate_message(message: Message, links: MessageLinks) -> tuple[Message, str]:
     """Cut a text that would fill the page, and say where the whole of it is."""
     text = message.text or ""
     longest = max([len(text), *(len(one.text or "") for one in message.revisions)])
@@ -164,23 +164,23 @@ def shortened(message: Message, links: MessageLinks) -> tuple[Message, str]:
         for one in message.revisions[-MOST_REVISIONS:]
     )
     shorter = f"{text[:LONGEST]}…" if len(text) > LONGEST else message.text
-    return replace(message, text=shorter, revisions=revisions), whole_link(message, links)
+    return replace(message, text=shorter, revisions=revisions), full_message_link(message, links)
 
 
-def whole_link(message: Message, links: MessageLinks) -> str:
+def full_message_link(message: Message, links: MessageLinks) -> str:
     """Lead to all of a message that is not shown whole."""
     return str(
         Markup('<li class="whole"><a href="{}">The whole message</a></li>\n').format(links.detail(message.id))
     )
 
 
-def bare(message: Message) -> Message:
+def strip_message(message: Message) -> Message:
     """Leave only the beginning of a message that would fill the page: names and reactions can be of any length."""
     return replace(
         message,
-        author=cut(message.author),
-        text=cut(message.text or "", 2000),
-        sentence=cut(message.sentence or "", 500) or None,
+        author=truncate(message.author),
+        text=truncate(message.text or "", 2000),
+        sentence=truncate(message.sentence or "", 500) or None,
         kind="message" if message.kind != "update" else "update",
         attachments=(),
         reactions=(),
@@ -195,8 +195,8 @@ def bare(message: Message) -> Message:
 
 def go_to_message(view: ConversationRequest, number: str) -> RedirectResult:
     """Go to a message among those around it."""
-    message = view.archive.message(whole_number(number))
-    place = view.address(f"chat/{message.chat_id}", at=spelled(message.position))
+    message = view.archive.message(parse_id(number))
+    place = view.address(f"chat/{message.chat_id}", at=format_position(message.position))
     return RedirectResult(f"{place}#m{message.id}")
 
 

@@ -16,7 +16,7 @@ from holdfast.web.chats.search_page import show_search
 from holdfast.web.chats.statistics_page import show_figures
 from holdfast.web.chats.view import Answer, ConversationRequest, PageNotFound, TemplateResult
 
-__all__ = ["answer"]
+__all__ = ["respond"]
 
 PLAIN: Final[Mapping[str, Callable[[ConversationRequest], Answer]]] = {
     "": show_list,
@@ -36,31 +36,31 @@ NAMED: Final[Mapping[tuple[str, str], Callable[[ConversationRequest, str], Answe
 }
 
 
-def answer(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) -> Answer:
+def respond(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) -> Answer:
     """Answer one request; `inner` is the address inside the conversation. NotHere is raised where nothing is."""
     try:
         with room.reading() as archive:
-            return find(ConversationRequest(room, archive, base, query), inner)
+            return dispatch(ConversationRequest(room, archive, base, query), inner)
     except NotInArchive:
         raise PageNotFound from None
     except sqlite3.Error as error:
         # SQLite's own words may quote what an archive holds.
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            return trouble(
+            return error_page(
                 f"What was asked took longer than {PATIENCE_S:.0f} seconds and was ended. Ask for less."
             )
-        return trouble("The archive is damaged.")
+        return error_page("The archive is damaged.")
     except BackupError as error:
         told = str(error).replace(room.place, room.name) if room.place else str(error)
-        return trouble(f"{told[:1].upper()}{told[1:]}.")
+        return error_page(f"{told[:1].upper()}{told[1:]}.")
 
 
-def trouble(problem: str) -> TemplateResult:
+def error_page(problem: str) -> TemplateResult:
     """Say why an archive cannot be shown."""
     return TemplateResult("chats/trouble.html", "This archive cannot be read", {"problem": problem}, 503)
 
 
-def find(view: ConversationRequest, inner: str) -> Answer:
+def dispatch(view: ConversationRequest, inner: str) -> Answer:
     """Choose the page."""
     parts = inner.strip("/").split("/")
     if len(parts) == 1:

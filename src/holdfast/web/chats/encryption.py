@@ -42,11 +42,11 @@ def seal(connection: sqlite3.Connection, target: Path, key: bytes) -> None:
         out.write(MAGIC + prefix)
         for number, start in enumerate(range(0, len(content), PIECE)):
             last = start + PIECE >= len(content)
-            out.write(cipher.encrypt(nonce(prefix, number, last=last), content[start : start + PIECE], None))
+            out.write(cipher.encrypt(chunk_nonce(prefix, number, last=last), content[start : start + PIECE], None))
     beside.rename(target)
 
 
-def nonce(prefix: bytes, number: int, *, last: bool) -> bytes:
+def chunk_nonce(prefix: bytes, number: int, *, last: bool) -> bytes:
     """Say which piece it is, and whether it is the last."""
     return prefix + number.to_bytes(4, "big") + bytes([last])
 
@@ -55,7 +55,7 @@ def open_sealed(path: Path, key: bytes) -> sqlite3.Connection:
     """Read a sealed database into memory."""
     try:
         with path.open("rb") as source:
-            content = decrypted(source, key, path.stat().st_size)
+            content = decrypt_chunks(source, key, path.stat().st_size)
     except OSError as error:
         raise ArchiveError(f"what was kept of this conversation cannot be read: {error.strerror}") from error
     except InvalidTag:
@@ -67,7 +67,7 @@ def open_sealed(path: Path, key: bytes) -> sqlite3.Connection:
     return connection
 
 
-def decrypted(source: BinaryIO, key: bytes, size: int) -> bytes:
+def decrypt_chunks(source: BinaryIO, key: bytes, size: int) -> bytes:
     """Decrypt all pieces."""
     if source.read(len(MAGIC)) != MAGIC:
         raise InvalidTag
@@ -77,7 +77,7 @@ def decrypted(source: BinaryIO, key: bytes, size: int) -> bytes:
     while left > 0:
         piece = source.read(min(left, PIECE + TAG))
         left -= len(piece)
-        pieces.append(cipher.decrypt(nonce(prefix, len(pieces), last=left == 0), piece, None))
+        pieces.append(cipher.decrypt(chunk_nonce(prefix, len(pieces), last=left == 0), piece, None))
     if not pieces:
         raise InvalidTag
     return b"".join(pieces)

@@ -28,7 +28,7 @@ from holdfast.web.chats.cache_entries import (
     ImportRunning,
     KeyRequired,
 )
-from holdfast.web.chats.conversation_routes import answer
+from holdfast.web.chats.conversation_routes import respond
 from holdfast.web.chats.file_kinds import FileKind
 from holdfast.web.chats.import_limits import ImportClient, ImportRefused
 from holdfast.web.chats.open_archive import OpenArchive
@@ -41,7 +41,7 @@ __all__ = [
     "KeyForm",
     "act_on",
     "forget_keys",
-    "show_room",
+    "show_archive",
     "show_source",
     "viewer_of",
 ]
@@ -94,11 +94,11 @@ def show_source(
     except ImportRefused as refused:
         return refused_page(frame, source, refused)
     if isinstance(state, ImportReady):
-        return show_room(frame, state.room, inner, sealed=source.kind is FileKind.SEALED)
-    return frame.page(shown_for(state, source), room_name=source.name, sealed=False)
+        return show_archive(frame, state.room, inner, sealed=source.kind is FileKind.SEALED)
+    return frame.page(page_for_state(state, source), room_name=source.name, sealed=False)
 
 
-def shown_for(
+def page_for_state(
     state: KeyRequired | ImportFailed | ImportRunning | ImportNotStarted, source: ConversationSource
 ) -> TemplateResult:
     """Say why a conversation cannot be shown yet."""
@@ -124,10 +124,10 @@ def refused_page(frame: ConversationPages, source: ConversationSource, refused: 
     return made
 
 
-def show_room(frame: ConversationPages, room: OpenArchive, inner: str, *, sealed: bool = False) -> RawResponse:
+def show_archive(frame: ConversationPages, room: OpenArchive, inner: str, *, sealed: bool = False) -> RawResponse:
     """Show a page of a conversation that is there."""
     try:
-        found = answer(room, frame.base, inner, dict(frame.call.query_pairs()))
+        found = respond(room, frame.base, inner, dict(frame.call.query_pairs()))
     except PageNotFound:
         raise ApiError(404) from None
     if isinstance(found, RedirectResult):
@@ -154,7 +154,7 @@ def serve_file(request: RequestContext, kept: MediaResult) -> RawResponse:
             kept.path.stem,
             int(status.st_mtime),
             False,
-            lambda start, stop: pieces(kept.path, start, stop),
+            lambda start, stop: file_chunks(kept.path, start, stop),
         ),
     )
     served.headers["Cache-Control"] = "no-store"
@@ -164,7 +164,7 @@ def serve_file(request: RequestContext, kept: MediaResult) -> RawResponse:
     return served
 
 
-def pieces(path: Path, start: int, stop: int) -> Iterator[bytes]:
+def file_chunks(path: Path, start: int, stop: int) -> Iterator[bytes]:
     """Yield a stretch of a file."""
     with path.open("rb") as file:
         file.seek(start)
@@ -184,7 +184,7 @@ def act_on(
     if inner not in {"-again", "-forget", "-key"} or (inner != "-again" and not sealed):
         raise ApiError(404)
     if not viewer.may_start:
-        return frame.page(shown_for(ImportNotStarted(), source), room_name=source.name, sealed=False)
+        return frame.page(page_for_state(ImportNotStarted(), source), room_name=source.name, sealed=False)
     if inner == "-again" and not sealed and not viewer.may_write and cache.is_ready(source, viewer):
         raise ApiError(403, "Only people who may change this file can have it read anew.")
     if inner != "-key":

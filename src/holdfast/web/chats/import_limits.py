@@ -18,8 +18,8 @@ __all__ = [
     "ImportQueueFull",
     "ImportRateLimited",
     "ImportRefused",
-    "free_slot",
-    "note_start",
+    "acquire_slot",
+    "record_start",
 ]
 
 HOUR_S: Final = 3600
@@ -72,12 +72,14 @@ class ImportClient(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """Names whoever it is: the account, or the network of somebody who is not known."""
-        return hashed(f"address {network(self.address)}" if self.account is None else f"account {self.account}")
+        return hash_name(
+            f"address {rate_limit_network(self.address)}" if self.account is None else f"account {self.account}"
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names everything the limits count: the account, and the network."""
-        return tuple(dict.fromkeys((self.name, hashed(f"address {network(self.address)}"))))
+        return tuple(dict.fromkeys((self.name, hash_name(f"address {rate_limit_network(self.address)}"))))
 
 
 class ImportStarts(msgspec.Struct):
@@ -86,12 +88,12 @@ class ImportStarts(msgspec.Struct):
     begun: list[tuple[float, str]] = msgspec.field(default_factory=list)
 
 
-def hashed(name: str) -> str:
+def hash_name(name: str) -> str:
     """Shorten a name, so that no address is written down."""
     return hashlib.sha256(name.encode()).hexdigest()[:24]
 
 
-def network(address: str) -> str:
+def rate_limit_network(address: str) -> str:
     """Return what counts as one address: of IPv6 the network a home has."""
     try:
         found = ipaddress.ip_address(address)
@@ -102,7 +104,7 @@ def network(address: str) -> str:
     return str(found)
 
 
-def free_slot(folder: Path, most: int) -> BinaryIO:
+def acquire_slot(folder: Path, most: int) -> BinaryIO:
     """Take one of the places in the queue; it is given back by closing it, or when the process ends."""
     for number in range(most):
         slot = os.fdopen(os.open(folder / f"queued{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
@@ -115,7 +117,7 @@ def free_slot(folder: Path, most: int) -> BinaryIO:
     raise ImportQueueFull("too many backups are being read at the moment")
 
 
-def note_start(folder: Path, viewer: ImportClient, per_hour: int, *, now: float | None = None) -> None:
+def record_start(folder: Path, viewer: ImportClient, per_hour: int, *, now: float | None = None) -> None:
     """Count an import, or refuse it where its viewer has begun too many; the caller keeps other processes away."""
     moment = time.time() if now is None else now
     place = folder / "starts"

@@ -13,7 +13,7 @@ import msgspec
 
 from holdfast.web.chats.import_worker import ImportLimits, ImportTask
 
-__all__ = ["SPOOLED", "ended_by", "run", "size_of"]
+__all__ = ["SPOOLED", "entry_size", "exit_reason", "run"]
 
 # What a backup is copied to that lies elsewhere.
 SPOOLED: Final = "source"
@@ -41,7 +41,7 @@ def run(task: ImportTask, entry: Path) -> tuple[int, str]:
                 except subprocess.TimeoutExpired:
                     if time.monotonic() > end:
                         ended = limits.too_long
-                    elif size_of(entry) > limits.output * 2:
+                    elif entry_size(entry) > limits.output * 2:
                         # The database and its journal, or what is copied.
                         ended = limits.too_large
                     if ended:
@@ -51,7 +51,7 @@ def run(task: ImportTask, entry: Path) -> tuple[int, str]:
             raise
 
 
-def ended_by(status: int, limits: ImportLimits) -> str:
+def exit_reason(status: int, limits: ImportLimits) -> str:
     """Say why a process ended that could not say it itself."""
     if status == -signal.SIGKILL:
         # By the system, when memory or time runs out.
@@ -61,7 +61,7 @@ def ended_by(status: int, limits: ImportLimits) -> str:
     return "It could not be read."
 
 
-def size_of(entry: Path) -> int:
+def entry_size(entry: Path) -> int:
     """Count the bytes of a conversation, without what it is read from."""
     total = 0
     for folder, _, names in os.walk(entry):

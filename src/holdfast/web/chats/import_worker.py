@@ -25,8 +25,8 @@ from holdfast.backup import archive
 from holdfast.backup.archive import Archive, opening
 from holdfast.backup.errors import ArchiveError, BackupError, KeyIncomplete, KeyRefused, WrongKey
 from holdfast.web.chats.encryption import seal
-from holdfast.web.chats.statistics_page import keep_statistics
-from holdfast.web.chats.validation_results import keep_findings
+from holdfast.web.chats.statistics_page import store_statistics
+from holdfast.web.chats.validation_results import store_findings
 
 __all__ = [
     "PROBLEM",
@@ -37,9 +37,9 @@ __all__ = [
     "ImportProblem",
     "ImportProgress",
     "ImportTask",
-    "bring",
+    "import_backup",
     "main",
-    "put",
+    "write_atomically",
 ]
 
 NO_ROOM: Final = "There is no room for it, or the disk has a fault."
@@ -119,7 +119,7 @@ class ImportProblem(msgspec.Struct, frozen=True):
     key: bool = False
 
 
-def put(path: Path, value: msgspec.Struct) -> None:
+def write_atomically(path: Path, value: msgspec.Struct) -> None:
     """Write a small file so that readers see the old one or the new one, and nobody else's account sees either."""
     beside = path.with_name(f"{path.name}.part")
     beside.unlink(missing_ok=True)
@@ -128,24 +128,29 @@ def put(path: Path, value: msgspec.Struct) -> None:
     beside.rename(path)
 
 
-def bring(task: ImportTask) -> None:
+def import_backup(task: ImportTask) -> None:
     """Do it; what goes wrong is written down in the folder, and raised."""
     folder = Path(task.target)
     try:
         if task.key:
-            take_sealed(task, folder)
+            import_encrypted(task, folder)
         else:
-            take_plain(task, folder)
+            import_plain(task, folder)
     except (KeyIncomplete, KeyRefused, WrongKey) as error:
-        put(folder / PROBLEM, ImportProblem(told(task, error), key=True))
+        write_atomically(folder / PROBLEM, ImportProblem(error_message(task, error), key=True))
         raise
     except BackupError as error:
-        put(folder / PROBLEM, ImportProblem(exceeded(task.limits, error.__cause__) or told(task, error)))
+        write_atomically(
+            folder / PROBLEM,
+            ImportProblem(exceeded_limit(task.limits, error.__cause__) or error_message(task, error)),
+        )
         raise
     except (MemoryError, OSError, sqlite3.Error) as error:
-        put(
+        write_atomically(
             folder / PROBLEM,
-            ImportProblem(exceeded(task.limits, error) or "There is no room for it, or the disk has a fault."),
+            ImportProblem(
+                exceeded_limit(task.limits, error) or "There is no room for it, or the disk has a fault."
+            ),
         )
         raise ArchiveError(f"{task.name} could not be brought in") from error
     finally:
@@ -153,7 +158,7 @@ def bring(task: ImportTask) -> None:
             rest.unlink(missing_ok=True)
 
 
-def exceeded(limits: ImportLimits, error: BaseException | None) -> str:
+def exceeded_limit(limits: ImportLimits, error: BaseException | None) -> str:
     """Say which limit was reached, if that is what went wrong."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.Error) else None
     if isinstance(error, MemoryError) or code == sqlite3.SQLITE_NOMEM:
@@ -163,13 +168,13 @@ def exceeded(limits: ImportLimits, error: BaseException | None) -> str:
     return ""
 
 
-def told(task: ImportTask, error: Exception) -> str:
+def error_message(task: ImportTask, error: Exception) -> str:
     """Say what is wrong without saying where things lie on this machine."""
     text = str(error).replace(task.source, task.name).replace(task.target, task.name)
     return f"{text[:1].upper()}{text[1:400]}."
 
 
-def reporter(folder: Path) -> Callable[[int, int, int], None]:
+def progress_writer(folder: Path) -> Callable[[int, int, int], None]:
     """Write down now and then how far it is."""
     last = 0.0
 
@@ -178,27 +183,27 @@ def reporter(folder: Path) -> Callable[[int, int, int], None]:
         now = time.monotonic()
         if now - last >= EVERY_S:
             last = now
-            put(folder / PROGRESS, ImportProgress(done, total, messages))
+            write_atomically(folder / PROGRESS, ImportProgress(done, total, messages))
 
     return tell
 
 
-def take_plain(task: ImportTask, folder: Path) -> None:
+def import_plain(task: ImportTask, folder: Path) -> None:
     """Import a backup into an archive in a file, with its attachments where it has some."""
     new = folder / NEW
     new.unlink(missing_ok=True)
     with backup.open(task.source) as found, archive.open(new, create=True) as made:
         made.connection.execute(f"PRAGMA max_page_count = {max(1, task.limits.output // PAGE)}")
-        made.add(found, progress=reporter(folder))
+        made.add(found, progress=progress_writer(folder))
         made.connection.execute("UPDATE snapshot SET source = ?", (task.name,))
         if found.media is not None:
-            copy_files(task, made, Archive(folder / READY, made.connection), found)
-        keep_findings(made.connection, found)
-        keep_statistics(made)
+            copy_attachments(task, made, Archive(folder / READY, made.connection), found)
+        store_findings(made.connection, found)
+        store_statistics(made)
     new.rename(folder / READY)
 
 
-def copy_files(task: ImportTask, made: Archive, target: Archive, found: backup.Backup) -> None:
+def copy_attachments(task: ImportTask, made: Archive, target: Archive, found: backup.Backup) -> None:
     """Copy the attachments, no more of them than there is room for."""
     room = task.limits.output - made.path.stat().st_size
     for copied in target.copy_media(found):
@@ -207,7 +212,7 @@ def copy_files(task: ImportTask, made: Archive, target: Archive, found: backup.B
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
-def take_sealed(task: ImportTask, folder: Path) -> None:
+def import_encrypted(task: ImportTask, folder: Path) -> None:
     """Import an encrypted backup into memory, and keep that sealed: on the disk nothing lies in the clear."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -216,15 +221,15 @@ def take_sealed(task: ImportTask, folder: Path) -> None:
     made = Archive(folder / READY, connection)
     keys = backup.read_keys(task.keys)
     with backup.open(task.source, keys) as found:
-        made.add(found, progress=reporter(folder))
+        made.add(found, progress=progress_writer(folder))
         connection.execute("UPDATE snapshot SET source = ?", (task.name,))
-        keep_findings(connection, found)
-        keep_statistics(made)
+        store_findings(connection, found)
+        store_statistics(made)
     seal(connection, folder / SEALED, task.key)
     connection.close()
 
 
-def confine(limits: ImportLimits) -> None:
+def apply_resource_limits(limits: ImportLimits) -> None:
     """Take a low priority, and have the system hold this process to its limits, for good."""
     os.umask(0o077)
     os.nice(NICENESS)
@@ -241,10 +246,10 @@ def confine(limits: ImportLimits) -> None:
 def main() -> int:
     """Do what standard input says."""
     task = msgspec.json.decode(sys.stdin.buffer.readline(), type=ImportTask)
-    confine(task.limits)
-    threading.Thread(target=watch, daemon=True).start()
+    apply_resource_limits(task.limits)
+    threading.Thread(target=exit_with_parent, daemon=True).start()
     try:
-        bring(task)
+        import_backup(task)
     except BackupError:
         return 1
     except Exception as error:  # noqa: BLE001  # what an unexpected error says may quote messages
@@ -254,7 +259,7 @@ def main() -> int:
     return 0
 
 
-def watch() -> None:
+def exit_with_parent() -> None:
     """End when whoever asked is gone."""
     # Not through the buffered file, whose lock would be held when the interpreter ends.
     while os.read(sys.stdin.fileno(), 1):

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO, Final
 
-__all__ = ["LOCK", "is_locked", "locked", "open_private", "private_folder", "taken"]
+__all__ = ["LOCK", "is_locked", "open_private", "private_folder", "try_lock", "try_lock_entry"]
 
 LOCK: Final = "lock"
 LOOKS: Final = 20
@@ -28,7 +28,7 @@ def open_private(path: Path) -> BinaryIO:
     return os.fdopen(handle, "r+b")
 
 
-def locked(entry: Path, *, make: bool = True) -> BinaryIO | None:
+def try_lock_entry(entry: Path, *, make: bool = True) -> BinaryIO | None:
     """Take the lock of a conversation, whose folder is made if wanted; None while somebody holds it."""
     for _ in range(LOOKS):
         try:
@@ -39,7 +39,7 @@ def locked(entry: Path, *, make: bool = True) -> BinaryIO | None:
             lock = open_private(entry / LOCK)
         except FileNotFoundError:
             continue
-        if not taken(lock):
+        if not try_lock(lock):
             lock.close()
             return None
         try:
@@ -52,7 +52,7 @@ def locked(entry: Path, *, make: bool = True) -> BinaryIO | None:
     return None
 
 
-def taken(lock: BinaryIO, looks: int = LOOKS) -> bool:
+def try_lock(lock: BinaryIO, looks: int = LOOKS) -> bool:
     """Take a lock; whoever only looks whether it is free holds it for a moment too, and is waited for."""
     for look in range(looks):
         try:

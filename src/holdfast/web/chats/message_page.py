@@ -10,10 +10,17 @@ from holdfast.backup.archive import Message
 from holdfast.backup.errors import BackupError
 from holdfast.backup.wire import frame_to_json
 from holdfast.backup.wire.varint import encode_varint
-from holdfast.web.chats.chat_page import drawn
-from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, spelled, when, whole_number
+from holdfast.web.chats.chat_page import render_messages
+from holdfast.web.chats.view import (
+    ConversationRequest,
+    TemplateResult,
+    format_position,
+    parse_id,
+    to_datetime,
+    truncate,
+)
 
-__all__ = ["pretty", "show_message"]
+__all__ = ["format_json", "show_message"]
 
 # The field of a frame that a message stands in.
 CHAT_ITEM: Final = b"\x22"
@@ -26,39 +33,39 @@ TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 def show_message(view: ConversationRequest, number: str) -> TemplateResult:
     """Show one message."""
-    message = view.archive.message(whole_number(number))
+    message = view.archive.message(parse_id(number))
     text = message.text or ""
     return TemplateResult(
         "chats/message.html",
-        f"Message in {cut(message.chat)}",
+        f"Message in {truncate(message.chat)}",
         {
             "message": message,
-            "inside": Markup("".join(drawn(view, [message]))),  # noqa: S704  # the renderer escapes all it is given
-            "chat_address": view.address(f"chat/{message.chat_id}", at=spelled(message.position)),
-            "sent": when(message.sent_ms),
-            "received": when(message.received_ms),
-            "receipts": [(one, when(one.at_ms)) for one in message.receipts[:MOST_ROWS]],
+            "inside": Markup("".join(render_messages(view, [message]))),  # noqa: S704  # the renderer escapes all it is given
+            "chat_address": view.address(f"chat/{message.chat_id}", at=format_position(message.position)),
+            "sent": to_datetime(message.sent_ms),
+            "received": to_datetime(message.received_ms),
+            "receipts": [(one, to_datetime(one.at_ms)) for one in message.receipts[:MOST_ROWS]],
             "more_receipts": max(0, len(message.receipts) - MOST_ROWS),
-            "changes": [(one, when(one.seen_ms)) for one in message.changes[:MOST_ROWS]],
+            "changes": [(one, to_datetime(one.seen_ms)) for one in message.changes[:MOST_ROWS]],
             "more_changes": max(0, len(message.changes) - MOST_ROWS),
             "files": [one for one in message.attachments if one.revision == 0][:MOST_ROWS],
             "text": text[:MOST_TEXT] if len(text) > 6000 else "",
             "text_cut": len(text) > MOST_TEXT,
-            "record": record_of(view, message),
+            "record": record_json(view, message),
         },
     )
 
 
-def record_of(view: ConversationRequest, message: Message) -> str:
+def record_json(view: ConversationRequest, message: Message) -> str:
     """Write the record a message was read from as JSON."""
     raw = view.archive.record(message.id)
     try:
-        return pretty(CHAT_ITEM + encode_varint(len(raw)) + raw)
+        return format_json(CHAT_ITEM + encode_varint(len(raw)) + raw)
     except BackupError as error:
         return str(error)
 
 
-def pretty(frame: bytes) -> str:
+def format_json(frame: bytes) -> str:
     """Write a frame as JSON for people, no more of it than a page can show."""
     text = msgspec.json.format(frame_to_json(frame), indent=2).decode(errors="replace")
     text = TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

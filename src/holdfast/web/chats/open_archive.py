@@ -12,7 +12,7 @@ from holdfast.backup import archive
 from holdfast.backup.archive import Archive, integrity
 from holdfast.backup.errors import ArchiveError
 
-__all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "room_of_file"]
+__all__ = ["PATIENCE_S", "ConnectionPoolBusy", "OpenArchive", "open_archive_file"]
 
 Made = TypeVar("Made")
 
@@ -69,7 +69,7 @@ class OpenArchive:
         try:
             opened, state = self._borrowed()
             try:
-                with interrupting(opened.connection, end):
+                with query_timeout(opened.connection, end):
                     yield opened
             finally:
                 self._give_back(opened, state)
@@ -124,7 +124,7 @@ class OpenArchive:
 
 
 @contextmanager
-def interrupting(connection: sqlite3.Connection, end: float) -> Iterator[None]:
+def query_timeout(connection: sqlite3.Connection, end: float) -> Iterator[None]:
     """Interrupt what is asked of a database once a moment has passed, also while the full-text index is searched.
 
     The index does much in one step of SQLite's, in which no progress is told; another thread interrupts that.
@@ -151,7 +151,7 @@ def interrupting(connection: sqlite3.Connection, end: float) -> Iterator[None]:
         connection.set_progress_handler(None, 0)
 
 
-def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive:
+def open_archive_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive:
     """Make a room of an archive in a file, which others may write to meanwhile.
 
     One that is not `is_ours` may come from anybody: its values are checked once for each state of it.
@@ -172,7 +172,7 @@ def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive
         state = stamp()
         column = checked.get(state)
         if column is None:
-            column = wrong_value_soon(opened.connection)
+            column = find_wrong_value(opened.connection)
             checked.clear()
             checked[state] = column
         if column:
@@ -183,7 +183,7 @@ def room_of_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive
     return OpenArchive(name, opens, stamp=stamp, place=str(path))
 
 
-def wrong_value_soon(connection: sqlite3.Connection) -> str:
+def find_wrong_value(connection: sqlite3.Connection) -> str:
     """Look for a value of a wrong type; a very large archive is not looked through to its end."""
     end = time.monotonic() + CHECK_S
     connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)

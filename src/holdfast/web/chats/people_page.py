@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from holdfast.backup.archive import Person
 from holdfast.backup.export.html.bubbles import color_of, initials
-from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, page_number
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, page_number, truncate
 
 __all__ = ["show_people"]
 
@@ -27,11 +27,11 @@ class ContactRow:
 
 def show_people(view: ConversationRequest) -> TemplateResult:
     """List people, or those whose name, number or username has some letters."""
-    people = view.room.kept("people", lambda: [shortened(one) for one in view.archive.people()])
+    people = view.room.kept("people", lambda: [truncate_names(one) for one in view.archive.people()])
     wanted = view.query.get("q", "").strip()[:200]
     if wanted:
         text = wanted.casefold()
-        people = [one for one in people if any(text in (part or "").casefold() for part in facts(one))]
+        people = [one for one in people if any(text in (part or "").casefold() for part in search_fields(one))]
     number = page_number(view)
     several = len({one.account_id for one in people}) > 1
     part = people[(number - 1) * ROWS : number * ROWS]
@@ -40,7 +40,7 @@ def show_people(view: ConversationRequest) -> TemplateResult:
         "chats/people.html",
         "People",
         {
-            "rows": [row(view, one) for one in part],
+            "rows": [make_row(view, one) for one in part],
             "several": several,
             "wanted": wanted,
             "total": len(people),
@@ -51,24 +51,24 @@ def show_people(view: ConversationRequest) -> TemplateResult:
     )
 
 
-def shortened(person: Person) -> Person:
+def truncate_names(person: Person) -> Person:
     """Shorten what somebody calls themselves."""
-    username, profile = cut(person.username or ""), cut(person.profile_name or "")
+    username, profile = truncate(person.username or ""), truncate(person.profile_name or "")
     return replace(
         person,
-        name=cut(person.name),
-        account=cut(person.account),
+        name=truncate(person.name),
+        account=truncate(person.account),
         username=username or None,
         profile_name=profile or None,
     )
 
 
-def facts(person: Person) -> tuple[str | None, ...]:
+def search_fields(person: Person) -> tuple[str | None, ...]:
     """Return what somebody can be found by."""
     return person.name, person.profile_name, person.phone, person.username, person.aci
 
 
-def row(view: ConversationRequest, person: Person) -> ContactRow:
+def make_row(view: ConversationRequest, person: Person) -> ContactRow:
     """Describe somebody, with the way to the chat and to what they wrote."""
     return ContactRow(
         person,

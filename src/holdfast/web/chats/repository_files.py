@@ -36,7 +36,7 @@ from holdfast.web.chats.view import TemplateResult
 from holdfast.web.code.location import READING, CodeLocation, spot_at
 from holdfast.web.repository_frame import CODE, show_in
 
-__all__ = ["ConversationLink", "act_on_chats", "offered_conversation", "page_chats"]
+__all__ = ["ConversationLink", "act_on_chats", "conversation_link", "page_chats"]
 
 MB: Final = 1 << 20
 # An archive is a database, and what is in a database from anybody runs when it is read.
@@ -48,10 +48,10 @@ ARCHIVE_REFUSED: Final = TemplateResult(
 @endpoint("GET /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
 def page_chats(request: RequestContext, target: RepositoryAccess, kind: str, filepath: str) -> RawResponse:  # noqa: ARG001  # read from the raw path
     """Show a page of a conversation that is a file."""
-    frame, source, inner = opened(request, target, kind)
+    frame, source, inner = resolve_path(request, target, kind)
     if source.kind is FileKind.ARCHIVE:
         return frame.page(ARCHIVE_REFUSED, room_name=source.name, sealed=False)
-    return show_source(frame, source, viewer_in(request, target), inner)
+    return show_source(frame, source, repository_viewer(request, target), inner)
 
 
 @endpoint("POST /{owner}/{repo}/chats/{kind}/{filepath...}", scope="repository", guards=READING, slow=True)
@@ -63,23 +63,23 @@ def act_on_chats(
     body: KeyForm,
 ) -> RawResponse:
     """Take the key of a backup, forget it, or try again to read one."""
-    frame, source, inner = opened(request, target, kind)
+    frame, source, inner = resolve_path(request, target, kind)
     if source.kind is FileKind.ARCHIVE:
         raise ApiError(404)
-    return act_on(frame, source, viewer_in(request, target), inner, body)
+    return act_on(frame, source, repository_viewer(request, target), inner, body)
 
 
-def viewer_in(request: RequestContext, target: RepositoryAccess) -> ImportClient:
+def repository_viewer(request: RequestContext, target: RepositoryAccess) -> ImportClient:
     """Return who looks at a file of a repository."""
     return viewer_of(request, may_write=target.permissions.may_write(Unit.CODE))
 
 
-def opened(
+def resolve_path(
     request: RequestContext, target: RepositoryAccess, kind: str
 ) -> tuple[ConversationPages, ConversationSource, str]:
     """Find the file an address begins with; nothing lies below a file, so the rest is inside the conversation."""
     spot = spot_at(request, target, kind)
-    entry, inner = file_in(spot.repo, spot.commit, argument(spot.path))
+    entry, inner = find_file(spot.repo, spot.commit, argument(spot.path))
     source = source_of(request, target, spot, entry)
     exposed = source.kind is not FileKind.SEALED and is_exposed(target)
 
@@ -105,7 +105,7 @@ def opened(
     return ConversationPages(request, spot.address("chats", entry.raw_path), draw), source, inner
 
 
-def file_in(repo: Repo, commit: str, path: str) -> tuple[TreeEntry, str]:
+def find_file(repo: Repo, commit: str, path: str) -> tuple[TreeEntry, str]:
     """Walk down a path to the file on it, and return the rest."""
     parts = path.split("/")
     tree = read_commit(repo, commit).tree
@@ -130,15 +130,15 @@ class ConversationLink:
     """Whether everybody can read them, and whoever looks can do something about it."""
 
 
-def offered_conversation(
+def conversation_link(
     request: RequestContext, target: RepositoryAccess, spot: CodeLocation, entry: TreeEntry
 ) -> ConversationLink | None:
     """Tell whether a file's page should lead to it as a conversation, at the same address below `chats`."""
     if entry.type != "file":
         return None
-    stored = stored_elsewhere(request, target, spot.repo, entry)
+    stored = find_lfs_object(request, target, spot.repo, entry)
     try:
-        head = head_of(spot.repo.folder, entry.id) if stored is None else large_head(request.app, stored)
+        head = head_of(spot.repo.folder, entry.id) if stored is None else lfs_head(request.app, stored)
     except (LfsError, ApiError):
         return None
     if not looks_like_backup(head, entry.name):
@@ -148,7 +148,7 @@ def offered_conversation(
     return ConversationLink(spot.address("chats"), is_archive(head), exposed)
 
 
-def stored_elsewhere(
+def find_lfs_object(
     request: RequestContext, target: RepositoryAccess, repo: Repo, entry: TreeEntry
 ) -> LfsPointer | None:
     """Return the large file a file points to, if the repository has it."""
@@ -170,9 +170,9 @@ def source_of(
 ) -> ConversationSource:
     """Describe a file by its content: its own, or of a pointer what it stands for."""
     repo = spot.repo
-    stored = stored_elsewhere(request, target, repo, entry)
+    stored = find_lfs_object(request, target, repo, entry)
     try:
-        head = head_of(repo.folder, entry.id) if stored is None else large_head(request.app, stored)
+        head = head_of(repo.folder, entry.id) if stored is None else lfs_head(request.app, stored)
     except LfsError as error:
         raise ApiError(503, str(error)) from None
     size = entry.size if stored is None else stored.size
@@ -193,7 +193,7 @@ def source_of(
     if stored is None:
         write = partial(write_blob, repo.folder, entry.id)
         return ConversationSource(f"blob {entry.id}", entry.name, kind, write=write, origin=origin)
-    write_stored = partial(write_large, request.app, stored)
+    write_stored = partial(write_lfs_object, request.app, stored)
     return ConversationSource(f"lfs {stored.oid}", entry.name, kind, write=write_stored, origin=origin)
 
 
@@ -203,14 +203,14 @@ def head_of(folder: Path, blob: str) -> bytes:
     return b"".join(trees.stream_blob(open_repository(folder), blob, 0, LOOK))
 
 
-def large_head(app: App, stored: LfsPointer) -> bytes:
+def lfs_head(app: App, stored: LfsPointer) -> bytes:
     """Read how a large file begins."""
 
     async def beginning() -> bytes:
         size = await app.lfs.size(stored.oid)
         if size is None:
             raise ApiError(404)
-        return await joined(app.lfs.read(stored.oid, 0, min(LOOK, size)))
+        return await concatenate(app.lfs.read(stored.oid, 0, min(LOOK, size)))
 
     return asyncio.run(beginning())
 
@@ -222,7 +222,7 @@ def write_blob(folder: Path, blob: str, target: Path) -> None:
             out.write(piece)
 
 
-def write_large(app: App, stored: LfsPointer, target: Path) -> None:
+def write_lfs_object(app: App, stored: LfsPointer, target: Path) -> None:
     """Write a large file to a file of ours."""
 
     async def copy() -> None:
@@ -233,6 +233,6 @@ def write_large(app: App, stored: LfsPointer, target: Path) -> None:
     asyncio.run(copy())
 
 
-async def joined(chunks: AsyncIterator[bytes]) -> bytes:
+async def concatenate(chunks: AsyncIterator[bytes]) -> bytes:
     """Put chunks together."""
     return b"".join([chunk async for chunk in chunks])

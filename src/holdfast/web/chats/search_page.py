@@ -11,10 +11,10 @@ from holdfast.backup.archive.query import ALL_KINDS, narrowed, parse_date
 from holdfast.backup.archive.searching import CLOSE, OPEN
 from holdfast.backup.errors import NotInArchive, QueryRefused
 from holdfast.backup.export.html.bubbles import color_of, initials
-from holdfast.web.chats.chat_list import line_of, with_mentions
-from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, when, whole_number
+from holdfast.web.chats.chat_list import insert_mentions, preview_line
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, parse_id, to_datetime, truncate
 
-__all__ = ["marked", "show_search"]
+__all__ = ["highlight_snippet", "show_search"]
 
 HITS: Final = 50
 LONGEST: Final = 400
@@ -35,7 +35,7 @@ class SearchHit:
     kind: str
 
 
-def marked(snippet: str) -> Markup:
+def highlight_snippet(snippet: str) -> Markup:
     """Highlight what was found, by where the search says it is; whatever the text holds stays text."""
     parts: list[Markup] = []
     inside = False
@@ -52,7 +52,7 @@ def show_search(view: ConversationRequest) -> TemplateResult:
     values: dict[str, object] = {
         "typed": typed,
         "kinds": ALL_KINDS,
-        "chats": named_chats(view),
+        "chats": chat_choices(view),
         "hits": None,
         "more": "",
         "problem": "",
@@ -60,17 +60,17 @@ def show_search(view: ConversationRequest) -> TemplateResult:
     status = 200
     if any(value for name, value in typed.items() if name != "by"):
         try:
-            values["hits"], values["more"] = look(view, typed)
+            values["hits"], values["more"] = run_search(view, typed)
         except QueryRefused as error:
             values["problem"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
             status = 400
         except NotInArchive:
-            values["problem"] = f"There is nobody called {cut(typed['from'])} here."
+            values["problem"] = f"There is nobody called {truncate(typed['from'])} here."
             status = 400
     return TemplateResult("chats/search.html", f"Search: {typed['q']}" if typed["q"] else "Search", values, status)
 
 
-def look(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[SearchHit], str]:
+def run_search(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[SearchHit], str]:
     """Search, and say where the next hits are."""
     filters = Filters(
         chat=typed["chat"] or None,
@@ -81,29 +81,29 @@ def look(view: ConversationRequest, typed: dict[str, str]) -> tuple[list[SearchH
     for name in ("kind", "is", "has"):
         if typed[name]:
             filters = narrowed(filters, name, typed[name])
-    below = whole_number(view.query["below"]) if view.query.get("below") else None
+    below = parse_id(view.query["below"]) if view.query.get("below") else None
     order: Literal["date", "rank"] = "rank" if typed["by"] == "rank" else "date"
     found = view.archive.search(typed["q"], filters=filters, order=order, limit=HITS, below=below)
     more = view.address("search", **typed, below=found.more) if found.more is not None else ""
-    return [shown(view, hit) for hit in found.hits], more
+    return [make_hit(view, hit) for hit in found.hits], more
 
 
-def shown(view: ConversationRequest, hit: Hit) -> SearchHit:
+def make_hit(view: ConversationRequest, hit: Hit) -> SearchHit:
     """Describe a hit."""
     message = hit.message
     return SearchHit(
         view.address(f"to/{message.id}"),
-        cut(message.chat),
-        cut(message.author) if message.kind != "update" else "",
+        truncate(message.chat),
+        truncate(message.author) if message.kind != "update" else "",
         initials(message.author),
         color_of(message.author_id),
-        when(message.sent_ms),
-        marked(with_mentions(hit.snippet, message)) or escape(line_of(message)),
+        to_datetime(message.sent_ms),
+        highlight_snippet(insert_mentions(hit.snippet, message)) or escape(preview_line(message)),
         "" if message.kind == "message" else message.kind.replace("_", " "),
     )
 
 
-def named_chats(view: ConversationRequest) -> list[tuple[int, str]]:
+def chat_choices(view: ConversationRequest) -> list[tuple[int, str]]:
     """List the chats to choose from, no more than a form can hold."""
     chats = sorted(view.chats().values(), key=lambda chat: -chat.messages)[:200]
     wanted = view.query.get("chat", "")

@@ -25,9 +25,9 @@ from holdfast.hosting.http.file_responses import disposition
 from holdfast.secret import Secret
 from holdfast.web import stylesheet
 from holdfast.web.chats import media
-from holdfast.web.chats.conversation_routes import answer
-from holdfast.web.chats.open_archive import OpenArchive, room_of_file
-from holdfast.web.chats.statistics_page import counted
+from holdfast.web.chats.conversation_routes import respond
+from holdfast.web.chats.open_archive import OpenArchive, open_archive_file
+from holdfast.web.chats.statistics_page import cached_statistics
 from holdfast.web.chats.view import MediaResult, PageNotFound, RedirectResult, TemplateResult
 from holdfast.web.pages import PAGES
 from holdfast.web.security_headers import SecurityHeaders
@@ -84,12 +84,12 @@ class SessionAuthentication:
             return self._open(path.removeprefix(OPENING), scope["method"], headers)
         if known or path.startswith("/static/"):
             return None
-        return page_of("Holdfast", NOT_YOURS)
+        return render_page("Holdfast", NOT_YOURS)
 
     def _open(self, given: str, method: str, headers: Headers) -> Response:
         token = self._token
         if token is None or not hmac.compare_digest(given.encode(), token.reveal().encode()):
-            return page_of("Holdfast", NOT_YOURS)
+            return render_page("Holdfast", NOT_YOURS)
         # Whoever only looks ahead must not take the one turn there is.
         if method == "HEAD" or "prefetch" in headers.get("sec-purpose", ""):
             return PlainTextResponse("", 204)
@@ -100,7 +100,7 @@ class SessionAuthentication:
         return response
 
 
-def page_of(name: str, shown: TemplateResult) -> Response:
+def render_page(name: str, shown: TemplateResult) -> Response:
     """Make a page."""
     values: Mapping[str, object] = {
         "layout": LAYOUT,
@@ -128,30 +128,30 @@ def file_response(kept: MediaResult) -> Response:
     )
 
 
-def warm(room: OpenArchive) -> None:
+def precompute_statistics(room: OpenArchive) -> None:
     """Count what the archive holds; what is wrong with it is said to whoever looks."""
     with suppress(BackupError, sqlite3.Error), room.reading() as opened:
-        counted(room, opened)
+        cached_statistics(room, opened)
 
 
 def build(archive: Path, token: Secret, port: int) -> ASGIApp:
     """Build the application that shows one archive on a port of this machine."""
-    room: OpenArchive = room_of_file(archive, archive.name)
+    room: OpenArchive = open_archive_file(archive, archive.name)
 
     async def show(request: Request) -> Response:
         def look() -> Response:
             try:
-                found = answer(room, "", request.url.path, request.query_params)
+                found = respond(room, "", request.url.path, request.query_params)
             except PageNotFound:
-                return page_of(room.name, TemplateResult("chats/missing.html", "Not found", status=404))
+                return render_page(room.name, TemplateResult("chats/missing.html", "Not found", status=404))
             if isinstance(found, RedirectResult):
                 return RedirectResponse(found.address, 303)
-            return file_response(found) if isinstance(found, MediaResult) else page_of(room.name, found)
+            return file_response(found) if isinstance(found, MediaResult) else render_page(room.name, found)
 
         return await to_thread.run_sync(look)
 
     # Counting a long history takes seconds: it is begun before anybody asks.
-    threading.Thread(target=warm, args=(room,), daemon=True).start()
+    threading.Thread(target=precompute_statistics, args=(room,), daemon=True).start()
     static = Path(str(resources.files("holdfast.web") / "static"))
     hosts = frozenset(f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
     return Starlette(

@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from holdfast.backup.archive import Archive, Statistics
 from holdfast.web.chats.open_archive import OpenArchive
-from holdfast.web.chats.view import ConversationRequest, TemplateResult, cut, when
+from holdfast.web.chats.view import ConversationRequest, TemplateResult, to_datetime, truncate
 
-__all__ = ["counted", "hour_plot", "keep_statistics", "month_plot", "show_figures"]
+__all__ = ["cached_statistics", "hour_plot", "month_plot", "show_figures", "store_statistics"]
 
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WIDTH: Final = 900
@@ -36,33 +36,35 @@ def show_figures(view: ConversationRequest) -> TemplateResult:
     wanted = view.query.get("chat", "")
     chat = view.chat(wanted) if wanted else None
     number = None if chat is None else chat.id
-    found = counted(view.room, view.archive, number)
+    found = cached_statistics(view.room, view.archive, number)
     return TemplateResult(
         "chats/statistics.html",
         f"Statistics of {chat.name}" if chat else "Statistics",
         {
             "chat": chat,
             "found": found,
-            "first": when(found.first_ms),
-            "last": when(found.last_ms),
+            "first": to_datetime(found.first_ms),
+            "last": to_datetime(found.last_ms),
             "days": days_between(found),
-            "months": by_time(found),
-            "month_plot": month_plot(by_time(found)),
+            "months": count_by_time(found),
+            "month_plot": month_plot(count_by_time(found)),
             "hour_plot": hour_plot(found),
-            "busiest": busiest(found),
-            "chats": bars(view, found, "chat"),
-            "people": bars(view, found, "person"),
-            "replies": [(cut(one.name), one.answers, spoken(one.median_s)) for one in found.replies[:LISTED]],
+            "busiest": busiest_hours(found),
+            "chats": chart_bars(view, found, "chat"),
+            "people": chart_bars(view, found, "person"),
+            "replies": [
+                (truncate(one.name), one.answers, format_duration(one.median_s)) for one in found.replies[:LISTED]
+            ],
         },
     )
 
 
-def counted(room: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
+def cached_statistics(room: OpenArchive, archive: Archive, chat: int | None = None) -> Statistics:
     """Count what there is; of a million messages that takes seconds, so it is done once."""
     return room.kept(("statistics", chat), lambda: read_statistics(archive, chat) or archive.statistics(chat))
 
 
-def keep_statistics(archive: Archive) -> None:
+def store_statistics(archive: Archive) -> None:
     """Count everything now and keep it in an archive of ours, so that nobody waits for it later."""
     packed = msgspec.json.encode(archive.statistics())
     archive.connection.execute("CREATE TABLE page_statistics (json BLOB)")
@@ -83,7 +85,7 @@ def days_between(found: Statistics) -> int:
     return max(1, ((found.last_ms or 0) - (found.first_ms or 0)) // 86_400_000 + 1)
 
 
-def by_time(found: Statistics) -> list[tuple[str, int]]:
+def count_by_time(found: Statistics) -> list[tuple[str, int]]:
     """Count by month without gaps, or by year where the months would be too many."""
     if not found.months:
         return []
@@ -151,7 +153,7 @@ def hour_plot(found: Statistics) -> Markup:
     ).format(WIDTH, 7 * 24 + 20, Markup("").join(parts))
 
 
-def busiest(found: Statistics) -> list[tuple[str, int]]:
+def busiest_hours(found: Statistics) -> list[tuple[str, int]]:
     """Name the hours of the week with most messages."""
     hours = [
         (count, f"{DAYS[row]} {hour}:00 to {hour + 1}:00")
@@ -162,7 +164,7 @@ def busiest(found: Statistics) -> list[tuple[str, int]]:
     return [(name, count) for count, name in sorted(hours, key=lambda one: -one[0])[:5]]
 
 
-def bars(view: ConversationRequest, found: Statistics, of: str) -> list[ChartBar]:
+def chart_bars(view: ConversationRequest, found: Statistics, of: str) -> list[ChartBar]:
     """Prepare the list of chats or people with most messages."""
     listing = found.chats if of == "chat" else found.people
     most = max((one.messages for one in listing), default=0) or 1
@@ -173,12 +175,12 @@ def bars(view: ConversationRequest, found: Statistics, of: str) -> list[ChartBar
         else:
             address = view.address("search", **{"from": one.id})
         listed.append(
-            ChartBar(cut(one.name), address, one.messages, 100 * one.messages / most, f"{one.words:,} words")
+            ChartBar(truncate(one.name), address, one.messages, 100 * one.messages / most, f"{one.words:,} words")
         )
     return listed
 
 
-def spoken(seconds: int) -> str:
+def format_duration(seconds: int) -> str:
     """Say a duration in the unit people would."""
     if seconds < 90:
         return f"{seconds} s"

@@ -10,9 +10,9 @@ from holdfast.backup.errors import BackupError
 from holdfast.backup.opening import Backup
 from holdfast.backup.rules import Validation
 from holdfast.backup.wire import header_to_json
-from holdfast.web.chats.message_page import pretty
+from holdfast.web.chats.message_page import format_json
 
-__all__ = ["FindingRow", "ValidationSummary", "frame_json", "keep_findings", "read_findings"]
+__all__ = ["FindingRow", "ValidationSummary", "frame_json", "read_findings", "store_findings"]
 
 # So many are listed; the rest are counted.
 LISTED: Final = 2000
@@ -48,7 +48,7 @@ class FindingRow(Struct, frozen=True):
     shown: bool
 
 
-def keep_findings(connection: sqlite3.Connection, backup: Backup) -> None:
+def store_findings(connection: sqlite3.Connection, backup: Backup) -> None:
     """Hold a backup to the rules and keep what is found, in an archive of ours."""
     validation = Validation(backup, profile="strict", edition="auto", purpose="remote", media=None, threads=1)
     rows: list[tuple[object, ...]] = []
@@ -75,11 +75,11 @@ def keep_findings(connection: sqlite3.Connection, backup: Backup) -> None:
         connection.execute(statement.rstrip(";\n"))
     connection.execute("INSERT INTO page_verdict VALUES (?, ?, ?, ?, ?, ?)", verdict)
     connection.executemany("INSERT INTO page_finding VALUES (?, ?, ?, ?, ?, ?)", rows)
-    connection.executemany("INSERT OR IGNORE INTO page_frame VALUES (?, ?)", frames_of(backup, set(wanted)))
+    connection.executemany("INSERT OR IGNORE INTO page_frame VALUES (?, ?)", frames_as_json(backup, set(wanted)))
     connection.execute("COMMIT")
 
 
-def frames_of(backup: Backup, wanted: set[int]) -> Iterable[tuple[int, str]]:
+def frames_as_json(backup: Backup, wanted: set[int]) -> Iterable[tuple[int, str]]:
     """Write some frames as JSON; number 0 is the header."""
     if 0 in wanted:
         wanted.discard(0)
@@ -93,7 +93,7 @@ def frames_of(backup: Backup, wanted: set[int]) -> Iterable[tuple[int, str]]:
     try:
         for frame in backup:
             if frame.index in wanted:
-                yield frame.index, text_of(frame.raw)
+                yield frame.index, frame_text(frame.raw)
             if frame.index >= last:
                 return
     except BackupError:
@@ -101,10 +101,10 @@ def frames_of(backup: Backup, wanted: set[int]) -> Iterable[tuple[int, str]]:
         return
 
 
-def text_of(raw: bytes) -> str:
+def frame_text(raw: bytes) -> str:
     """Write one frame; of one that cannot be read its bytes."""
     try:
-        return pretty(raw)
+        return format_json(raw)
     except BackupError as error:
         return f"{error}\n\n{raw[:2000].hex(' ', 2)}"
 

@@ -20,12 +20,12 @@ __all__ = [
     "PageNotFound",
     "RedirectResult",
     "TemplateResult",
-    "cut",
+    "format_position",
     "page_number",
-    "place_in",
-    "spelled",
-    "when",
-    "whole_number",
+    "parse_id",
+    "parse_position",
+    "to_datetime",
+    "truncate",
 ]
 
 LARGEST: Final = (1 << 63) - 1
@@ -83,24 +83,24 @@ class ConversationRequest:
         """Return all chats by their ids, in the order of the list."""
 
         def read() -> dict[int, Chat]:
-            return {chat.id: replace(chat, name=cut(chat.name)) for chat in self.archive.chats()}
+            return {chat.id: replace(chat, name=truncate(chat.name)) for chat in self.archive.chats()}
 
         return self.room.kept("chats", read)
 
     def chat(self, number: str) -> Chat:
         """Return the chat that an address names."""
-        found = self.chats().get(whole_number(number))
+        found = self.chats().get(parse_id(number))
         if found is None:
             raise PageNotFound
         return found
 
 
-def cut(text: str, most: int = 150) -> str:
+def truncate(text: str, most: int = 150) -> str:
     """Shorten what somebody else wrote, which may be of any length."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def whole_number(text: str) -> int:
+def parse_id(text: str) -> int:
     """Read a number of an address."""
     if not text.isascii() or not text.isdigit() or len(text) > 19 or int(text) > LARGEST:
         raise PageNotFound
@@ -113,19 +113,19 @@ def page_number(view: ConversationRequest) -> int:
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 8 else 1
 
 
-def spelled(place: Position) -> str:
+def format_position(place: Position) -> str:
     """Write a place in a chat for an address."""
     return f"{place.ms}.{place.n}.{place.id}"
 
 
-def place_in(text: str) -> Position:
+def parse_position(text: str) -> Position:
     """Read a place in a chat from an address."""
     parts = text.split(".")
     if len(parts) != 3:
         raise PageNotFound
-    return Position(*(whole_number(part) for part in parts))
+    return Position(*(parse_id(part) for part in parts))
 
 
-def when(ms: int | None) -> datetime | None:
+def to_datetime(ms: int | None) -> datetime | None:
     """Turn a time of an archive into a date, or None when it lies beyond the calendar."""
     return None if ms is None else moment(ms)

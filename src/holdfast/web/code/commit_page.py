@@ -3,7 +3,7 @@
 from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git.changes import parent_tree
 from holdfast.hosting.git.commits import find_commit
-from holdfast.hosting.git.patches import difference
+from holdfast.hosting.git.patches import diff_trees
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
@@ -30,7 +30,7 @@ def page_commit(request: RequestContext, target: RepositoryAccess, sha: str, que
     diff = diff_shown(
         repo,
         root,
-        difference(repo, parent_tree(repo, commit), commit.tree),
+        diff_trees(repo, parent_tree(repo, commit), commit.tree),
         query,
         old=commit.parents[0] if commit.parents else "",
         new=commit.id,

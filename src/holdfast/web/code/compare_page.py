@@ -7,7 +7,7 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.git import history, refs
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import raw, well_formed
-from holdfast.hosting.git.patches import difference
+from holdfast.hosting.git.patches import diff_trees
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
@@ -94,12 +94,12 @@ def page_compare(
     parted = history.merge_base(repo, old, new)
     behind, ahead = history.ahead_behind(repo, old, new)
     before = parted or old
-    found = history.commits(repo, history.span(repo, new, exclude=[old]), limit=COMMITS_SHOWN)
+    found = history.commits(repo, history.commit_range(repo, new, exclude=[old]), limit=COMMITS_SHOWN)
     here = f"{root}/compare/{quote(raw(base), safe='/')}...{quote(raw(head), safe='/')}"
     diff = diff_shown(
         repo,
         root,
-        difference(repo, read_commit(repo, before).tree, read_commit(repo, new).tree),
+        diff_trees(repo, read_commit(repo, before).tree, read_commit(repo, new).tree),
         query,
         old=before,
         new=new,

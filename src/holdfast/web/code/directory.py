@@ -54,7 +54,7 @@ def directory(request: RequestContext, spot: CodeLocation, tree: str, number: in
     total = len(nodes)
     number = max(1, min(number, (total + PER_PAGE - 1) // PER_PAGE))
     prefix = spot.path + b"/" if spot.path else b""
-    entries = [trees.sized(spot.repo, (mode, prefix + name, at)) for mode, name, at in nodes]
+    entries = [trees.with_size(spot.repo, (mode, prefix + name, at)) for mode, name, at in nodes]
     entries.sort(key=order)
     shown_now = entries[(number - 1) * PER_PAGE : number * PER_PAGE]
     commits = last_commits.of_directory(spot.repo, spot.commit, spot.path)

@@ -56,7 +56,7 @@ def page_history(
     spot = spot_at(request, target, kind)
     given = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     number = min(max(given, 1), LAST_PAGE)
-    span = history.span(spot.repo, spot.commit, path=spot.path)
+    span = history.commit_range(spot.repo, spot.commit, path=spot.path)
     found = history.commits(spot.repo, span, skip=(number - 1) * PER_PAGE, limit=PER_PAGE + 1)
     return show_in(
         request,

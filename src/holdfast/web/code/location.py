@@ -121,7 +121,7 @@ def find_spot(repo: Repo, root: str, kind: str, joined: str) -> CodeLocation | N
         commit = commit_by_id(repo, name)
         return None if commit is None else at_path(CodeLocation(root, repo, "commit", name, commit), rest)
     known: Kind | None = "branch" if kind == "branch" else "tag" if kind == "tag" else None
-    for name, rest in refs.beginnings(joined) if known else ():
+    for name, rest in refs.split_points(joined) if known else ():
         found = refs.branch(repo, name) if known == "branch" else refs.tag(repo, name)
         commit = None if found is None else refs.commit_of(repo, found.id)
         if commit is not None:

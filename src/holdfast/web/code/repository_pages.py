@@ -15,7 +15,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.services.revisions import open_git
-from holdfast.web.chats.repository_files import offered_conversation
+from holdfast.web.chats.repository_files import conversation_link
 from holdfast.web.code.commit_rows import lines_of
 from holdfast.web.code.directory import directory
 from holdfast.web.code.file_page import FileShown, file_shown
@@ -147,7 +147,7 @@ def directory_page(
         seen=seen,
         above=spot.address("src", spot.path.rpartition(b"/")[0]) if spot.path else "",
         switch=switcher(spot, repository.default_branch),
-        commit_count=history.count(spot.repo, history.span(spot.repo, spot.commit)),
+        commit_count=history.count(spot.repo, history.commit_range(spot.repo, spot.commit)),
         address=clone_address(request, target),
         may_write=may_change(target) and spot.kind == "branch",
         is_first=is_first,
@@ -175,7 +175,7 @@ def file_page(
         bytes_at=spot.address("media" if seen.is_stored_apart else "raw"),
         may_write=may_change(target) and spot.kind == "branch",
         may_edit=is_editable(spot, seen),
-        conversation=offered_conversation(request, target, spot, entry),
+        conversation=conversation_link(request, target, spot, entry),
     )
     if seen.way == "pdf":
         made.headers["Content-Security-Policy"] = WITH_FRAME

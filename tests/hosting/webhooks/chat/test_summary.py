@@ -5,7 +5,7 @@ import json
 import pytest
 
 from holdfast.hosting.webhooks.chat.payload_fields import read
-from holdfast.hosting.webhooks.chat.summary import plain, story_of
+from holdfast.hosting.webhooks.chat.summary import plain, summarize
 from tests.hosting.webhooks.chat.samples import EVERY, ROOT, sample
 
 SAID = {
@@ -39,7 +39,7 @@ SAID = {
 @pytest.mark.parametrize(("kind", "action"), SAID)
 def test_an_event_is_one_readable_line(kind: str, action: str) -> None:
     """What happened where, to what, and who did it."""
-    told = story_of(kind, read(sample(kind, action)))
+    told = summarize(kind, read(sample(kind, action)))
     assert told is not None
     assert plain(told.headline) == SAID[kind, action]
 
@@ -47,7 +47,7 @@ def test_an_event_is_one_readable_line(kind: str, action: str) -> None:
 def test_every_event_can_be_told() -> None:
     """What is gone has no page of its own."""
     for kind, action in EVERY:
-        told = story_of(kind, read(sample(kind, action)))
+        told = summarize(kind, read(sample(kind, action)))
         assert told is not None
         assert told.url.startswith(ROOT)
         if action == "deleted" and kind in {"issues", "pull_request", "repository"}:
@@ -57,7 +57,7 @@ def test_every_event_can_be_told() -> None:
 
 def test_a_push_lists_its_commits() -> None:
     """First lines only, and how many are not shown."""
-    told = story_of("push", read(sample("push", "")))
+    told = summarize("push", read(sample("push", "")))
     assert told is not None
     assert [plain(line) for line in told.lines] == [
         *(f"{str(number) * 8} It leaks - It leaks" for number in range(5)),
@@ -65,7 +65,7 @@ def test_a_push_lists_its_commits() -> None:
     ]
     one = json.loads(sample("push", ""))
     one |= {"commits": one["commits"][:1], "total_commits": 1}
-    told = story_of("push", read(json.dumps(one)))
+    told = summarize("push", read(json.dumps(one)))
     assert told is not None
     assert "1 new commit pushed" in plain(told.headline)
     assert len(told.lines) == 1
@@ -73,7 +73,7 @@ def test_a_push_lists_its_commits() -> None:
 
 def test_a_branch_of_any_name_has_an_address() -> None:
     """Its odd letters are written as digits."""
-    told = story_of("create", read(sample("create", "", "feature/ä#1")))
+    told = summarize("create", read(sample("create", "", "feature/ä#1")))
     assert told is not None
     assert told.url == f"{ROOT}/ada/ship/src/branch/feature/%C3%A4%231"
 
@@ -83,7 +83,7 @@ def test_what_somebody_wrote_is_quoted_where_it_is_new() -> None:
     shown = {
         (kind, action): bool(story.body)
         for kind, action in EVERY
-        for story in [story_of(kind, read(sample(kind, action)))]
+        for story in [summarize(kind, read(sample(kind, action)))]
         if story is not None
     }
     assert shown["issues", "opened"]

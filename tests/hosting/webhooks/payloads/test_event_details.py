@@ -7,7 +7,7 @@ from holdfast.hosting.store import account_administration, issues
 from holdfast.hosting.store.accounts import Account, find_user
 from holdfast.hosting.store.issue_transactions import Issue
 from holdfast.hosting.store.issues import NewIssue
-from holdfast.hosting.webhooks.payloads.event_details import EventDetails, facts_of, look_up, remembered
+from holdfast.hosting.webhooks.payloads.event_details import EventDetails, decode_details, deleted_row, look_up
 from holdfast.hosting.webhooks.recipient import Receiver
 from tests.hosting.places import make_people, make_repository
 from tests.hosting.webhooks.telling import last
@@ -31,7 +31,7 @@ def test_what_was_deleted_is_remembered(app: App, ada: Account) -> None:
     issue = issues.open_issue(app.database, home, ada, NewIssue(title="t"))
     issues.delete_issue(app.database, home, issue, ada)
     event = last(app.database, "issues")
-    was = remembered(facts_of(event), Issue)
+    was = deleted_row(decode_details(event), Issue)
     assert was is not None
     assert was == replace(was, id=issue.id, title="t", author_id=ada.id)
-    assert remembered(EventDetails(), Issue) is None
+    assert deleted_row(EventDetails(), Issue) is None

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import plain, story_of
+from holdfast.hosting.webhooks.chat.summary import plain, summarize
 
 __all__ = ["message", "signed"]
 
@@ -18,7 +18,7 @@ LONGEST: Final = 2000
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for DingTalk."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     headline = plain(told.headline)

@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import TextSpan, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, summarize
 
 __all__ = ["message"]
 
@@ -16,7 +16,7 @@ MARKS: Final = re.compile(r"([\\*_~`|>#\-\[\]()<!@:.])")
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Discord."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     parts = [markdown(told.headline), *(markdown(line) for line in told.lines)]

@@ -8,7 +8,7 @@ from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, summarize
 
 __all__ = ["message", "signature"]
 
@@ -17,7 +17,7 @@ LONGEST_TITLE: Final = 150
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Feishu."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     lines = [row(told.headline), *(row(line) for line in told.lines)]

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, unlinked
-from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, summarize
 
 __all__ = ["message"]
 
@@ -17,7 +17,7 @@ NOTIFYING: Final = frozenset({"2", "m.text", "text"})
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Matrix."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     lines = [told.headline, *told.lines]

@@ -8,7 +8,7 @@ from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, summarize
 
 __all__ = ["message"]
 
@@ -18,7 +18,7 @@ CARD: Final = "application/vnd.microsoft.card.adaptive"
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Teams."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     blocks = [rich_text(told.headline, weight="Bolder"), *(rich_text(line) for line in told.lines)]

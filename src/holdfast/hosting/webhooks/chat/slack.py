@@ -8,7 +8,7 @@ from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, unlinked
-from holdfast.hosting.webhooks.chat.summary import EventSummary, TextSpan, story_of
+from holdfast.hosting.webhooks.chat.summary import EventSummary, TextSpan, summarize
 
 __all__ = ["message"]
 
@@ -19,7 +19,7 @@ MARKS: Final = str.maketrans({"*": "\u2217", "_": "\uff3f", "~": "\u223c", "`": 
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Slack."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     content: dict[str, object] = {

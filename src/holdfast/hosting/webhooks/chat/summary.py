@@ -12,7 +12,7 @@ from urllib.parse import quote
 from holdfast.hosting.webhooks.chat.payload_fields import CommitFields, IssueFields, PayloadFields
 from holdfast.hosting.webhooks.chat.plain_text import line, passage
 
-__all__ = ["BLUE", "GREEN", "ORANGE", "RED", "EventSummary", "TextSpan", "plain", "story_of"]
+__all__ = ["BLUE", "GREEN", "ORANGE", "RED", "EventSummary", "TextSpan", "plain", "summarize"]
 
 GREEN: Final = "2da44e"
 RED: Final = "cf222e"
@@ -80,27 +80,27 @@ def plain(pieces: Sequence[TextSpan]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
-def theirs(text: str, url: str = "", longest: int = LONGEST_TITLE) -> TextSpan:
+def user_text(text: str, url: str = "", longest: int = LONGEST_TITLE) -> TextSpan:
     """Make a piece of what somebody wrote: one line, not too long."""
     return TextSpan(line(text, longest), url, True)
 
 
-def story_of(kind: str, seen: PayloadFields) -> EventSummary | None:
+def summarize(kind: str, seen: PayloadFields) -> EventSummary | None:
     """Tell an event, or nothing when there is nothing to tell: a push that brought no commits."""
     if kind == "push":
-        return pushed(seen) if seen.commits else None
+        return push_event(seen) if seen.commits else None
     if kind in {"create", "delete"}:
         return ref_event(kind, seen)
     if kind == "repository":
         return repository_event(seen)
     if kind in {"issue_dependency", "issue_unblocked"}:
-        return dependency(seen)
+        return dependency_event(seen)
     if kind in {"issue_comment", "pull_request_comment"}:
-        return talk(seen)
+        return comment_event(seen)
     return item_event(seen, is_pull=kind.startswith("pull_request"))
 
 
-def told(
+def with_context(
     seen: PayloadFields,
     *said: TextSpan,
     url: str,
@@ -110,8 +110,8 @@ def told(
 ) -> EventSummary:
     """Put an event's place before it, and who did it after."""
     place, sender = seen.repository, seen.sender
-    where = () if place is None else (TextSpan("["), theirs(place.full_name, place.html_url), TextSpan("] "))
-    who = () if sender is None else (TextSpan(" by "), theirs(sender.login, sender.html_url))
+    where = () if place is None else (TextSpan("["), user_text(place.full_name, place.html_url), TextSpan("] "))
+    who = () if sender is None else (TextSpan(" by "), user_text(sender.login, sender.html_url))
     return EventSummary(
         headline=(*where, *said, *who),
         url=url or ("" if place is None else place.html_url),
@@ -124,7 +124,7 @@ def told(
     )
 
 
-def pushed(seen: PayloadFields) -> EventSummary:
+def push_event(seen: PayloadFields) -> EventSummary:
     """Tell of commits."""
     count, branch = seen.total_commits, short(seen.ref)
     many = f"{count} new commit{'' if count == 1 else 's'}"
@@ -135,9 +135,9 @@ def pushed(seen: PayloadFields) -> EventSummary:
     said = (
         TextSpan(many, seen.compare_url),
         TextSpan(" pushed to "),
-        theirs(branch, ref_page(seen, "branch", branch)),
+        user_text(branch, ref_page(seen, "branch", branch)),
     )
-    return told(seen, *said, url=seen.compare_url, lines=lines)
+    return with_context(seen, *said, url=seen.compare_url, lines=lines)
 
 
 def commit_line(commit: CommitFields) -> Pieces:
@@ -146,9 +146,9 @@ def commit_line(commit: CommitFields) -> Pieces:
     return (
         TextSpan(commit.id[:8], commit.url),
         TextSpan(" "),
-        theirs(subject or "(no message)"),
+        user_text(subject or "(no message)"),
         TextSpan(" - "),
-        theirs(commit.author.name or commit.author.username),
+        user_text(commit.author.name or commit.author.username),
     )
 
 
@@ -169,8 +169,8 @@ def ref_event(kind: str, seen: PayloadFields) -> EventSummary:
     name = short(seen.ref)
     is_new = kind == "create"
     url = ref_page(seen, seen.ref_type, name) if is_new else ""
-    said = (TextSpan(f"{seen.ref_type} "), theirs(name, url), TextSpan(" created" if is_new else " deleted"))
-    return told(seen, *said, url=url, color=GREEN if is_new else RED)
+    said = (TextSpan(f"{seen.ref_type} "), user_text(name, url), TextSpan(" created" if is_new else " deleted"))
+    return with_context(seen, *said, url=url, color=GREEN if is_new else RED)
 
 
 def repository_event(seen: PayloadFields) -> EventSummary:
@@ -183,10 +183,10 @@ def repository_event(seen: PayloadFields) -> EventSummary:
     said = [TextSpan(f"repository {deeds.get(seen.action, seen.action)}")]
     before = None if seen.changes is None else seen.changes.name or seen.changes.owner
     if before is not None and isinstance(before.from_, str):
-        said += [TextSpan(" from "), theirs(before.from_)]
+        said += [TextSpan(" from "), user_text(before.from_)]
     gone = seen.action == "deleted"
     place = seen.repository
-    return told(
+    return with_context(
         seen,
         *said,
         url="" if gone or place is None else place.html_url,
@@ -194,13 +194,13 @@ def repository_event(seen: PayloadFields) -> EventSummary:
     )
 
 
-def named(item: IssueFields | None, number: int = 0, *, elsewhere: str = "") -> tuple[TextSpan, ...]:
+def issue_spans(item: IssueFields | None, number: int = 0, *, elsewhere: str = "") -> tuple[TextSpan, ...]:
     """Name an issue: its number and its title, which lead to it."""
     if item is None:
         return (TextSpan(f"#{number}") if number else TextSpan("something that is gone"),)
     place = "" if item.repository is None else item.repository.full_name
     where = place if place and elsewhere and place != elsewhere else ""
-    return (theirs(f"{where}#{item.number} {item.title}", item.html_url),)
+    return (user_text(f"{where}#{item.number} {item.title}", item.html_url),)
 
 
 def item_event(seen: PayloadFields, *, is_pull: bool) -> EventSummary:
@@ -208,12 +208,12 @@ def item_event(seen: PayloadFields, *, is_pull: bool) -> EventSummary:
     item = seen.pull_request if is_pull else seen.issue
     what = "pull request" if is_pull else "issue"
     gone = seen.action == "deleted" or item is None
-    name = named(item, seen.number)
+    name = issue_spans(item, seen.number)
     said = [TextSpan(f"{what} {DEEDS.get(seen.action, seen.action)}: ")]
     said += [replace(piece, url="") for piece in name] if gone else name
     said += more_about(seen, item)
     body = item.body if item is not None and seen.action in {"opened", "edited"} else ""
-    return told(
+    return with_context(
         seen,
         *said,
         url="" if gone or item is None else item.html_url,
@@ -228,28 +228,28 @@ def more_about(seen: PayloadFields, item: IssueFields | None) -> list[TextSpan]:
     if seen.action in {"assigned", "unassigned"}:
         people = ", ".join(person.login for person in (item and item.assignees) or []) or "nobody"
         if seen.action == "assigned":
-            return [TextSpan(" to "), theirs(people)]
-        return [TextSpan(" (now "), theirs(people), TextSpan(")")]
+            return [TextSpan(" to "), user_text(people)]
+        return [TextSpan(" (now "), user_text(people), TextSpan(")")]
     if seen.action == "milestoned" and item is not None and item.milestone is not None:
-        return [TextSpan(" ("), theirs(item.milestone.title), TextSpan(")")]
+        return [TextSpan(" ("), user_text(item.milestone.title), TextSpan(")")]
     if seen.action == "edited" and changed is not None and changed.title is not None:
-        return [TextSpan(" (was: "), theirs(str(changed.title.from_)), TextSpan(")")]
+        return [TextSpan(" (was: "), user_text(str(changed.title.from_)), TextSpan(")")]
     if changed is not None and (changed.added_labels or changed.removed_labels):
         signs = [f"+{label.name}" for label in changed.added_labels]
         signs += [f"-{label.name}" for label in changed.removed_labels]
-        return [TextSpan(" ("), theirs(", ".join(signs)), TextSpan(")")]
+        return [TextSpan(" ("), user_text(", ".join(signs)), TextSpan(")")]
     return []
 
 
-def talk(seen: PayloadFields) -> EventSummary:
+def comment_event(seen: PayloadFields) -> EventSummary:
     """Tell what somebody said."""
     what = "pull request" if seen.is_pull else "issue"
     deed = {"created": "new comment on", "edited": "comment edited on", "deleted": "comment deleted on"}
-    said = (TextSpan(f"{deed.get(seen.action, 'comment on')} {what} "), *named(seen.issue))
+    said = (TextSpan(f"{deed.get(seen.action, 'comment on')} {what} "), *issue_spans(seen.issue))
     note = seen.comment
     gone = seen.action == "deleted" or note is None
     url = "" if seen.issue is None else seen.issue.html_url
-    return told(
+    return with_context(
         seen,
         *said,
         url=url if gone or note is None else note.html_url,
@@ -258,10 +258,10 @@ def talk(seen: PayloadFields) -> EventSummary:
     )
 
 
-def dependency(seen: PayloadFields) -> EventSummary:
+def dependency_event(seen: PayloadFields) -> EventSummary:
     """Tell which issue waits for which, or no longer."""
     home = "" if seen.repository is None else seen.repository.full_name
-    issue, blocker = named(seen.issue, elsewhere=home), named(seen.blocker, elsewhere=home)
+    issue, blocker = issue_spans(seen.issue, elsewhere=home), issue_spans(seen.blocker, elsewhere=home)
     if seen.action == "added":
         said = (*issue, TextSpan(" now depends on "), *blocker)
     elif seen.action == "removed":
@@ -269,4 +269,4 @@ def dependency(seen: PayloadFields) -> EventSummary:
     else:
         said = (*issue, TextSpan(" is blocked no more; last by "), *blocker)
     url = "" if seen.issue is None else seen.issue.html_url
-    return told(seen, *said, url=url, color=COLORS.get(seen.action, BLUE))
+    return with_context(seen, *said, url=url, color=COLORS.get(seen.action, BLUE))

@@ -10,7 +10,7 @@ from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut
-from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, story_of
+from holdfast.hosting.webhooks.chat.summary import TextSpan, plain, summarize
 
 __all__ = ["message"]
 
@@ -20,7 +20,7 @@ LONGEST: Final = 4096
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for Telegram."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     lines, room = [], LONGEST

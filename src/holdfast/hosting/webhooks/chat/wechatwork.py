@@ -4,7 +4,7 @@ from typing import Final
 
 from holdfast.hosting.webhooks.chat.message import ChatMessage, MessageContext
 from holdfast.hosting.webhooks.chat.plain_text import address, cut_bytes
-from holdfast.hosting.webhooks.chat.summary import plain, story_of
+from holdfast.hosting.webhooks.chat.summary import plain, summarize
 
 __all__ = ["message"]
 
@@ -14,7 +14,7 @@ LONGEST: Final = 512
 
 def message(wanted: MessageContext) -> ChatMessage | None:
     """Write a message for WeCom."""
-    told = story_of(wanted.kind, wanted.seen)
+    told = summarize(wanted.kind, wanted.seen)
     if told is None:
         return None
     details = "\n".join([*(plain(line) for line in told.lines), *([told.body] if told.body else [])])

@@ -17,7 +17,7 @@ from holdfast.hosting.store.events import EVENT, Event
 from holdfast.hosting.store.tables import deliveries, events, repositories
 from holdfast.hosting.webhooks.payloads.render import KINDS, payload_of
 
-__all__ = ["DeletedEntity", "before_deleting", "settle", "settle_ahead"]
+__all__ = ["DeletedEntity", "before_deleting", "render_ahead", "render_pending"]
 
 AT_ONCE: Final = 50
 BETWEEN_ISSUES: Final = events.c.kind.in_(("issue_dependency", "issue_unblocked"))
@@ -41,15 +41,15 @@ class DeletedEntity:
 
 def before_deleting(app: App, doomed: DeletedEntity) -> Callable[[Connection], None]:
     """Make the payloads of what is waiting, and return what has to be called first in the deleting transaction."""
-    settle_ahead(app, doomed)
-    return partial(settle, app, doomed)
+    render_ahead(app, doomed)
+    return partial(render_pending, app, doomed)
 
 
-def settle_ahead(app: App, doomed: DeletedEntity) -> None:
+def render_ahead(app: App, doomed: DeletedEntity) -> None:
     """Make the payloads of what is waiting to be told, a few at a time."""
     while True:
         with app.database.read() as connection:
-            found = waiting(connection, unsettled(doomed).limit(AT_ONCE))
+            found = find_events(connection, pending_statement(doomed).limit(AT_ONCE))
         if not found:
             return
         made = [{"event": event.id, "made": payload_of(app, event)} for event in found]
@@ -57,20 +57,20 @@ def settle_ahead(app: App, doomed: DeletedEntity) -> None:
             connection.execute(KEEP, made)
 
 
-def settle(app: App, doomed: DeletedEntity, connection: Connection) -> None:
+def render_pending(app: App, doomed: DeletedEntity, connection: Connection) -> None:
     """Make all payloads that are not made yet, inside the transaction that is about to delete."""
-    found = waiting(connection, unsettled(doomed))
+    found = find_events(connection, pending_statement(doomed))
     if found:
         inside = replace(app, database=Within(app.database, connection))
         connection.execute(KEEP, [{"event": event.id, "made": payload_of(inside, event)} for event in found])
 
 
-def waiting(connection: Connection, statement: Select[*tuple[Any, ...]]) -> list[Event]:
+def find_events(connection: Connection, statement: Select[*tuple[Any, ...]]) -> list[Event]:
     """Run a statement that finds events."""
     return [Event(*row) for row in connection.execute(statement)]
 
 
-def unsettled(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
+def pending_statement(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
     """Return the statement that finds the events somebody is to be told whose payload is not made yet."""
     concerned: list[ColumnElement[bool]] = []
     if doomed.repository_id:
@@ -82,15 +82,18 @@ def unsettled(doomed: DeletedEntity) -> Select[*tuple[Any, ...]]:
         # Any issue elsewhere may wait for one that goes with its repository.
         concerned.append(BETWEEN_ISSUES)
     if doomed.issue_id:
-        concerned += [names("issue_id", doomed.issue_id), names("blocker_id", doomed.issue_id)]
+        concerned += [
+            detail_condition("issue_id", doomed.issue_id),
+            detail_condition("blocker_id", doomed.issue_id),
+        ]
     if doomed.comment_id:
-        concerned.append(names("comment_id", doomed.comment_id))
+        concerned.append(detail_condition("comment_id", doomed.comment_id))
     is_told = exists().where(deliveries.c.event_id == events.c.id)
     known = events.c.kind.in_(list(KINDS))
     return select(*EVENT).where(events.c.payload == "", known, or_(*concerned), is_told).order_by(events.c.id)
 
 
-def names(key: str, number: int) -> ColumnElement[bool]:
+def detail_condition(key: str, number: int) -> ColumnElement[bool]:
     """Return the condition that an event's details name a number; a quote in somebody's words is never bare."""
     said = f'"{key}":{number}'
     details = events.c.details

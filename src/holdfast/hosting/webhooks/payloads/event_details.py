@@ -16,7 +16,7 @@ from holdfast.hosting.store.labels import Label
 from holdfast.hosting.store.repositories import Repository, find_by_id
 from holdfast.hosting.webhooks.recipient import Receiver
 
-__all__ = ["ChangesFromPayload", "EventContext", "EventDetails", "facts_of", "look_up", "remembered"]
+__all__ = ["ChangesFromPayload", "EventContext", "EventDetails", "decode_details", "deleted_row", "look_up"]
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class EventContext:
         return repository_shape(self.viewer, repository, self.viewer.access_to(repository))
 
 
-def facts_of(event: Event) -> EventDetails:
+def decode_details(event: Event) -> EventDetails:
     """Read an event's details; what another version wrote and this one cannot read counts as nothing."""
     try:
         return msgspec.json.decode(event.details, type=EventDetails)
@@ -92,7 +92,7 @@ def facts_of(event: Event) -> EventDetails:
         return EventDetails()
 
 
-def remembered(facts: EventDetails, kind: type[T]) -> T | None:
+def deleted_row(facts: EventDetails, kind: type[T]) -> T | None:
     """Return the row of what was deleted, when one was written down."""
     if not bytes(facts.was):
         return None
@@ -104,9 +104,9 @@ def remembered(facts: EventDetails, kind: type[T]) -> T | None:
 
 def look_up(viewer: Receiver, event: Event, known: object = None) -> EventContext:
     """Find who did what where."""
-    facts, database = facts_of(event), viewer.app.database
+    facts, database = decode_details(event), viewer.app.database
     repository = None if event.repository_id is None else find_by_id(database, event.repository_id)
     if repository is None and event.kind == "repository":
-        repository = remembered(facts, Repository)
+        repository = deleted_row(facts, Repository)
     actor = None if event.actor_id is None else account_by_id(database, event.actor_id)
     return EventContext(viewer, event, facts, repository, actor, known)

@@ -25,7 +25,7 @@ from holdfast.hosting.webhooks.payloads.event_details import (
     ChangesFromPayload,
     EventContext,
     EventDetails,
-    remembered,
+    deleted_row,
 )
 
 __all__ = [
@@ -33,10 +33,10 @@ __all__ = [
     "CommentPayload",
     "IssuePayload",
     "PullRequestPayload",
+    "comment_event",
     "issue_event",
     "pull_event",
     "stored_issues",
-    "talk",
 ]
 
 # Every event of an issue that somebody listens to runs these; building a statement takes longer than running it.
@@ -123,20 +123,20 @@ def parts_of(
     )
 
 
-def whole(happened: EventContext) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
+def load_issue(happened: EventContext) -> tuple[issue_transactions.Issue | None, IssueSchema | None]:
     """Return the issue an event is about, as it is kept and as its shape."""
     facts = happened.facts
     kept = stored_issues(happened, facts.issue_id).get(facts.issue_id)
     gone = kept is None
     if kept is None:
-        kept = remembered(facts, issue_transactions.Issue)
+        kept = deleted_row(facts, issue_transactions.Issue)
     home = happened.repository
     if kept is None or home is None:
         return None, None
     return kept, issue(happened.viewer, kept, parts_of(happened, home, kept, gone=gone))
 
 
-def as_pull(
+def pull_request_schema(
     happened: EventContext, kept: issue_transactions.Issue | None, shape: IssueSchema | None
 ) -> PullRequest | None:
     """Make the shape of a pull request from that of the issue it is."""
@@ -150,16 +150,16 @@ def changes_of(happened: EventContext) -> ChangesPayload | UnsetType:
     """Say what was there before."""
     facts = happened.facts
     made = ChangesPayload(
-        title=before(facts.old_title),
-        body=before(facts.old_body),
-        ref=before(old_ref(facts)),
-        added_labels=label_shapes(happened, facts.added_labels),
-        removed_labels=label_shapes(happened, facts.removed_labels),
+        title=from_payload(facts.old_title),
+        body=from_payload(facts.old_body),
+        ref=from_payload(old_ref(facts)),
+        added_labels=label_schemas(happened, facts.added_labels),
+        removed_labels=label_schemas(happened, facts.removed_labels),
     )
     return UNSET if made == ChangesPayload() else made
 
 
-def label_shapes(happened: EventContext, kept: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
+def label_schemas(happened: EventContext, kept: Sequence[labels.Label]) -> list[LabelSchema] | UnsetType:
     """Make the shapes of labels that were put on or taken off."""
     home = happened.repository
     return [label_in(happened.viewer, one, home) for one in kept] if kept and home is not None else UNSET
@@ -170,14 +170,14 @@ def old_ref(facts: EventDetails) -> str | None:
     return facts.old_ref if facts.old_base_branch is None else facts.old_base_branch
 
 
-def before(text: str | None) -> ChangesFromPayload | UnsetType:
+def from_payload(text: str | None) -> ChangesFromPayload | UnsetType:
     """Make the shape of what was there before."""
     return UNSET if text is None else ChangesFromPayload(text)
 
 
 def issue_event(happened: EventContext) -> IssuePayload:
     """Tell what happened to an issue."""
-    _, shape = whole(happened)
+    _, shape = load_issue(happened)
     return IssuePayload(
         action=happened.facts.action,
         number=happened.facts.number,
@@ -194,7 +194,7 @@ def pull_event(happened: EventContext) -> PullRequestPayload:
     return PullRequestPayload(
         action=happened.facts.action,
         number=happened.facts.number,
-        pull_request=as_pull(happened, *whole(happened)),
+        pull_request=pull_request_schema(happened, *load_issue(happened)),
         requested_reviewer=None,
         repository=happened.place,
         sender=happened.sender,
@@ -204,10 +204,10 @@ def pull_event(happened: EventContext) -> PullRequestPayload:
     )
 
 
-def talk(happened: EventContext) -> CommentPayload:
+def comment_event(happened: EventContext) -> CommentPayload:
     """Tell what somebody said."""
     facts = happened.facts
-    kept, shape = whole(happened)
+    kept, shape = load_issue(happened)
     said = facts.comment or find_comment(happened)
     comment = None
     if kept is not None and said is not None and happened.repository is not None:
@@ -220,7 +220,7 @@ def talk(happened: EventContext) -> CommentPayload:
         repository=happened.place,
         sender=happened.sender,
         is_pull=facts.is_pull,
-        pull_request=as_pull(happened, kept, shape) if facts.is_pull else UNSET,
+        pull_request=pull_request_schema(happened, kept, shape) if facts.is_pull else UNSET,
     )
 
 

@@ -27,9 +27,9 @@ __all__ = [
     "DeletePayload",
     "PushPayload",
     "PushedCommits",
-    "created",
-    "deleted",
-    "pushed",
+    "create_event",
+    "delete_event",
+    "push_event",
     "read_push",
 ]
 
@@ -96,7 +96,7 @@ def short(ref: str) -> str:
     return next((ref.removeprefix(prefix) for prefix in PREFIXES if ref.startswith(prefix)), ref)
 
 
-def created(happened: EventContext) -> CreatePayload:
+def create_event(happened: EventContext) -> CreatePayload:
     """Tell of a new branch or tag."""
     facts = happened.facts
     return CreatePayload(
@@ -108,7 +108,7 @@ def created(happened: EventContext) -> CreatePayload:
     )
 
 
-def deleted(happened: EventContext) -> DeletePayload:
+def delete_event(happened: EventContext) -> DeletePayload:
     """Tell that a branch or tag is gone."""
     facts = happened.facts
     return DeletePayload(
@@ -120,7 +120,7 @@ def deleted(happened: EventContext) -> DeletePayload:
     )
 
 
-def pushed(happened: EventContext) -> PushPayload:
+def push_event(happened: EventContext) -> PushPayload:
     """Tell what a push brought; of what git no longer has, only the ids."""
     facts, kept = happened.facts, happened.repository
     if isinstance(happened.known, PushedCommits):
@@ -131,7 +131,7 @@ def pushed(happened: EventContext) -> PushPayload:
         brought = PushedCommits()
     # The same commit twice is a test: it shows one commit as a push would, and what its signature says.
     is_test = bool(facts.after) and facts.before == facts.after
-    shapes = {} if kept is None else shapes_of(happened, kept, brought, verified=is_test)
+    shapes = {} if kept is None else commit_schemas(happened, kept, brought, verified=is_test)
     sender = happened.sender
     return PushPayload(
         ref=facts.ref,
@@ -160,7 +160,7 @@ def read_push(app: App, repository: store.Repository, move: Move, *, briefly: bo
             head = None if found is None else find_commit(repo, found)
             listed = [head] if head is not None and move.ref.startswith(BRANCHES) else []
             return PushedCommits(head, listed, len(listed), base_of(move))
-        return brought_by(repo, move, repository.default_branch)
+        return find_pushed_commits(repo, move, repository.default_branch)
     except (GitError, OSError) as error:
         log.warning("a push is told without its commits", repository=repository.full_name, why=str(error))
         return PushedCommits()
@@ -174,7 +174,7 @@ def compare_url(happened: EventContext, base: str) -> str:
     return f"{page}/compare/{quote(base)}...{happened.facts.after}"
 
 
-def shapes_of(
+def commit_schemas(
     happened: EventContext, kept: store.Repository, brought: PushedCommits, *, verified: bool
 ) -> dict[str, PayloadCommit]:
     """Make the shapes of the commits to be told, by their ids."""
@@ -188,7 +188,7 @@ def shapes_of(
     return shapes
 
 
-def brought_by(repo: Repo, move: Move, default_branch: str) -> PushedCommits:
+def find_pushed_commits(repo: Repo, move: Move, default_branch: str) -> PushedCommits:
     """Work out what a push brought."""
     if move.deletes:
         return PushedCommits()
@@ -218,12 +218,12 @@ def new_commits(repo: Repo, move: Move, head: Commit, default_branch: str) -> tu
     """Return the newest commits that came to a branch, how many there are, and what to compare them with."""
     branch = move.ref.removeprefix(BRANCHES)
     if not move.creates:
-        line = history.straight(repo, move.old, head.id)
+        line = history.linear_commits(repo, move.old, head.id)
         if line is not None:
             return line[:LISTED], len(line), move.old
         try:
-            span = history.span(repo, head.id, exclude=[move.old])
-            return history.ids(repo, span, limit=LISTED), history.count(repo, span), move.old
+            span = history.commit_range(repo, head.id, exclude=[move.old])
+            return history.commit_ids(repo, span, limit=LISTED), history.count(repo, span), move.old
         except NoSuchObject:
             # What the branch was before it was pushed over is collected by now.
             ids = history.only_on_branch(repo, branch, head.id, limit=OF_A_NEW_BRANCH)

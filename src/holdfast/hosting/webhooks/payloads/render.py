@@ -12,8 +12,8 @@ from holdfast.hosting.store.event_payloads import Event, PayloadRenderer
 from holdfast.hosting.store.prepared_statements import Link
 from holdfast.hosting.webhooks.payloads.dependencies import dependency
 from holdfast.hosting.webhooks.payloads.event_details import EventContext, look_up
-from holdfast.hosting.webhooks.payloads.issues import issue_event, pull_event, talk
-from holdfast.hosting.webhooks.payloads.pushes import created, deleted, pushed
+from holdfast.hosting.webhooks.payloads.issues import comment_event, issue_event, pull_event
+from holdfast.hosting.webhooks.payloads.pushes import create_event, delete_event, push_event
 from holdfast.hosting.webhooks.payloads.repositories import repository_event
 from holdfast.hosting.webhooks.recipient import Receiver
 
@@ -44,22 +44,22 @@ OF_REPOSITORIES: Final = (
     *("archived", "unarchived", "privatized", "publicized", "edited"),
 )
 KINDS: Final = {
-    "push": EventKind(pushed),
-    "create": EventKind(created),
-    "delete": EventKind(deleted),
+    "push": EventKind(push_event),
+    "create": EventKind(create_event),
+    "delete": EventKind(delete_event),
     "repository": EventKind(repository_event, OF_REPOSITORIES),
     "issues": EventKind(issue_event, OF_ITEMS),
     "issue_assign": EventKind(issue_event, OF_ASSIGNEES),
     "issue_label": EventKind(issue_event, OF_LABELS),
     "issue_milestone": EventKind(issue_event, OF_MILESTONES),
-    "issue_comment": EventKind(talk, OF_COMMENTS),
+    "issue_comment": EventKind(comment_event, OF_COMMENTS),
     "issue_dependency": EventKind(dependency, ("added", "removed")),
     "issue_unblocked": EventKind(dependency, ("unblocked",)),
     "pull_request": EventKind(pull_event, OF_ITEMS),
     "pull_request_assign": EventKind(pull_event, OF_ASSIGNEES),
     "pull_request_label": EventKind(pull_event, OF_LABELS),
     "pull_request_milestone": EventKind(pull_event, OF_MILESTONES),
-    "pull_request_comment": EventKind(talk, OF_COMMENTS),
+    "pull_request_comment": EventKind(comment_event, OF_COMMENTS),
 }
 """Every kind of event, and how it is told."""
 
