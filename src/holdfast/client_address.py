@@ -1,4 +1,4 @@
-"""Addresses of clients: how they are read, which are trusted proxies, and what counts as one address."""
+"""Client IP addresses: parsing, trusted proxies, and the network that rate limits count."""
 
 import hashlib
 import ipaddress
@@ -43,7 +43,7 @@ def is_port(text: str) -> bool:
 
 
 class TrustedProxies:
-    """The addresses and networks whose word on a client is taken; `*` is all of them."""
+    """The trusted proxies, as addresses and networks; `*` trusts all."""
 
     def __init__(self, setting: str) -> None:
         parts = [part.strip() for part in setting.split(",")]

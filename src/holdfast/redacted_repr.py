@@ -1,4 +1,4 @@
-"""Reprs without content: what somebody wrote, a name or a key must not reach a log or a traceback through them."""
+"""A repr without field values, so that no message, name or key reaches a log or a traceback."""
 
 from dataclasses import fields, is_dataclass
 from enum import Enum

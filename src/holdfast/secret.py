@@ -1,4 +1,4 @@
-"""A string that does not print itself."""
+"""A string wrapper that is masked in reprs and logs."""
 
 from typing import Final, final
 

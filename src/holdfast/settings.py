@@ -1,4 +1,4 @@
-"""Every setting of the service in one typed place.
+"""The settings of the service: types, defaults, loading and validation.
 
 A setting comes from, in this order: the command line, an environment variable `HOLDFAST_<NAME>`, a TOML file
 (`HOLDFAST_CONFIG`, or `--config`), its default. A value that cannot be used is refused at start with the
@@ -42,11 +42,11 @@ ROOT_URL: Final = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*[^\s?#/])?")
 
 
 class SettingError(HoldfastError):
-    """A setting has a value that cannot be used, or a name nobody knows."""
+    """A setting has an invalid value or an unknown name."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the service can be told; the description of each is its documentation."""
+    """The settings of the service; each description is its documentation."""
 
     data: Annotated[Path, Meta(description="The folder that holds everything Holdfast keeps.")] = msgspec.field(
         default_factory=lambda: user_data_path("holdfast")
@@ -276,7 +276,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What can be said about one setting without reading its value."""
+    """The metadata of a setting: description, allowed values and default."""
 
     name: str
     description: str
@@ -292,7 +292,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, and where each came from."""
+    """The effective settings, and the source of each."""
 
     settings: Settings
     sources: Mapping[str, str]

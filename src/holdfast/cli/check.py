@@ -31,7 +31,7 @@ WORDS: Final = {
 
 
 class CheckOutput(msgspec.Struct, frozen=True):
-    """The answer as `--json` prints it."""
+    """The JSON output of `backup check`."""
 
     answer: str
     form: str

@@ -52,7 +52,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class KeyOptions:
-    """What was given to open backups with."""
+    """The key options of a command."""
 
     key: str | None
     files: Sequence[Path]

@@ -1,4 +1,4 @@
-"""What the exit status of `holdfast` means; scripts may rely on it."""
+"""The exit codes of `holdfast`, which are stable."""
 
 from enum import IntEnum
 
@@ -24,7 +24,7 @@ __all__ = ["ExitCode", "exit_for"]
 
 
 class ExitCode(IntEnum):
-    """The exit statuses, each with what it means as its documentation."""
+    """The exit codes, each with its meaning."""
 
     meaning: str
 

@@ -1,4 +1,4 @@
-"""How commands open the backup they are given: a path, or standard input, with a bar while it is read."""
+"""Opens the input backup of a command: a path or standard input, with a progress bar."""
 
 import sys
 from collections.abc import Callable

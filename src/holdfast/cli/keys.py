@@ -1,4 +1,4 @@
-"""How commands get the keys of an encrypted backup: from a file, the environment or a prompt.
+"""Keys of encrypted backups from options, a file, the environment or a prompt.
 
 They are never echoed, and only on the command line itself, where other users of the machine can see them, if
 somebody insists.

@@ -1,4 +1,4 @@
-"""How commands print: for people on a terminal, plainly in a pipe, as JSON when asked."""
+"""Terminal, plain-text and JSON output of commands."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""How commands treat the file or folder they are to write: never a source, and no other file without `--force`."""
+"""Checks of output paths: never a source file, and no existing file without `--force`."""
 
 import os
 import stat

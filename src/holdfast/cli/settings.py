@@ -25,7 +25,7 @@ DataOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SettingOutput:
-    """One setting as it is in force."""
+    """The JSON output of one effective setting."""
 
     name: str
     value: str

@@ -1,4 +1,4 @@
-"""A backup at a glance, drawn for people."""
+"""The terminal output of `backup info`."""
 
 from rich.console import Console
 from rich.table import Table

@@ -11,7 +11,7 @@ __all__ = ["show"]
 
 @dataclass(frozen=True, slots=True)
 class VersionOutput:
-    """What is running."""
+    """The JSON output of `holdfast version`."""
 
     holdfast: str
     core: str

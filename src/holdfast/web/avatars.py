@@ -1,4 +1,4 @@
-"""A picture for everybody: the first letter of their name on a colour of their own."""
+"""Generated avatars: the first letter of the name on a colour derived from the account id."""
 
 from html import escape
 from typing import Final

@@ -1,4 +1,4 @@
-"""The chat backups that lie in the data folder, and what is in each."""
+"""Lists the chat backups of the data folder."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ BESIDE_ARCHIVES: Final = ("-journal", "-wal", "-shm")
 
 @dataclass(frozen=True, slots=True)
 class BackupFile:
-    """One backup file: what is in it, or what is wrong with it."""
+    """A backup file: its information, or why it cannot be read."""
 
     name: str
     size: int

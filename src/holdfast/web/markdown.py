@@ -1,4 +1,4 @@
-"""Turns what people write in Markdown into HTML that is safe to put into a page.
+"""Renders Markdown to sanitized HTML.
 
 CommonMark with tables, task lists, strikethrough and footnotes. HTML in the text is kept as far as it only shapes
 words. The sanitiser comes last, so nothing the steps before it make has to be trusted.
@@ -75,7 +75,7 @@ LANGUAGE: Final = re.compile(r"language-[\w+#.-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class MarkdownContext:
-    """Where a text stands, and so what the short ways of naming things in it mean."""
+    """The context that references and relative links in a text are resolved against."""
 
     repository: str = ""
     """The path of the repository's page: then `#12` and commits are links."""

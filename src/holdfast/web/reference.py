@@ -1,4 +1,4 @@
-"""The API described: as a document for programs, and as a page to read it and to try it."""
+"""The OpenAPI document, and the page of the API reference."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""The process that renders texts: reads requests from its input and writes what it made to its output."""
+"""The render process: reads requests from standard input and writes HTML to standard output."""
 
 import os
 import resource

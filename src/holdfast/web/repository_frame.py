@@ -1,4 +1,4 @@
-"""The frame around every page of a repository: its name and the tabs somebody may open."""
+"""The layout of every repository page: its name, and the tabs the viewer has permission for."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -18,7 +18,7 @@ NAMES: Final = (CODE, COMMITS, ISSUES, SETTINGS)
 
 @dataclass(frozen=True, slots=True)
 class RepositoryTab:
-    """One part of a repository."""
+    """A tab of a repository page."""
 
     name: str
     path: str

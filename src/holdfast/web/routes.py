@@ -1,4 +1,4 @@
-"""Every page of the website."""
+"""The endpoints of all web pages."""
 
 from types import ModuleType
 from typing import Final

@@ -1,4 +1,4 @@
-"""The one stylesheet: written in parts, sent as a whole, kept by browsers until a part changes."""
+"""The stylesheet: concatenated from its parts, with a content hash in its URL for caching."""
 
 import hashlib
 from importlib import resources

@@ -73,7 +73,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What an export did, and which attachments were missing or damaged."""
+    """The result of an export, with missing and damaged attachments."""
 
     target: Path
     form: Form

@@ -1,4 +1,4 @@
-"""What the commands of archives have in common: their arguments, and how a message is drawn."""
+"""Arguments and message formatting shared by the archive commands."""
 
 from pathlib import Path
 from typing import Annotated, Final

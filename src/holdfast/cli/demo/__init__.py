@@ -1,1 +1,1 @@
-"""Something to look at for whoever starts Holdfast for the first time, made the way people would make it."""
+"""Demo content for a first start, created through the public API."""

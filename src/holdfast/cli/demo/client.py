@@ -22,7 +22,7 @@ LFS_TYPE: Final = "application/vnd.git-lfs+json"
 
 
 class DemoRequestFailed(HoldfastError):
-    """The service refused a request, or did not answer it."""
+    """A request of the demo failed."""
 
 
 def basic(name: str, password: str) -> str:
@@ -37,7 +37,7 @@ def pointer_to(content: bytes) -> LfsPointer:
 
 @dataclass(frozen=True, slots=True)
 class DemoClient:
-    """Speaks to the service at an address as an administrator, or as anybody the administrator names."""
+    """An API client with administrator credentials, optionally acting as another user."""
 
     host: str
     port: int

@@ -1,4 +1,4 @@
-"""A piece of work on a branch of its own."""
+"""Feature branches of the demo history."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["Feature", "FeatureCommit"]
 
 @dataclass(frozen=True, slots=True)
 class FeatureCommit:
-    """One commit: a piece of text added to the end of a file."""
+    """A commit that appends text to a file."""
 
     path: str
     message: str

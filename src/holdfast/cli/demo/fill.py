@@ -1,4 +1,4 @@
-"""Makes the demo content, one step after the other, through the addresses everybody else uses too.
+"""Creates the demo content step by step through the public API.
 
 A step is a function of the `DemoContext`. A new part of the service gets one more step at the end of `STEPS`.
 """
@@ -31,7 +31,7 @@ BOARD: Final = "http://127.0.0.1:8474/board"
 
 @dataclass(frozen=True, slots=True)
 class DemoContext:
-    """What every step needs: the service, a folder for what is not pushed yet, and the moment it all happens."""
+    """The context of a step: the client, a working folder, and the current time."""
 
     client: DemoClient
     folder: Path

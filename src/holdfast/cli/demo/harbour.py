@@ -31,7 +31,7 @@ def harbour_history(now: int, almanac: str, view: bytes) -> DemoHistory:
 
 
 class DemoSchedule:
-    """Everything that happens in the year, each with its moment; it is done in order at the end."""
+    """The planned commits of a year; `live` writes them in order of time."""
 
     def __init__(self, now: int, almanac: str, view: bytes) -> None:
         self.dice = Dice("harbour")

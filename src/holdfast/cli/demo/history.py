@@ -15,7 +15,7 @@ SUBMODULE: Final = "160000"
 
 @dataclass(frozen=True, slots=True)
 class DemoFile:
-    """What is at a path; a link holds its target, and a submodule the name of a commit."""
+    """A tree entry: file content, link target, or submodule commit."""
 
     content: bytes
     mode: str = "100644"
@@ -28,7 +28,7 @@ def text(words: str, mode: str = "100644") -> DemoFile:
 
 @dataclass(slots=True)
 class DemoBranch:
-    """A line of work: its newest commit, the files there, and the paths that changed since it began."""
+    """A branch: its tip, its files, and the paths changed since it was created."""
 
     name: str
     tip: int = 0
@@ -37,7 +37,7 @@ class DemoBranch:
 
 
 class DemoHistory:
-    """Collects commits in the order they are made; each is known by a number until git names it."""
+    """Builds a `git fast-import` stream; commits are referred to by marks."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

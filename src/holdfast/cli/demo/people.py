@@ -8,7 +8,7 @@ __all__ = ["EVERYBODY", "IFE", "JONAH", "MAREN", "TOMAS", "YUKI", "DemoUser"]
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """Somebody who commits, opens issues and answers them; `zone` is where their clock is set."""
+    """A demo user; `zone` is the UTC offset of their commits."""
 
     name: str
     full_name: str

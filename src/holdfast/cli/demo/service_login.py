@@ -8,7 +8,7 @@ __all__ = ["ServiceLogin"]
 
 
 class ServiceLogin(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the service is, and how to log in; one line of JSON in the pipe between two processes."""
+    """The address and credentials of the service, passed as one line of JSON to the demo process."""
 
     host: str
     port: int

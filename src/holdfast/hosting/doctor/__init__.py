@@ -1,1 +1,1 @@
-"""Holds the database against what is on disk, says what differs, and repairs what can be repaired safely."""
+"""Consistency checks of the database against the files on disk, and safe repairs."""

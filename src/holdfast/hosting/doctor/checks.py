@@ -1,4 +1,4 @@
-"""The whole examination."""
+"""Runs all consistency checks."""
 
 from collections.abc import Callable, Iterator
 

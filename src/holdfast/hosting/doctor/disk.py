@@ -1,4 +1,4 @@
-"""Checks of what is on disk against the database: repositories, large files, and who may read them."""
+"""Checks files on disk against the database: repositories, LFS objects, and permissions."""
 
 import shutil
 import time
@@ -39,7 +39,7 @@ SIZE_SLACK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class RepositoryRecord:
-    """What the database says about a repository that git knows too."""
+    """The columns of a repository row that are compared with git."""
 
     id: int
     full_name: str

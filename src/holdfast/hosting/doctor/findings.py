@@ -1,4 +1,4 @@
-"""What the doctor can find, and what to do about each."""
+"""The kinds of inconsistencies, each with advice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ __all__ = ["Finding", "FindingKind"]
 
 
 class FindingKind(Enum):
-    """The kinds of findings: an id that programs may rely on, and what a person does about it."""
+    """The kinds of findings: a stable id, and advice for the administrator."""
 
     advice: str
 
@@ -49,7 +49,7 @@ class FindingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it should be."""
+    """An inconsistency, with its repair if there is a safe one."""
 
     kind: FindingKind
     where: str

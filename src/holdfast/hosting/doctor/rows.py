@@ -1,4 +1,4 @@
-"""Checks of the database alone: its shape, its counters, and redirects that lead nowhere."""
+"""Checks of the database: schema revision, integrity, counters, redirects, and pending ref updates."""
 
 import time
 from collections.abc import Iterator

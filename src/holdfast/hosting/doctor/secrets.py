@@ -1,4 +1,4 @@
-"""Checks of the secrets at rest: that the key which sealed them is still there."""
+"""Checks that the encryption key decrypts the stored secrets."""
 
 from collections.abc import Iterator
 

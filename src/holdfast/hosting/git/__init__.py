@@ -1,1 +1,1 @@
-"""Repositories on disk: their folders, what is in them, and how git clients reach them."""
+"""Git repositories on disk: folders, objects, refs and git processes."""

@@ -1,4 +1,4 @@
-"""A commit to take away: a zip or a tar of its files, or a bundle of its history, made by git while it is sent."""
+"""Streams `git archive` (zip, tar) and `git bundle` of a commit."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""How much work the patterns of a `.gitattributes` can make, before anybody matches them.
+"""Bounds the matching cost of `.gitattributes` patterns before git matches them.
 
 The matcher git and its libraries share tries every way of dividing a path among the stars of a pattern. A file of
 one line can so keep a processor busy for days, and nothing ends a library's call; so it is asked only when the

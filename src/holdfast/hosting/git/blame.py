@@ -1,4 +1,4 @@
-"""Who wrote each line of a file last."""
+"""Blame: the commit that last changed each line of a file."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ BEGINNING: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+)(?: (\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class BlameHunk:
-    """Lines of a file that one commit wrote."""
+    """Consecutive lines of a file from one commit."""
 
     commit: str
     first: int

@@ -1,4 +1,4 @@
-"""What differs between two trees: which files, how many lines, and the text of it."""
+"""Diffs of two trees: changed files, line counts, and the patch text."""
 
 import re
 import threading
@@ -41,7 +41,7 @@ PLAIN: Final = ("--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """A file that is not the same on both sides; a mode of 0 is one that is not there."""
+    """A changed file; a mode of 0 means that the file does not exist on that side."""
 
     raw_path: bytes
     status: Status
@@ -58,7 +58,7 @@ class TreeChange:
 
 @dataclass(frozen=True, slots=True)
 class TreeChanges:
-    """Changed files by path; `truncated` when there are more than anybody would look at."""
+    """Changed files by path; `truncated` when the limit was reached."""
 
     files: tuple[TreeChange, ...]
     truncated: bool = False
@@ -70,7 +70,7 @@ class TreeChanges:
 
 @dataclass(frozen=True, slots=True)
 class DiffStats:
-    """How many lines came and went, and in how many files; binary files have no lines."""
+    """Added and deleted lines and changed files; binary files have no lines."""
 
     additions: int = 0
     deletions: int = 0
@@ -174,7 +174,7 @@ def stats_of(repo: Repo, commits: Iterable[Commit]) -> dict[str, DiffStats]:
 
 
 class DiffStatsCache:
-    """Counts of lines between two trees, which never change; the ones nobody asked for longest go first."""
+    """An LRU cache of line counts between two trees, which never change."""
 
     def __init__(self, most: int) -> None:
         self._most = most

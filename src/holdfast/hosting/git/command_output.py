@@ -1,4 +1,4 @@
-"""What a git command has to say about a repository: whole, or piece by piece when it is too much to hold."""
+"""Output of git commands: whole, or streamed in chunks."""
 
 import subprocess
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Commits and annotated tags, read from their own bytes, and the first commit of an empty repository."""
+"""Parses and writes commit and tag objects."""
 
 import codecs
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ FILE_MODE: Final = b"100644"
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Who did something and when: seconds since 1970, and the minutes their clock was ahead of UTC."""
+    """An author, committer or tagger: name, e-mail, Unix time, and UTC offset in minutes."""
 
     name: str
     email: str
@@ -55,7 +55,7 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A commit; `signature` and `payload` are what a signed one was signed with, and what was signed."""
+    """A commit; a signed one has its `signature` and the signed `payload`."""
 
     id: str
     tree: str
@@ -69,7 +69,7 @@ class Commit(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TagObject:
-    """An annotated tag; very old ones do not say who made them."""
+    """An annotated tag; very old ones have no tagger."""
 
     id: str
     target: str

@@ -1,4 +1,4 @@
-"""Comparing two commits: what one has that the other has not."""
+"""Comparison of two commits, as in `base...head`."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ __all__ = ["Comparison", "compare"]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What leads to `head` but not to `base`, newest first, and what it changes.
+    """The commits reachable from `head` but not from `base`, newest first, and their changes.
 
     `ahead` counts those commits, `behind` those that lead to `base` only. Without a common commit `merge_base` is
     missing, and what changed is told against `base` itself.

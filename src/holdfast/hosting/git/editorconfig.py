@@ -1,4 +1,4 @@
-"""What an `.editorconfig` says about a file: indents, line ends and encoding.
+"""Parses `.editorconfig` files and matches their globs against a path.
 
 A selector is matched by following all ways through it at once, so that none takes longer than its length times
 that of the path, whatever stars somebody puts into it.
@@ -25,7 +25,7 @@ PAIR: Final = re.compile(r"([^=:]+?)\s*[=:]\s*(.*)")
 
 @dataclass(slots=True)
 class MatchBudget:
-    """How much matching may still be done."""
+    """The remaining number of matching steps, to bound the cost of a glob."""
 
     left: int = MOST_STEPS
 
@@ -90,7 +90,7 @@ def fits(selector: str, path: str, steps: MatchBudget) -> bool:
 
 
 class GlobMatcher:
-    """One selector laid over one path."""
+    """Matches one glob against one path."""
 
     def __init__(self, selector: str, path: str, steps: MatchBudget) -> None:
         self.selector = selector

@@ -1,4 +1,4 @@
-"""Names in git are bytes. People see text; lookups use the bytes.
+"""Conversion between the bytes of git names and the text shown to people.
 
 What is not UTF-8 is shown with replacement characters and can still be found by its bytes. Text that came from
 elsewhere by `surrogateescape` finds the bytes it stood for.

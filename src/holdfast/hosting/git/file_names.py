@@ -1,4 +1,4 @@
-"""The paths of all files in a commit, for finding one by its name."""
+"""The cached list of paths of a commit, for searching files by name."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +19,7 @@ KEPT: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """Paths as bytes, and the same folded for comparing; `is_cut` when there are more than anybody looks at."""
+    """The paths of a commit as bytes, and case-folded; `is_cut` when the limit was reached."""
 
     paths: tuple[bytes, ...]
     folded: tuple[str, ...]

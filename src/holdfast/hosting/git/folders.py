@@ -1,4 +1,4 @@
-"""Where repositories lie on disk: by their id, so that renaming one or giving it to someone else moves nothing.
+"""The folders of repositories, by repository id, so that a rename or transfer moves no files.
 
 repositories/2f/815.git      the low byte of the id, then the id
 repositories/.making/...     half-made ones, invisible until they are whole

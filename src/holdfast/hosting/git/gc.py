@@ -1,4 +1,4 @@
-"""Keeping repositories small and quick, and finding out whether they are whole.
+"""Garbage collection (`git gc`) and integrity checks (`git fsck`).
 
 Collecting runs beside readers and writers: git moves objects before it removes them from where they were, and what
 no ref leads to stays for a grace period, longer than any push takes.
@@ -27,7 +27,7 @@ HARMLESS: Final = ("badTimezone", "missingSpaceBeforeDate", "zeroPaddedFilemode"
 
 @dataclass(frozen=True, slots=True)
 class FsckResult:
-    """What is wrong with a repository, as git says it; `count` may be more than are kept."""
+    """The problems `git fsck` reports; `count` may exceed the number that is kept."""
 
     problems: tuple[str, ...]
     count: int

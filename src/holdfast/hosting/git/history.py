@@ -1,4 +1,4 @@
-"""Which commits lead to a commit, by the git program and its commit-graph.
+"""Commit history: `git rev-list` and `git merge-base`, with the commit-graph.
 
 With the graph's changed-path filters git is quicker than the library by ten times and more, and it holds up nobody
 else in this process. An answer for given commits never changes, so answers are kept.
@@ -41,7 +41,7 @@ STRAIGHT: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class CommitRange:
-    """Part of a history: what leads to `start` but not to `exclude`, touches `path` and lies between two times."""
+    """A commit range: reachable from `start` but not `exclude`, limited to a path and a time range."""
 
     start: str
     path: bytes = b""

@@ -1,4 +1,4 @@
-"""Answers about a repository's history that never change, kept beside it for all processes and the next start.
+"""A persistent cache of last-commit results, in a SQLite file of the repository.
 
 They lie in a small database inside the repository's folder. It can be deleted at any time: whatever is missing,
 locked or damaged is found out again.

@@ -1,4 +1,4 @@
-"""How people appear in commits: a name and an e-mail address."""
+"""The name and e-mail address of an account in commits."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which languages a tree is written in, by the names of its files, and how many bytes of each there are.
+"""Language statistics of a tree: bytes per language, by file name.
 
 The names are those GitHub's Linguist gives them. Only programming and markup languages count: data such as JSON,
 and prose such as Markdown, would hide what a project is written in. So would code of others that was copied into

@@ -46,7 +46,7 @@ decoder = msgspec.msgpack.Decoder(list[tuple[bytes, str]])
 
 
 class LastCommitCache:
-    """The answers of this process: for each directory or path those about the last few commits."""
+    """The in-process LRU cache of results, by directory or path, for the last few commits."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -193,7 +193,7 @@ def content_of(repo: Repo, tree: str, path: bytes) -> Content:
 
 
 class PendingEntries:
-    """Which entries wait to be answered at which commit."""
+    """The entries whose last commit is not found yet, by the commit to look at next."""
 
     def __init__(self, start: str, names: set[bytes]) -> None:
         self.waiting: dict[str, set[bytes]] = {start: names} if names else {}

@@ -1,4 +1,4 @@
-"""Whether two commits can be merged without conflicts, found out by `git merge-tree` and never by merging."""
+"""Checks with `git merge-tree` whether two commits merge without conflicts."""
 
 import tempfile
 from functools import lru_cache

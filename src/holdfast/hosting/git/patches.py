@@ -1,4 +1,4 @@
-"""What differs between two trees, for people to read: files with their renames, and lines side by side in hunks.
+"""Diffs for display: files with renames, and hunks with line numbers.
 
 git says once which files differ, finds the renames and counts the lines; the lines themselves are compared here,
 file by file and only as many as somebody looks at.
@@ -35,7 +35,7 @@ NOTHING: Final = b"0"
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """A file that is not the same on both sides; an id of zeros stands for no file."""
+    """A changed file; an id of zeros means that the file does not exist on that side."""
 
     status: Status
     old_path: bytes
@@ -56,7 +56,7 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True)
 class TreeDiff:
-    """All files that differ, and how many lines came and went."""
+    """The changed files, and the added and deleted lines."""
 
     files: tuple[FileDiff, ...]
     additions: int
@@ -65,7 +65,7 @@ class TreeDiff:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line: kept, added, removed, or a remark of git's; with its numbers on both sides."""
+    """A line of a hunk: context, added, deleted, or a marker of git, with its numbers on both sides."""
 
     sign: Sign
     old: int | None
@@ -75,7 +75,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines that lie together; `heading` is where, in words of the file itself."""
+    """A hunk; `heading` is git's function context."""
 
     old_start: int
     new_start: int

@@ -1,4 +1,4 @@
-"""Paths people ask for: cleaned of the steps a path through folders may have."""
+"""Normalization of requested paths."""
 
 from functools import lru_cache
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which paths a file may be written to: cleaned first, then held against everything git refuses on any system.
+"""Path normalization, and the checks of `git fsck` for paths on all platforms.
 
 A name that one file system takes for `.git` is dangerous to whoever clones on it, so it is refused on all of them:
 in any case, with code points that HFS ignores, as NTFS shortens it, and with what NTFS drops from the end.

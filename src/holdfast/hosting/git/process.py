@@ -1,4 +1,4 @@
-"""Git commands that run while their output is being sent: started, watched, and never left behind.
+"""Asynchronous git subprocesses: pipes, timeouts, and cleanup of the process group.
 
 A command is started with exactly the descriptors it is given and in a process group of its own. Whatever ends it,
 it ends whole: commands it started go with it, and it is always waited for, so it leaves no zombie.
@@ -28,7 +28,7 @@ MERCY: Final = 5.0
 
 
 class Watchdog:
-    """Does something when nothing has happened for a while."""
+    """Calls a function after a period of inactivity."""
 
     def __init__(self, seconds: float, action: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -56,7 +56,7 @@ class Watchdog:
 
 
 class StderrReader(asyncio.Protocol):
-    """Reads all a command complains of, and keeps the end of it."""
+    """Reads standard error, and keeps the last bytes."""
 
     def __init__(self) -> None:
         self.kept = b""
@@ -73,7 +73,7 @@ class StderrReader(asyncio.Protocol):
 
 
 class GitProcess:
-    """A git command that is running."""
+    """A running git process."""
 
     def __init__(
         self,

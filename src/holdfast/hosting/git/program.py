@@ -1,4 +1,4 @@
-"""Runs the `git` program in an environment nobody but this module decides.
+"""Runs the `git` program with a fixed environment and configuration.
 
 The environment is built from nothing: no variable of the service, no configuration of the machine or of a user, no
 hook of a repository takes part. What a command may be told beyond that, its caller says in so many words.

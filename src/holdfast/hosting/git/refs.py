@@ -1,4 +1,4 @@
-"""Branches, tags, the default branch, and what a name that somebody typed stands for."""
+"""Branches, tags, HEAD, and resolution of ref names."""
 
 import os
 import re
@@ -56,7 +56,7 @@ class Ref(msgspec.Struct, frozen=True):
 
 
 class ResolvedRef(msgspec.Struct, frozen=True):
-    """What a name stands for: a branch, a tag or a commit, and the commit it leads to."""
+    """A resolved name: branch, tag or commit, and the commit it points to."""
 
     kind: Literal["branch", "tag", "commit"]
     name: str
@@ -65,7 +65,7 @@ class ResolvedRef(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RefPath:
-    """A ref and a path that came joined; `commit` is missing when the ref is known but leads to no commit."""
+    """A ref and a path split from one string; `commit` is None when the ref points to no commit."""
 
     kind: Literal["branch", "tag", "commit", "renamed"]
     name: str

@@ -1,4 +1,4 @@
-"""A bare repository opened in this process: its objects, and the lock its writers share.
+"""An open bare repository: object access, and the writer lock (a file lock between processes).
 
 Opened repositories are kept per thread and dropped when the folder they stood for is gone or another lies in its
 place. libgit2 is kept away from damage it does not survive: it never returns from a truncated loose object, and
@@ -223,7 +223,7 @@ def last_bytes(path: str, count: int) -> bytes:
 
 
 class locked:  # noqa: N801  # reads as a sentence where it is used: with locked(folder)
-    """Holds the lock all writers of a repository in all our processes share; a thread may take it again.
+    """The writer lock of a repository, between processes; reentrant within a thread.
 
     It only keeps them from running into one another: what keeps a ref from being lost is that each move says what
     it replaces, for git itself does not know this lock.

@@ -1,4 +1,4 @@
-"""Files that git itself reads, and what a strict `git fsck` would hold against one.
+"""The `git fsck` checks of files that git reads, such as `.gitmodules`.
 
 A repository with such a file is refused by everybody whose git checks what it fetches, so it is not made here.
 """

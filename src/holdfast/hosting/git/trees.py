@@ -1,4 +1,4 @@
-"""Directories and files: what is in a tree, what lies at a path, and a blob's bytes."""
+"""Reads trees and blobs: directory listings, path lookup, and blob content."""
 
 import re
 import zlib
@@ -48,7 +48,7 @@ Node = tuple[int, bytes, str]
 
 
 class TreeEntry(msgspec.Struct, frozen=True):
-    """What lies at a path: a file, a directory, a symbolic link or a submodule."""
+    """A tree entry with its path: a file, directory, symbolic link or submodule."""
 
     raw_path: bytes
     mode: int
@@ -73,7 +73,7 @@ class TreeEntry(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class MissingPath:
-    """Where a path leads nowhere: the part that is not there or is no directory, and whether it is the last."""
+    """A failed path lookup: the component that is missing or no directory, and whether it is the last."""
 
     component: str
     is_last: bool
@@ -81,7 +81,7 @@ class MissingPath:
 
 @dataclass(frozen=True, slots=True)
 class TreeListing:
-    """A stretch of everything below a directory; `truncated` when there is more after it."""
+    """A page of a recursive listing; `truncated` when more entries follow."""
 
     entries: list[TreeEntry]
     total: int

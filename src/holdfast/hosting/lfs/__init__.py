@@ -1,1 +1,1 @@
-"""Large files: the pointers repositories hold, and the stores that hold what they point to."""
+"""Git LFS: pointers, and the object stores."""

@@ -1,4 +1,4 @@
-"""Large files in a folder: two levels of folders by the first digits of an object's name."""
+"""The LFS object store in a folder, with two levels of subfolders by object id."""
 
 import asyncio
 import secrets
@@ -19,7 +19,7 @@ INCOMING: Final = ".incoming"
 
 
 class DiskLfsStore:
-    """A store in a folder."""
+    """An LFS store in a folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

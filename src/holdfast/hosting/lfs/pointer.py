@@ -1,4 +1,4 @@
-"""The small text a repository holds in place of a large file."""
+"""LFS pointer files."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def is_oid(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LfsPointer:
-    """Which object stands in place of a file, and how large it is."""
+    """An LFS pointer: the id and size of an object."""
 
     oid: str
     size: int

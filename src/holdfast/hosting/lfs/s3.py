@@ -1,4 +1,4 @@
-"""Large files in a bucket of S3, or of anything that speaks its protocol."""
+"""The LFS object store in an S3-compatible bucket."""
 
 import asyncio
 import secrets
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 class S3LfsStore:
-    """A store in a bucket; objects lie under `prefix`, and what it is marked with in the file `owner`.
+    """An LFS store in a bucket, under `prefix`; the file `owner` holds the id it marks the bucket with.
 
     What arrives is verified on the local disk first: the bucket never sees an object that is not what it says.
     """

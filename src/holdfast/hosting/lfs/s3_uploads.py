@@ -1,4 +1,4 @@
-"""Uploads to a bucket that were begun in parts and never finished: listing them, and giving them up.
+"""Lists and aborts incomplete multipart uploads of a bucket.
 
 A bucket keeps, and bills for, the parts of an upload whose process has died, until somebody says that nobody will
 finish it. The library that moves our objects has no word for that, so these two requests are made here.
@@ -30,7 +30,7 @@ MOST_PAGES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class MultipartUpload:
-    """An upload that was begun: where its object would lie, and when."""
+    """An incomplete multipart upload: its key, id and start time."""
 
     key: str
     id: str
@@ -69,7 +69,7 @@ def sign(
 
 
 class MultipartUploads:
-    """The uploads to one bucket that are not finished."""
+    """The incomplete multipart uploads of one bucket."""
 
     def __init__(
         self, bucket: str, *, region: str, access_key: Secret, secret_key: Secret, endpoint: str | None = None

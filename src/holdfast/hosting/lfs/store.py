@@ -1,4 +1,4 @@
-"""What every store of large files can do, and how what it is given is verified."""
+"""The interface of LFS object stores, and verification of uploads by size and SHA-256."""
 
 import asyncio
 import hashlib
@@ -18,7 +18,7 @@ CHUNK: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class StoredLfsObject:
-    """An object that is in a store: how large it is, and when it was last written."""
+    """A stored object: its size and modification time."""
 
     oid: str
     size: int
@@ -26,7 +26,7 @@ class StoredLfsObject:
 
 
 class LfsStore(Protocol):
-    """Keeps objects by the SHA-256 of their content."""
+    """A content-addressed object store, by SHA-256."""
 
     async def size(self, oid: str) -> int | None:
         """Return how large an object is, or None when it is not there."""

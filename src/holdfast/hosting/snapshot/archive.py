@@ -1,4 +1,4 @@
-"""The file a backup is: a tar archive whose last members say what all the others must be.
+"""The snapshot file: a tar archive with checksums and a manifest at its end.
 
 holdfast-backup.json     what this is: the format's number, the version that made it, the database's revision
 tables/<name>.jsonl      a table: its columns, then a row a line
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class SnapshotHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands at the beginning."""
+    """The first member: format and version."""
 
     format: int
     version: str
@@ -56,7 +56,7 @@ class SnapshotHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SnapshotManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands at the end."""
+    """The last member: counts and checksums of all others."""
 
     format: int
     version: str
@@ -74,7 +74,7 @@ class SnapshotManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveMember(msgspec.Struct, frozen=True):
-    """One file in the archive, while it is being read."""
+    """A member of the tar archive, while it is being read."""
 
     name: str
     size: int
@@ -87,7 +87,7 @@ def checksum_line(digest: str, size: int, name: str) -> bytes:
 
 
 class SnapshotWriter:
-    """Writes a backup; it appears under its name only when it is whole."""
+    """Writes a snapshot file; it is renamed into place when it is complete."""
 
     def __init__(self, target: Path, revision: str, told: Told, *, now: int | None = None) -> None:
         self.head = SnapshotHeader(
@@ -176,7 +176,7 @@ class SnapshotWriter:
 
 
 class HashingReader:
-    """Reads a file and hashes what is read."""
+    """A file reader that hashes what is read."""
 
     def __init__(self, content: IO[bytes]) -> None:
         self._content = content
@@ -205,7 +205,7 @@ def translated_errors(path: Path) -> Iterator[None]:
 
 
 class MemberReader(io.RawIOBase):
-    """A member's content, whose reading fails in our own words."""
+    """A member's content; read errors are raised as `SnapshotDamaged`."""
 
     def __init__(self, content: IO[bytes], path: Path) -> None:
         self._content = content

@@ -1,4 +1,4 @@
-"""Making a backup of a service that runs: the database at one moment, then the repositories and files it names."""
+"""Creates a snapshot of a running service: the database in one transaction, then repositories and files."""
 
 import os
 import sqlite3

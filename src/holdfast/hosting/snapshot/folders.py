@@ -1,4 +1,4 @@
-"""The repositories in a backup: their refs as they were at one moment, and every object those may need.
+"""Repositories in a snapshot: a consistent set of refs, and every object they need.
 
 The refs are read first and the objects copied after: what is pushed meanwhile is harmless, since objects are only
 added. What removes objects (`holdfast.hosting.git.gc`) takes a lock that is held here from before the first to
@@ -25,7 +25,7 @@ ATTEMPTS: Final = 10
 
 
 class FileSink(Protocol):
-    """Where the files of a backup go."""
+    """Receives the files of a snapshot."""
 
     def add(self, name: str, content: IO[bytes], size: int) -> None:
         """Add a file."""

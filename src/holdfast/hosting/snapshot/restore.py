@@ -1,4 +1,4 @@
-"""Putting a backup back: into an empty data folder, and an empty database when that is a PostgreSQL server.
+"""Restores a snapshot into an empty data folder and an empty database.
 
 The whole backup is read and checked before anything is touched. Everything is then made ready in a folder of its
 own inside the data folder, and moved into place when it is whole, the database last.
@@ -114,7 +114,7 @@ def unexpected_member(source: Path, member: ArchiveMember) -> SnapshotDamaged:
 
 
 class RepositoryTemplate:
-    """What a new repository of ours looks like; a backup brings neither settings nor hooks along."""
+    """The configuration of a new repository; a snapshot contains neither configuration nor hooks."""
 
     def __init__(self, stage: Path) -> None:
         folders = Folders(stage / TEMPLATE)

@@ -1,4 +1,4 @@
-"""Conversations in the browser: the same pages over an archive, wherever it lies.
+"""The chat viewer: pages over an archive, of the data folder, a repository or a single file.
 
 room          an archive that several requests read at once
 view          what one page is made from, and what a page can be

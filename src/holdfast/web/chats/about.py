@@ -1,4 +1,4 @@
-"""What an archive was made from, what an import left out, and what the validator says of a backup."""
+"""The pages about an archive's imports and about the findings of the validator."""
 
 import sqlite3
 from typing import Final

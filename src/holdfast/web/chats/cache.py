@@ -1,4 +1,4 @@
-"""Conversations that were brought in from backups, for all processes of the service.
+"""The on-disk cache of imported chat backups, shared by all worker processes through file locks.
 
 Each has a folder of its own below `cache/chats`, named after where it lies and the content it was made from.
 Whoever holds the lock in it brings it in; the others see how far that is. Everything here can be deleted at any
@@ -81,7 +81,7 @@ RECORD: Final = "record"
 
 @dataclass(frozen=True, slots=True)
 class RunningImport:
-    """An import that was begun by this process; it is done when `thread` has ended."""
+    """An import started by this process; it is done when `thread` has ended."""
 
     entry: Path
     thread: threading.Thread
@@ -89,7 +89,7 @@ class RunningImport:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ImportJob:
-    """A backup to bring in: the locks that are held for it, its keys, and the key it is sealed with."""
+    """A backup to import: its locks, its keys, and the encryption key of the cache entry."""
 
     source: ConversationSource
     entry: Path
@@ -101,7 +101,7 @@ class ImportJob:
 
 
 class ConversationCache:
-    """The conversations of one service."""
+    """The cache of one service: looks up, imports, evicts (LRU) and expires conversations."""
 
     def __init__(self, folder: Path, limits: CacheLimits) -> None:
         self.folder = folder / f"{LAYOUT}-{VERSION}"
@@ -110,7 +110,7 @@ class ConversationCache:
         self._rooms: dict[str, OpenArchive] = {}
 
     def look(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> State:
-        """Tell what state a conversation is in; one that needs no key is begun when nobody has begun it yet."""
+        """Return the state of a conversation; an import that needs no key is started if none is running."""
         if source.kind is FileKind.SEALED and secret is None:
             return KeyRequired() if viewer.may_start else ImportNotStarted()
         entry = self._entry(source, viewer, secret)
@@ -144,7 +144,7 @@ class ConversationCache:
         secret: Secret | None = None,
         keys: Secret | None = None,
     ) -> RunningImport | None:
-        """Begin to bring a conversation in; None if somebody does so already.
+        """Start an import; None if one is running already.
 
         ImportRefused is raised for one too many.
         """
@@ -172,40 +172,40 @@ class ConversationCache:
         return RunningImport(entry, thread)
 
     def problem_of(self, begun: RunningImport) -> ImportProblem | None:
-        """Return why an import with a key failed, and let go of what is left of it."""
+        """Return why an import with a key failed, and delete its cache entry."""
         problem = read_record(begun.entry / PROBLEM, ImportProblem)
         if problem is not None:
             self._remove(begun.entry)
         return problem
 
     def forget(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> None:
-        """Let go of what is kept of a conversation, so that it is asked for or brought in anew."""
+        """Delete the cache entry of a conversation, so that the next request imports it again."""
         self._remove(self._entry(source, viewer, secret))
 
     def forget_browser(self, secret: Secret) -> None:
-        """Let go of everything that one browser has opened with keys."""
+        """Delete every encrypted cache entry of one browser."""
         browser = browser_id(secret)
         self.drop(lambda record: record.browser == browser)
 
     def is_ready(self, source: ConversationSource, viewer: ImportClient, secret: Secret | None = None) -> bool:
-        """Tell whether a conversation is there to be looked at."""
+        """Tell whether a conversation is in the cache."""
         entry = self._entry(source, viewer, secret)
         return (entry / (SEALED if source.kind is FileKind.SEALED else READY)).is_file()
 
     def drop(self, unwanted: Callable[[CacheEntry], bool]) -> None:
-        """Remove the conversations that a rule says should be gone, but for those that are being brought in."""
+        """Delete the cache entries a predicate selects, except those being imported."""
         for entry, record in self._entries():
             if record is not None and unwanted(record):
                 self._remove(entry)
         self.close_removed()
 
     def close_removed(self) -> None:
-        """Close the rooms of conversations that another process has removed, and those that were idle for long."""
+        """Close archives whose entries another process has deleted, and idle ones."""
         with self._lock:
             self._tidy_rooms()
 
     def clear_leftovers(self) -> None:
-        """Remove what processes left behind that were ended in the middle of an import, and other layouts."""
+        """Delete the leftovers of interrupted imports, and entries of other cache versions."""
         for other in self.folder.parent.iterdir() if self.folder.parent.is_dir() else ():
             if other.name != self.folder.name:
                 shutil.rmtree(other, ignore_errors=True)
@@ -226,11 +226,11 @@ class ConversationCache:
 
     @staticmethod
     def _is_whole(entry: Path) -> bool:
-        """Tell whether an entry holds a conversation, or why there is none."""
+        """Tell whether an entry is complete: a conversation, or the reason of a failure."""
         return any((entry / name).is_file() for name in (READY, SEALED, PROBLEM))
 
     def _entries(self) -> list[tuple[Path, CacheEntry | None]]:
-        """List the conversations, those used longest ago first."""
+        """List the entries, least recently used first."""
         try:
             found = [(item.stat().st_mtime, Path(item.path)) for item in os.scandir(self.folder) if item.is_dir()]
         except FileNotFoundError:
@@ -250,7 +250,7 @@ class ConversationCache:
     def _record(
         entry: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
     ) -> CacheEntry:
-        """Describe a conversation that is about to be brought in."""
+        """Build the record of a conversation that is about to be imported."""
         content = hashlib.sha256(f"{source.kind.value} {source.content}".encode()).hexdigest()
         if secret is None or not entry.name.startswith("s"):
             return CacheEntry(content, source.origin, viewer=viewer.kind, starter=viewer.name)
@@ -283,14 +283,14 @@ class ConversationCache:
 
     @contextmanager
     def _mutex(self) -> Iterator[None]:
-        """Hold off all other processes for a moment."""
+        """Hold the cache's mutual-exclusion lock, a file lock between processes."""
         private_folder(self.folder)
         with open_private(self.folder / "mutex") as mutex:
             fcntl.flock(mutex, fcntl.LOCK_EX)
             yield
 
     def _remove(self, entry: Path) -> None:
-        """Remove a conversation, unless it is being brought in."""
+        """Delete an entry, unless it is being imported."""
         with self._lock:
             room = self._rooms.pop(entry.name, None)
         if room is not None:
@@ -303,7 +303,7 @@ class ConversationCache:
     def _room(
         self, entry: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
     ) -> OpenArchive | None:
-        """Return the opened room of a conversation that is ready."""
+        """Return the open archive of a conversation that is ready."""
         sealed = source.kind is FileKind.SEALED
         file = entry / (SEALED if sealed else READY)
         with self._lock:
@@ -337,7 +337,7 @@ class ConversationCache:
     def _opened(
         self, file: Path, source: ConversationSource, viewer: ImportClient, secret: Secret | None
     ) -> OpenArchive:
-        """Read a sealed conversation into memory."""
+        """Decrypt an encrypted conversation into memory."""
         if secret is None:
             raise ArchiveError("what was kept of this conversation belongs to another browser")
         connection = open_sealed(file, key_for(secret, bind_to_session(source.content, viewer)))
@@ -345,7 +345,7 @@ class ConversationCache:
         return OpenArchive(source.name, lambda: opened, stamp=lambda: None, most=1)
 
     def _tidy_rooms(self) -> None:
-        """Close the rooms that are gone from the disk, used longest ago, or sealed and idle for a while."""
+        """Close archives that are deleted, least recently used, or encrypted and idle."""
         now = time.monotonic()
         names = list(self._rooms)
         sealed = [name for name in names if name.startswith("s")]
@@ -357,7 +357,7 @@ class ConversationCache:
             self._rooms.pop(name).close()
 
     def _bring(self, job: ImportJob) -> None:
-        """Bring a conversation in by a process of its own, and wait for it."""
+        """Import a conversation in a child process, and wait for it."""
         with job.lock, job.slot:
             problem: ImportProblem | None = None
             try:
@@ -373,7 +373,7 @@ class ConversationCache:
             self.tidy()
 
     def _run(self, job: ImportJob) -> ImportProblem | None:
-        """Have a process read the backup; return what went wrong."""
+        """Run the import process; return the problem, if any."""
         source, entry = job.source, job.entry
         spooled = entry / SPOOLED
         path = source.path
@@ -393,7 +393,7 @@ class ConversationCache:
 
     @staticmethod
     def _finish(entry: Path, record: CacheEntry, problem: ImportProblem | None) -> None:
-        """Leave the conversation, or why there is none, and nothing else."""
+        """Write the result of an import, and delete its temporary files."""
         if problem is None:
             (entry / SPOOLED).unlink(missing_ok=True)
             write_atomically(entry / RECORD, msgspec.structs.replace(record, size=entry_size(entry)))
@@ -409,7 +409,7 @@ class ConversationCache:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Wait until so few others are brought in that there is room for one more."""
+        """Wait for a free slot of the concurrency limit."""
         while True:
             for number in range(AT_ONCE):
                 slot = open_private(self.folder / f"running{number}")
@@ -422,7 +422,7 @@ class ConversationCache:
             time.sleep(TRY_AGAIN_S)
 
     def tidy(self) -> None:
-        """Remove what nobody has looked at for long, then what was used longest ago until the rest fits."""
+        """Expire entries that were not used for long, then evict the least recently used until the rest fits."""
         now = time.time()
         listed = self._entries()
         sizes = {path: 0 if record is None else record.size for path, record in listed}
@@ -446,12 +446,12 @@ class ConversationCache:
 
 
 def bind_to_session(content: str, viewer: ImportClient) -> str:
-    """Bind a name or a key to a log-in: what was opened while logged in is gone with it."""
+    """Derive a name or key that also depends on the login session, so that it ends with the session."""
     return f"{content} {viewer.account or 0} {viewer.session}"
 
 
 def browser_id(secret: Secret) -> str:
-    """Name a browser without giving its secret away."""
+    """Return the id of a browser: a hash of its secret."""
     return hmac.new(secret.reveal().encode(), b"browser", hashlib.sha256).hexdigest()
 
 
@@ -465,10 +465,10 @@ def read_record(path: Path, kind: type[Note]) -> Note | None:
 
 @lru_cache(maxsize=16)
 def cache_at(folder: Path, limits: CacheLimits) -> ConversationCache:
-    """Return the conversations of a folder."""
+    """Return the cache of a folder, one per process."""
     return ConversationCache(folder, limits)
 
 
 def cache_of(settings: Settings) -> ConversationCache:
-    """Return the conversations of the service with these settings."""
+    """Return the cache of the service with these settings."""
     return cache_at(settings.data / "cache" / "chats", CacheLimits.of(settings))

@@ -1,4 +1,4 @@
-"""What is known of a conversation in the cache: where it came from, whose it is, and what state it is in."""
+"""Records and import states of the conversation cache."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MB: Final = 1 << 20
 
 
 class CacheLimits(msgspec.Struct, frozen=True):
-    """How many bytes all conversations together and those of one owner may take, and what an import may."""
+    """The limits of the cache: bytes in total and per owner, imports per hour, and resources of one import."""
 
     total: int
     per_owner: int
@@ -46,7 +46,7 @@ class CacheLimits(msgspec.Struct, frozen=True):
 
 
 class FileOrigin(msgspec.Struct, frozen=True):
-    """Where a file lies in a repository."""
+    """The repository file a conversation was imported from."""
 
     repository: int
     owner: int
@@ -58,29 +58,29 @@ class FileOrigin(msgspec.Struct, frozen=True):
 
 
 class CacheEntry(msgspec.Struct, frozen=True):
-    """What is known of a conversation in the cache: whose it is, where it came from and who may look at it."""
+    """The record of a cache entry: its content, its origin, and who may read it."""
 
     content: str
     origin: FileOrigin | None = None
     browser: str = ""
-    """Names the browser that alone can read it, for one that is sealed."""
+    """The id of the only browser that can decrypt it, for an encrypted entry."""
     account: int | None = None
     session: str = ""
     viewer: str = ""
-    """The kind of viewer that began it."""
+    """The kind of viewer that started the import."""
     starter: str = ""
-    """Names whoever began it."""
+    """The rate-limit name of the viewer that started the import."""
     size: int = 0
 
     @property
     def owner(self) -> int:
-        """The account whose share of the room it takes; 0 is the shelf."""
+        """The account whose quota it counts against; 0 is the data folder."""
         return 0 if self.origin is None else self.origin.owner
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSource:
-    """A file to show: `content` names its bytes, `write` puts them into a file unless they lie at `path`."""
+    """A file to import: `content` is its digest, `write` copies it to a file unless it is at `path`."""
 
     content: str
     name: str
@@ -92,35 +92,35 @@ class ConversationSource:
 
 @dataclass(frozen=True, slots=True)
 class ImportReady:
-    """It can be shown."""
+    """The conversation is imported; `room` reads it."""
 
     room: OpenArchive
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRunning:
-    """It is being brought in."""
+    """The import is running."""
 
     progress: ImportProgress
 
 
 @dataclass(frozen=True, slots=True)
 class ImportFailed:
-    """It cannot be shown."""
+    """The import failed."""
 
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRequired:
-    """It is encrypted; `problem` tells what was wrong with the key that was given."""
+    """The backup is encrypted and needs a key; `problem` says why the last one failed."""
 
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportNotStarted:
-    """Nobody has had it brought in, and whoever looks may not."""
+    """The conversation is not imported, and the viewer may not start an import."""
 
 
 State = ImportReady | ImportRunning | ImportFailed | KeyRequired | ImportNotStarted

@@ -1,4 +1,4 @@
-"""The list of chats as the owner saw it: pinned ones first, folders as tabs, archived ones apart."""
+"""The list of chats: pinned first, chat folders as tabs, archived chats in a tab of their own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class ChatRow:
 
 @dataclass(frozen=True, slots=True)
 class ChatListTab:
-    """A part of the list."""
+    """A tab of the list: all chats, a chat folder, or archived chats."""
 
     name: str
     address: str

@@ -1,4 +1,4 @@
-"""A chat: some hundred messages in bubbles, from where one goes on to older and newer ones."""
+"""The page of a chat: a window of messages, with links to older and newer ones."""
 
 from calendar import month_name
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ CLOCK: Final = Clock()
 
 @dataclass(frozen=True, slots=True)
 class MessageLinks:
-    """The addresses that bubbles need."""
+    """Builds the URLs that the message renderer links to."""
 
     view: ConversationRequest
 

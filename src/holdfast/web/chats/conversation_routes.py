@@ -1,4 +1,4 @@
-"""Finds the page for an address inside a conversation; what goes wrong in an archive becomes a page too."""
+"""Routes a path inside a conversation to its page; errors of the archive become an error page."""
 
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ NAMED: Final[Mapping[tuple[str, str], Callable[[ConversationRequest, str], Answe
 
 
 def respond(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) -> Answer:
-    """Answer one request; `inner` is the address inside the conversation. NotHere is raised where nothing is."""
+    """Handle one request; `inner` is the path inside the conversation. Raises `PageNotFound`."""
     try:
         with room.reading() as archive:
             return dispatch(ConversationRequest(room, archive, base, query), inner)
@@ -56,12 +56,12 @@ def respond(room: OpenArchive, base: str, inner: str, query: Mapping[str, str]) 
 
 
 def error_page(problem: str) -> TemplateResult:
-    """Say why an archive cannot be shown."""
+    """Return the error page of an archive that cannot be read."""
     return TemplateResult("chats/trouble.html", "This archive cannot be read", {"problem": problem}, 503)
 
 
 def dispatch(view: ConversationRequest, inner: str) -> Answer:
-    """Choose the page."""
+    """Call the handler of a path."""
     parts = inner.strip("/").split("/")
     if len(parts) == 1:
         plain = PLAIN.get(parts[0])

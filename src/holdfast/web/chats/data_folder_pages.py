@@ -1,4 +1,4 @@
-"""The archives and backups of the data folder as conversations, for the administrator whose folder it is."""
+"""The pages of archives and backups in the data folder, for site administrators."""
 
 import hashlib
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DataFolderEntry:
-    """A file or folder of the shelf."""
+    """An archive or backup of the data folder, in the list."""
 
     name: str
     address: str
@@ -46,12 +46,12 @@ class DataFolderEntry:
 
 
 def backups_folder(request: RequestContext) -> Path:
-    """Return the folder the shelf is."""
+    """Return the folder of archives and backups."""
     return request.app.settings.data / "backups"
 
 
 def detect_kind(path: Path) -> FileKind | None:
-    """Tell what a file or folder of the shelf is."""
+    """Detect the kind of a file or folder; None if it is no backup."""
     try:
         if path.is_dir():
             return FileKind.SEALED if find_snapshots(path) else FileKind.PLAIN if find_export(path) else None
@@ -62,7 +62,7 @@ def detect_kind(path: Path) -> FileKind | None:
 
 
 def list_entries(folder: Path) -> list[DataFolderEntry]:
-    """List the shelf by name; the folders of attachments belong to their archives."""
+    """List the folder by name, without the attachment folders of archives."""
     if not folder.is_dir():
         return []
     found = []
@@ -106,7 +106,7 @@ def act_on_archive(request: RequestContext, name: str, inner: str, body: KeyForm
 
 
 def show_archive_page(request: RequestContext, name: str, inner: str) -> RawResponse:
-    """Show a page of an archive where it lies, or of what is brought in from a backup."""
+    """Show a page of an archive in place, or of an imported backup."""
     path = find_file(request, name)
     source = make_source(path)
     frame = conversation_pages(request, name)
@@ -116,7 +116,7 @@ def show_archive_page(request: RequestContext, name: str, inner: str) -> RawResp
 
 
 def find_file(request: RequestContext, name: str) -> Path:
-    """Find a file of the shelf, and nothing beside it."""
+    """Return the path of a file of the folder; any other name is refused."""
     if not name or "/" in name or "\x00" in name or name.startswith("."):
         raise ApiError(404)
     path = backups_folder(request) / name
@@ -126,7 +126,7 @@ def find_file(request: RequestContext, name: str) -> Path:
 
 
 def conversation_pages(request: RequestContext, name: str) -> ConversationPages:
-    """Show pages below the shelf."""
+    """Return the page renderer for one archive."""
 
     def draw(template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         return page(
@@ -137,7 +137,7 @@ def conversation_pages(request: RequestContext, name: str) -> ConversationPages:
 
 
 def make_source(path: Path) -> ConversationSource:
-    """Describe a file of the shelf by its content."""
+    """Return the source of a file, identified by its digest."""
     kind = detect_kind(path)
     if kind is None:
         raise ApiError(404)
@@ -149,7 +149,7 @@ def make_source(path: Path) -> ConversationSource:
 
 
 def identifying_file(folder: Path) -> Path:
-    """Return the file of a folder that tells it from all others."""
+    """Return the file whose digest identifies a folder."""
     for snapshot in find_snapshots(folder):
         return snapshot.path / MAIN
     export = find_export(folder)
@@ -165,5 +165,5 @@ def file_digest(path: Path, _size: int, _changed: int) -> str:
 
 @lru_cache(maxsize=16)
 def open_cached_archive(path: Path) -> OpenArchive:
-    """Open an archive where it lies."""
+    """Open an archive in place; one is kept open per path."""
     return open_archive_file(path, path.name)

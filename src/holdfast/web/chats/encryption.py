@@ -1,4 +1,4 @@
-"""Keeps an archive on the disk so that only the browser that opened it can have it read again.
+"""Encryption at rest of cached archives, with a key derived from a secret of the browser.
 
 The file is encrypted with a key made from a secret that is kept in the browser's cookie and nowhere else. It is
 written and read in pieces, each of which says its place, so that none can be changed, moved or left out.

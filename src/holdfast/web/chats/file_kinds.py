@@ -1,4 +1,4 @@
-"""Tells what a file is by how it begins: an archive, a backup in the clear, an encrypted one, or none of these."""
+"""Detects the kind of a file from its first bytes: archive, plaintext backup, encrypted backup, or none."""
 
 import io
 from enum import Enum
@@ -25,7 +25,7 @@ INSIDE_ZIP: Final = b"main.jsonl"
 
 
 class FileKind(Enum):
-    """What can be shown as a conversation."""
+    """The kinds of files that can be shown as a conversation."""
 
     ARCHIVE = "archive"
     PLAIN = "plain"

@@ -1,4 +1,4 @@
-"""Conversations inside the host: what is shown while one is read, when it needs a key, and when it is there."""
+"""Conversation pages inside the host: import progress, key form, errors, and the chat viewer."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -63,7 +63,7 @@ class KeyForm(msgspec.Struct, frozen=True):
 
 
 class PageRenderer(Protocol):
-    """Makes a page inside the frame that a conversation is shown in."""
+    """Renders a template inside the layout of a conversation."""
 
     def __call__(self, template: str, title: str, status: int, values: Mapping[str, object]) -> RawResponse:
         """Make it."""
@@ -71,7 +71,7 @@ class PageRenderer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ConversationPages:
-    """Where a conversation is shown: `base` is its address, `draw` makes its pages."""
+    """Renders the pages of one conversation: `base` is its URL path, `draw` its page renderer."""
 
     call: RequestContext
     base: str

@@ -1,4 +1,4 @@
-"""Decides whether one more backup may be read for somebody: few at a time, and so many in an hour."""
+"""Concurrency and rate limits for imports of chat backups."""
 
 import fcntl
 import hashlib
@@ -31,7 +31,7 @@ SOON_S: Final = 10
 
 
 class ImportRefused(HoldfastError):
-    """A backup may not be read for somebody now; `seconds` says when to try again."""
+    """An import is refused by a limit; retry after `seconds`."""
 
     status = 429
 
@@ -41,21 +41,21 @@ class ImportRefused(HoldfastError):
 
 
 class ImportInProgress(ImportRefused):
-    """The same file, or as many as allowed, are being read for the same viewer already."""
+    """The same file is being imported, or the viewer has too many imports running."""
 
 
 class ImportRateLimited(ImportRefused):
-    """Somebody had too many backups read within the hour."""
+    """The viewer has used up the imports of an hour."""
 
 
 class ImportQueueFull(ImportRefused):
-    """Too many backups wait to be read."""
+    """The import queue is full."""
 
     status = 503
 
 
 class ImportClient(msgspec.Struct, frozen=True):
-    """Whoever looks at a conversation, as far as the limits are concerned."""
+    """The viewer of a conversation, as rate limits count it."""
 
     account: int | None = None
     address: str = ""
@@ -83,7 +83,7 @@ class ImportClient(msgspec.Struct, frozen=True):
 
 
 class ImportStarts(msgspec.Struct):
-    """When imports were begun within the hour, by the names of whoever began them."""
+    """The start times of imports within the last hour, by rate-limit name."""
 
     begun: list[tuple[float, str]] = msgspec.field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Runs the process that brings a backup in, and ends it when it takes too long or writes too much."""
+"""Runs the import process, and kills it at its time or output limit."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A process of its own that brings one backup into an archive, so that nobody's request waits for it.
+"""The import process: imports one backup into an archive, with resource limits, outside of the web workers.
 
 What to do comes on standard input, keys included: nobody else on the machine can read it there. When that closes
 early, whoever asked is gone, and so is this process. It runs at low priority, and the system ends it when it takes
@@ -60,7 +60,7 @@ SEALED_SHARE: Final = 4
 
 
 class ImportLimits(msgspec.Struct, frozen=True):
-    """What one import may take: bytes of memory, seconds, and bytes on the disk."""
+    """The resource limits of one import: bytes of memory, seconds, and bytes of output."""
 
     memory: int
     seconds: int
@@ -94,7 +94,7 @@ class ImportLimits(msgspec.Struct, frozen=True):
 
 
 class ImportTask(msgspec.Struct, frozen=True):
-    """What to bring where; `key` seals it, `keys` open the backup, `name` is what people call it."""
+    """An import to run: `keys` decrypt the backup, `key` encrypts the result, `name` is shown to people."""
 
     source: str
     target: str
@@ -105,7 +105,7 @@ class ImportTask(msgspec.Struct, frozen=True):
 
 
 class ImportProgress(msgspec.Struct, frozen=True):
-    """How far it is."""
+    """The progress of an import."""
 
     done: int = 0
     total: int = 0
@@ -113,14 +113,14 @@ class ImportProgress(msgspec.Struct, frozen=True):
 
 
 class ImportProblem(msgspec.Struct, frozen=True):
-    """Why it did not work; `key` when another key might help."""
+    """Why an import failed; `key` is true when another key might help."""
 
     text: str
     key: bool = False
 
 
 def write_atomically(path: Path, value: msgspec.Struct) -> None:
-    """Write a small file so that readers see the old one or the new one, and nobody else's account sees either."""
+    """Write a small file atomically (write, then rename), readable by this account only."""
     beside = path.with_name(f"{path.name}.part")
     beside.unlink(missing_ok=True)
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:

@@ -1,4 +1,4 @@
-"""Locks that processes take on the folders of conversations, and files that nobody else's account can read."""
+"""File locks on cache entries, and files with owner-only permissions."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The files of messages: only what was copied beside the archive, shown only as what no browser runs."""
+"""Serves attachments that are stored with the archive, only as media types that browsers do not execute."""
 
 from pathlib import Path, PurePosixPath
 from typing import Final

@@ -1,4 +1,4 @@
-"""Everything about one message: its receipts, what changed about it, and its record as it stands in the backup."""
+"""The page of one message: receipts, edit history, and its record in the backup as JSON."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""An archive that several requests read at once."""
+"""A connection pool over one archive, with query timeouts and a result cache."""
 
 import sqlite3
 import threading
@@ -28,11 +28,11 @@ ANSWERS: Final = 256
 
 
 class ConnectionPoolBusy(ArchiveError):
-    """All connections to an archive are in use, and stayed so."""
+    """All connections to an archive stayed in use until the timeout."""
 
 
 class OpenArchive:
-    """An archive, the connections to it that wait for the next request, and answers worth keeping.
+    """A connection pool over one archive, and a cache of expensive results.
 
     `stamp` tells what state the archive is in: when it changes, what was kept is forgotten. `place` is where it
     lies, which nobody is told.
@@ -61,7 +61,7 @@ class OpenArchive:
 
     @contextmanager
     def reading(self) -> Iterator[Archive]:
-        """Lend a connection to the archive; what is asked of it is interrupted when it takes too long."""
+        """Borrow a connection; its queries are interrupted at the timeout."""
         self.used = time.monotonic()
         end = self.used + PATIENCE_S
         if not self._seats.acquire(timeout=PATIENCE_S):
@@ -101,7 +101,7 @@ class OpenArchive:
             opened.close()
 
     def kept(self, question: object, make: Callable[[], Made]) -> Made:
-        """Return an answer that takes long to make, made once for each state of the archive."""
+        """Return a cached result, computed once for each state of the archive."""
         with self._lock:
             if question in self._kept:
                 return cast("Made", self._kept[question])
@@ -125,7 +125,7 @@ class OpenArchive:
 
 @contextmanager
 def query_timeout(connection: sqlite3.Connection, end: float) -> Iterator[None]:
-    """Interrupt what is asked of a database once a moment has passed, also while the full-text index is searched.
+    """Interrupt the queries of a connection at a deadline, also inside a full-text search.
 
     The index does much in one step of SQLite's, in which no progress is told; another thread interrupts that.
     """
@@ -152,7 +152,7 @@ def query_timeout(connection: sqlite3.Connection, end: float) -> Iterator[None]:
 
 
 def open_archive_file(path: Path, name: str, *, is_ours: bool = False) -> OpenArchive:
-    """Make a room of an archive in a file, which others may write to meanwhile.
+    """Return the connection pool of an archive file, which other processes may write to.
 
     One that is not `is_ours` may come from anybody: its values are checked once for each state of it.
     """
@@ -184,7 +184,7 @@ def open_archive_file(path: Path, name: str, *, is_ours: bool = False) -> OpenAr
 
 
 def find_wrong_value(connection: sqlite3.Connection) -> str:
-    """Look for a value of a wrong type; a very large archive is not looked through to its end."""
+    """Return the column with a value of a wrong type; the check has a time limit."""
     end = time.monotonic() + CHECK_S
     connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
     try:

@@ -1,4 +1,4 @@
-"""Everybody in an archive, those who wrote most first."""
+"""The page of contacts, by number of messages."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ ROWS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ContactRow:
-    """Somebody in the list."""
+    """A contact in the list."""
 
     person: Person
     initials: str

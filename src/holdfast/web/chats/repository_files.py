@@ -1,4 +1,4 @@
-"""Backups, archives and exports that lie in repositories, shown as conversations to whoever may read the file."""
+"""Conversation pages of backups and archives in repositories, with the read permission of the file."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -122,7 +122,7 @@ def find_file(repo: Repo, commit: str, path: str) -> tuple[TreeEntry, str]:
 
 @dataclass(frozen=True, slots=True)
 class ConversationLink:
-    """What a file's page says of the conversations in it."""
+    """The link from a file's page to its conversation."""
 
     address: str
     is_archive: bool

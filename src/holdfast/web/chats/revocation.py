@@ -1,4 +1,4 @@
-"""Takes conversations out of the cache that nobody may see any more: their file, its readers or a log-in are gone.
+"""Invalidates cached conversations whose file, read permission or login session is gone.
 
 Permission is asked for at every request, so this hides nothing; it removes what would lie on the disk for nobody.
 Whatever changes a repository, an account or a log-in comes as a request that is no GET, so all conversations are
@@ -108,7 +108,7 @@ def lies_there(app: App, origin: FileOrigin) -> bool:
 
 
 class Revocation:
-    """Looks through the conversations after every change, and now and then."""
+    """Checks the cached conversations after every write request, and periodically."""
 
     def __init__(self, app: App) -> None:
         self._host = app

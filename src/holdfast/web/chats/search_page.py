@@ -1,4 +1,4 @@
-"""Search: across everything or in one chat, with what was found highlighted."""
+"""The search page: full-text search in all chats or one, with highlighted snippets."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ FIELDS: Final = ("q", "chat", "from", "kind", "is", "has", "since", "until", "by
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A hit as the page shows it."""
+    """A search hit as the page shows it."""
 
     address: str
     chat: str

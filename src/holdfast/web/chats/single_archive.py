@@ -1,4 +1,4 @@
-"""The pages of one archive for one person on their own machine, behind an address that works once."""
+"""The web app of `holdfast archive serve`: one archive on loopback, opened with a single-use token."""
 
 import hmac
 import secrets
@@ -45,7 +45,7 @@ NOT_YOURS: Final = TemplateResult(
 
 
 class SessionAuthentication:
-    """Lets in one browser: the first that brings the token, which is worth nothing afterwards.
+    """Middleware: exchanges a single-use token for a session cookie; every other request needs the cookie.
 
     A site elsewhere can make a browser ask for pages of this machine under a name of its own; only our own names
     are answered.

@@ -1,4 +1,4 @@
-"""Statistics with plots, drawn on the server; every plot has its figures as text too."""
+"""The statistics page, with plots as server-rendered SVG and the same figures as text."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +22,7 @@ MOST_MONTHS: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """Something counted, and how long its bar is, in percent of the longest."""
+    """A bar of a chart: a count, and its length in percent of the longest."""
 
     name: str
     address: str

@@ -1,4 +1,4 @@
-"""What the validator found in a backup, kept beside what was imported from it, with the frames it is about."""
+"""Validation findings of an imported backup, stored in the archive with the frames they refer to."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ CREATE TABLE page_frame (frame INTEGER PRIMARY KEY, json TEXT);
 
 
 class ValidationSummary(Struct, frozen=True):
-    """Whether a backup keeps to the rules, and how often it does not."""
+    """The validation result: whether the backup is valid, and the number of findings."""
 
     valid: bool
     frames: int
@@ -38,7 +38,7 @@ class ValidationSummary(Struct, frozen=True):
 
 
 class FindingRow(Struct, frozen=True):
-    """One finding."""
+    """A stored validation finding."""
 
     rule: str
     severity: str

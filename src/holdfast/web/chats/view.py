@@ -1,4 +1,4 @@
-"""What one page of a conversation is made from, and what it can be: a page, a file or another address."""
+"""The request and the result types of conversation pages: a template, a media file, or a redirect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,12 +32,12 @@ LARGEST: Final = (1 << 63) - 1
 
 
 class PageNotFound(Exception):
-    """There is no such page in the conversation."""
+    """The conversation has no such page."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateResult:
-    """A page: its template and what stands in it."""
+    """A page: a template and its values."""
 
     template: str
     title: str
@@ -47,7 +47,7 @@ class TemplateResult:
 
 @dataclass(frozen=True, slots=True)
 class MediaResult:
-    """A file: where it lies, what it may be shown as, and the name it was sent with; to keep, unless `inline`."""
+    """A media file: its path, media type and file name; an attachment unless `inline`."""
 
     path: Path
     media_type: str
@@ -57,7 +57,7 @@ class MediaResult:
 
 @dataclass(frozen=True, slots=True)
 class RedirectResult:
-    """Another address, to go to."""
+    """A redirect to another URL."""
 
     address: str
 
@@ -67,7 +67,7 @@ Answer = TemplateResult | MediaResult | RedirectResult
 
 @dataclass(frozen=True, slots=True)
 class ConversationRequest:
-    """One request about a conversation; `base` is where the conversation begins, without a slash at the end."""
+    """A request for a page of a conversation; `base` is its URL path, without a trailing slash."""
 
     room: OpenArchive
     archive: Archive

@@ -1,4 +1,4 @@
-"""An event told in words, before any service has given them a form.
+"""Summaries of events as text spans, before formatting for a chat service.
 
 A headline is a row of pieces; a piece is text, perhaps with an address it leads to. Whatever people wrote is a
 piece of its own and marked as theirs, so that each service can keep it from being taken for anything but words.
@@ -50,7 +50,7 @@ DEEDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """Some words; those that people wrote are `theirs`."""
+    """A span of text with an optional link; `theirs` marks text written by users, which is escaped."""
 
     text: str
     url: str = ""
@@ -62,7 +62,7 @@ Pieces = tuple[TextSpan, ...]
 
 @dataclass(frozen=True, slots=True)
 class EventSummary:
-    """An event in words: one line, more lines where there is more to say, and what somebody wrote."""
+    """The summary of an event: a headline, further lines, and a quoted text."""
 
     headline: Pieces
     url: str

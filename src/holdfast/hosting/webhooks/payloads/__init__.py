@@ -1,4 +1,4 @@
-"""What webhooks say about an event: one JSON text for each, the same for everybody who is told."""
+"""Webhook payloads: the JSON of each event, the same for all receivers."""
 
 from holdfast.hosting.webhooks.payloads.before_delete import DeletedEntity, before_deleting
 from holdfast.hosting.webhooks.payloads.render import payload_of, payload_renderer

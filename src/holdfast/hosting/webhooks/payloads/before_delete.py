@@ -1,4 +1,4 @@
-"""Makes the payloads of events that still have to be told, before what they are about is deleted.
+"""Renders pending payloads before the rows they describe are deleted.
 
 Afterwards nothing could be looked up any more. What is already waiting is made ahead, in small steps that hold up
 nobody; the transaction that deletes makes the little that came meanwhile, and sees to it that nothing is missed.
@@ -30,7 +30,7 @@ KEEP: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedEntity:
-    """What is about to be deleted."""
+    """The ids of the entity about to be deleted."""
 
     repository_id: int = 0
     owner_id: int = 0

@@ -1,4 +1,4 @@
-"""What is told when issues begin and cease to wait for each other.
+"""Payloads of issue dependency events.
 
 Everybody who is told of an event is told the same, and looks after the repository it happened in, but perhaps not
 the other issue's. So an issue of another repository is told whole only where everybody may read that repository.
@@ -25,7 +25,7 @@ __all__ = ["DependencyPayload", "dependency"]
 
 
 class DependencyPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """An issue waits for another one, or does so no longer."""
+    """The payload of a dependency that was added or removed."""
 
     action: str
     issue: IssueSchema | None

@@ -1,4 +1,4 @@
-"""What was written down about an event when it happened, and who and where it was about."""
+"""The recorded details of an event, and the rows they refer to."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -22,13 +22,13 @@ T = TypeVar("T")
 
 
 class ChangesFromPayload(msgspec.Struct, frozen=True):
-    """What something was before it was changed."""
+    """The previous value of a changed field."""
 
     from_: str | bool | list[str] = field(name="from")
 
 
 class EventDetails(msgspec.Struct, frozen=True):
-    """The details of an event; which fields matter depends on its kind."""
+    """The recorded details of an event; the fields in use depend on its kind."""
 
     action: str = ""
     ref: str = ""
@@ -59,7 +59,7 @@ class EventDetails(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class EventContext:
-    """An event with what can be looked up about it now; whatever is gone meanwhile is missing."""
+    """An event with the rows it refers to; deleted ones are None."""
 
     viewer: Receiver
     event: Event

@@ -1,4 +1,4 @@
-"""What is told about issues, pull requests and what people say on them."""
+"""Payloads of issue, pull request and comment events."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ COMMENT_BY_ID = Statement(select(*COMMENT).where(comments.c.id == bindparam("id"
 
 
 class ChangesPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """What is not what it was; only what changed is there."""
+    """The previous values of changed fields."""
 
     title: ChangesFromPayload | UnsetType = UNSET
     body: ChangesFromPayload | UnsetType = UNSET
@@ -55,7 +55,7 @@ class ChangesPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
-    """Something happened to an issue."""
+    """The payload of an issue event."""
 
     action: str
     number: int
@@ -67,7 +67,7 @@ class IssuePayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """Something happened to a pull request."""
+    """The payload of a pull request event."""
 
     action: str
     number: int
@@ -81,7 +81,7 @@ class PullRequestPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommentPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody said something on an issue or a pull request, changed it or took it back."""
+    """The payload of a comment that was created, edited or deleted."""
 
     action: str
     issue: IssueSchema | None

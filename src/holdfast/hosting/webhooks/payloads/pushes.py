@@ -1,4 +1,4 @@
-"""What is told when branches and tags come, move and go."""
+"""Payloads of push, create and delete events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ NOTHING: Final = TreeChanges(())
 
 
 class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """A branch or a tag has moved; commits are the newest ones, newest first."""
+    """The payload of a push; `commits` are the newest ones, newest first."""
 
     ref: str
     before: str
@@ -60,7 +60,7 @@ class PushPayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CreatePayload(msgspec.Struct, frozen=True, kw_only=True):
-    """There is a new branch or tag."""
+    """The payload of a created branch or tag."""
 
     sha: str
     ref: str
@@ -70,7 +70,7 @@ class CreatePayload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeletePayload(msgspec.Struct, frozen=True, kw_only=True):
-    """A branch or tag is gone."""
+    """The payload of a deleted branch or tag."""
 
     ref: str
     ref_type: str
@@ -81,7 +81,7 @@ class DeletePayload(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class PushedCommits:
-    """What a push brought: some of its commits, how many there are, and where they begin."""
+    """The commits of a push: the newest ones, their total number, and the base of the comparison."""
 
     head: Commit | None = None
     commits: Sequence[Commit] = ()

@@ -1,4 +1,4 @@
-"""Makes the JSON of an event."""
+"""Renders the payload of an event as JSON."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ __all__ = ["KINDS", "EventKind", "payload_of", "payload_renderer"]
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
-    """How a kind of event is told, and which actions there are."""
+    """The payload function of a kind of event, and its actions."""
 
     make: Callable[[EventContext], msgspec.Struct]
     actions: tuple[str, ...] = ()

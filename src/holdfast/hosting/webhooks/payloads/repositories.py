@@ -1,4 +1,4 @@
-"""What is told when a repository comes, goes, or is not what it was."""
+"""Payloads of repository events."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -11,7 +11,7 @@ __all__ = ["RepositoryPayload", "repository_event"]
 
 
 class RepositoryPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """Something happened to a repository itself; `organization` is its owner, also when that is a person."""
+    """The payload of a repository event; `organization` is the owner, also when that is a user."""
 
     action: str
     repository: RepositorySchema | None
