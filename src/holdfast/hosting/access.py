@@ -19,6 +19,7 @@ from holdfast.hosting.errors import (
     LoginRequired,
     Permission,
     RepositoryArchived,
+    RepositoryReadOnly,
 )
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.issue_transactions import Issue
@@ -50,7 +51,9 @@ __all__ = [
     "may_write_issue",
     "organization_access",
     "repository_access",
+    "require_branch_write",
     "require_comment",
+    "require_editable",
     "require_issue_edit",
     "require_issue_management",
     "require_issue_write",
@@ -255,6 +258,18 @@ def require_comment(actor: Actor, target: RepositoryAccess, issue: Issue) -> Acc
     if not may_comment(target.permissions, is_pull=issue.is_pull, is_locked=issue.is_locked):
         raise IssueLocked
     return user
+
+
+def require_branch_write(target: RepositoryAccess) -> None:
+    """Raise `Forbidden` unless the actor may commit to the repository's branches."""
+    if not target.permissions.may_write(Unit.CODE):
+        raise Forbidden(Permission.WRITE_BRANCH)
+
+
+def require_editable(target: RepositoryAccess) -> None:
+    """Raise `RepositoryReadOnly` for an archived repository or a mirror, whose files nobody may change."""
+    if target.repository.is_archived or target.repository.is_mirror:
+        raise RepositoryReadOnly
 
 
 def require_organization_member(actor: Actor, organization: OrganizationAccess) -> Account:

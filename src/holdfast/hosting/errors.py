@@ -12,6 +12,7 @@ HostingError
 │   ├── LoginRequired        nobody is logged in
 │   ├── Forbidden            the actor lacks a permission
 │   ├── IssueLocked          only people with write access may comment on a locked issue
+│   ├── RepositoryReadOnly   files of an archived repository or a mirror cannot be changed
 │   └── RepositoryArchived   an archived repository cannot be changed
 ├── NoData                   there is no data to look after
 ├── WrongDataFolder          the data folder and the database do not belong together
@@ -210,6 +211,7 @@ __all__ = [
     "Refused",
     "RenameRefused",
     "RepositoryArchived",
+    "RepositoryReadOnly",
     "RepositoryTaken",
     "SealBroken",
     "SealError",
@@ -282,6 +284,8 @@ class Permission(StrEnum):
     SITE_ADMIN = "site admin"
     ORGANIZATION_MEMBER = "organization member"
     ORGANIZATION_OWNER = "organization owner"
+    WRITE_BRANCH = "write branch"
+    """For committing files to a branch."""
     OWN_PERMISSION = "own permission"
     """For reading the permissions of others in a repository."""
     CREATE_REPOSITORIES = "create repositories"
@@ -321,6 +325,13 @@ class RepositoryArchived(AccessDenied):
 
     def __init__(self) -> None:
         super().__init__("repo is archived")
+
+
+class RepositoryReadOnly(AccessDenied):
+    """Files of an archived repository or of a mirror cannot be changed."""
+
+    def __init__(self) -> None:
+        super().__init__("repo is not allowed to edit")
 
 
 class NoData(HostingError):

@@ -186,10 +186,8 @@ def not_archived(request: RequestContext) -> None:
 
 
 def editable(request: RequestContext) -> None:
-    """Refuse to write files to an archived repository or a mirror."""
-    repository = request.resolved(RepositoryAccess).repository
-    if repository.is_archived or repository.is_mirror:
-        raise ApiError(423, "repo is not allowed to edit")
+    """Require a repository whose files may change: neither archived nor a mirror."""
+    access.require_editable(request.resolved(RepositoryAccess))
 
 
 def in_organization(request: RequestContext) -> OrganizationAccess:

@@ -23,6 +23,7 @@ FORBIDDEN: Final = {
     Permission.SITE_ADMIN: "Only site administrators can do this.",
     Permission.ORGANIZATION_MEMBER: "Only members of this organization can do this.",
     Permission.ORGANIZATION_OWNER: "Only owners of this organization can do this.",
+    Permission.WRITE_BRANCH: "You need write access to this repository.",
     Permission.OWN_PERMISSION: "You can see only your own permission in this repository.",
     Permission.CREATE_REPOSITORIES: "You cannot create repositories in this organization.",
     Permission.NEW_OWNER: "You can transfer a repository only to an owner you can create repositories for.",
@@ -62,6 +63,8 @@ def message_for(error: HostingError | ApiError) -> str:
             return "You must be signed in to do this."
         case errors.Forbidden():
             return FORBIDDEN[error.permission]
+        case errors.RepositoryReadOnly():
+            return "The files of an archived repository or a mirror cannot be changed."
         case errors.RepositoryArchived():
             return "This repository is archived and cannot be changed."
         case errors.IssueLocked():

@@ -14,16 +14,30 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
+from holdfast.hosting.access import ANONYMOUS, Actor, RepositoryAccess
 from holdfast.hosting.app import App
-from holdfast.hosting.errors import FileRefused, HostingError, NoSuchRef, Outdated, RefMoved, ShaMismatch
+from holdfast.hosting.errors import (
+    FileRefused,
+    Forbidden,
+    HostingError,
+    InvalidField,
+    LoginRequired,
+    NoSuchRef,
+    Outdated,
+    Permission,
+    RefMoved,
+    RepositoryReadOnly,
+    ShaMismatch,
+)
 from holdfast.hosting.git import ref_store, refs
 from holdfast.hosting.git.commits import Signature
+from holdfast.hosting.git.identities import commit_name
 from holdfast.hosting.git.loose_objects import object_id
 from holdfast.hosting.git.repository import locked, open_repository
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import file_commits, lfs_objects, maintenance, ref_changes, repositories
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, CommitResult, commit_files
+from holdfast.hosting.services.file_commits import CommitRequest, CommitResult, FileCommit, commit_files
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.storage.batch_queue import MAX_BATCH
@@ -55,6 +69,11 @@ def wanted(app: App, repository: Repository, *changes: FileChange, **more: Any) 
     """Put together a request of the administrator's."""
     admin = accounts.find_user(app.database, "admin")
     return CommitRequest(repository=repository, actor=admin, changes=changes, author=ADA, committer=ADA, **more)
+
+
+def target_of(app: App, actor: Actor, repository: Repository) -> RepositoryAccess:
+    """Return a repository with what an actor may do there."""
+    return RepositoryAccess(repository, repositories.permissions_in(app, actor, repository))
 
 
 def put(path: str, content: bytes = b"", operation: Any = "upload", **more: Any) -> FileChange:
@@ -490,3 +509,50 @@ def model_apply(
     content = change.content._source  # type: ignore[union-attr]
     files[change.path] = (change.mode or kept, content)  # type: ignore[assignment]
     return True
+
+
+def test_a_commit_asks_who_makes_it(app: App, repository: Repository) -> None:
+    """Callers that forget their guards are refused, and nothing is committed."""
+    owner = Actor(repository.owner)
+    reader = Actor(accounts.create_user(app.database, "rea", Secret("a long password")))
+    repo = open_repository(app.folders.path(repository.id))
+    before = refs.branch(repo, "main")
+    new = FileCommit(changes=[put("b.txt", b"b", "create")])
+    with pytest.raises(LoginRequired):
+        file_commits.commit(app, ANONYMOUS, target_of(app, ANONYMOUS, repository), new)
+    with pytest.raises(Forbidden) as refused:
+        file_commits.commit(app, reader, target_of(app, reader, repository), new)
+    assert refused.value.permission is Permission.WRITE_BRANCH
+    for column in ("archived_at", "is_mirror"):
+        frozen = msgspec.structs.replace(repository, **{column: 1})
+        with pytest.raises(RepositoryReadOnly):
+            file_commits.commit(app, owner, target_of(app, owner, frozen), new)
+    assert refs.branch(repo, "main") == before
+
+
+def test_a_commit_is_the_actors_unless_others_are_named(app: App, repository: Repository) -> None:
+    """Author and committer, each by itself."""
+    owner = Actor(repository.owner)
+    target = target_of(app, owner, repository)
+    made = file_commits.commit(app, owner, target, FileCommit(changes=[put("b.txt")]))
+    assert {made.commit.author.name, made.commit.committer.name} == {commit_name(repository.owner)}
+    made = file_commits.commit(app, owner, target, FileCommit(changes=[put("c.txt")], author=ADA))
+    assert (made.commit.author.name, made.commit.committer.name) == ("Ada", commit_name(repository.owner))
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "field"),
+    [
+        ({"branch": "a..b"}, "x", "BranchName"),
+        ({"new_branch": "a" * 101}, "x", "NewBranchName"),
+        ({}, "", "Path"),
+    ],
+)
+def test_the_fields_of_a_commit_are_validated(
+    app: App, repository: Repository, more: dict[str, Any], path: str, field: str
+) -> None:
+    """The error names the field."""
+    owner = Actor(repository.owner)
+    with pytest.raises(InvalidField) as refused:
+        file_commits.commit(app, owner, target_of(app, owner, repository), FileCommit(changes=[put(path)], **more))
+    assert refused.value.field == field

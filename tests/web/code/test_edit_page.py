@@ -58,7 +58,7 @@ def test_a_file_is_made_changed_and_moved(world: World, git: Git, ada: httpx.Cli
     assert moved.headers["location"] == f"{AT}/src/branch/main/moved.txt"
     assert read(world, "moved.txt") == b"\nother\n"
     assert world.open("").get(f"{AT}/raw/branch/main/dir/new file.txt").status_code == 404
-    assert "Your changes are saved" in ada.get(moved.headers["location"]).text
+    assert "File saved." in ada.get(moved.headers["location"]).text
 
 
 def test_a_file_keeps_how_its_lines_end(world: World, git: Git, ada: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""What every change of files can be told besides the files: branches, message, people, dates and conditions."""
+"""Options of every endpoint that changes files: branches, message, people, dates and the idempotency key."""
 
 import hashlib
 import time
@@ -9,17 +9,18 @@ from urllib.parse import quote, unquote_to_bytes
 import msgspec
 from msgspec import Meta
 
+from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess, Unit
+from holdfast.hosting.errors import InvalidValue
 from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.git.identities import commit_email, commit_name, plain
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import RefName
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.contents import WHOLE, CommitView, ContentsResponse, RefShown, contents_of
 from holdfast.hosting.services.fields import due
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, CommitResult
+from holdfast.hosting.services.file_commits import CommitResult, FileCommit
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.commit_keys import Key
 from holdfast.settings import Settings
@@ -31,10 +32,10 @@ __all__ = [
     "FileOptions",
     "Identity",
     "LongPath",
+    "commit_asked_for",
     "encode_files",
     "largest_body",
     "mode_given",
-    "request_for",
     "writes_branch",
 ]
 
@@ -86,15 +87,14 @@ def largest_body(settings: Settings) -> int:
 
 
 def writes_branch(request: RequestContext) -> None:
-    """Ask that the caller may write to the branch; clients expect this after the body was found to be sound."""
-    if not request.resolved(RepositoryAccess).permissions.may_write(Unit.CODE):
-        raise ApiError(403, "user should have a permission to write to the target branch")
+    """Require write access to the branch; clients expect this after the body was found to be valid."""
+    access.require_branch_write(request.resolved(RepositoryAccess))
 
 
 def mode_given(text: str) -> int | None:
     """Read a mode; none is none."""
     if text and text not in MODES:
-        raise ApiError(422, f"[Mode]: must be one of {', '.join(MODES)}")
+        raise InvalidValue("Mode", f"must be one of {', '.join(MODES)}")
     return MODES.get(text)
 
 
@@ -124,18 +124,12 @@ def signatures(user: Account, options: FileOptions) -> tuple[Signature, Signatur
     )
 
 
-def request_for(
-    request: RequestContext,
-    target: RepositoryAccess,
-    options: FileOptions,
-    changes: list[FileChange],
-    fingerprint: bytes,
-) -> CommitRequest:
-    """Put together what is to be committed; `fingerprint` is everything the caller asked for."""
+def commit_asked_for(
+    request: RequestContext, options: FileOptions, changes: list[FileChange], fingerprint: bytes
+) -> FileCommit:
+    """Return the commit a request asks for; `fingerprint` is everything it says, for its idempotency key."""
     author, committer = signatures(request.user, options)
-    return CommitRequest(
-        repository=target.repository,
-        actor=request.user,
+    return FileCommit(
         changes=changes,
         author=author,
         committer=committer,
@@ -151,12 +145,12 @@ def request_for(
 
 
 def key_given(request: RequestContext, fingerprint: bytes) -> Key | None:
-    """Return the key of a request that must not be done twice."""
+    """Return the idempotency key of a request."""
     name = request.headers.get("idempotency-key", "").strip()
     if not name:
         return None
     if len(name) > LONGEST_KEY or not name.isprintable():
-        raise ApiError(422, f"[Idempotency-Key]: must be at most {LONGEST_KEY} printable characters")
+        raise InvalidValue("Idempotency-Key", f"must be at most {LONGEST_KEY} printable characters")
     sent: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
     digest = hashlib.sha256(b"%s %s\n" % (request.method.encode(), unquote_to_bytes(sent)))
     digest.update(fingerprint)

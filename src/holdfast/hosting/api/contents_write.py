@@ -1,4 +1,4 @@
-"""Writing files: one or many in one commit."""
+"""Changes of files: one or many in one commit."""
 
 from typing import Annotated, Final
 
@@ -11,10 +11,10 @@ from holdfast.hosting.api.commit_options import (
     WRITING,
     FileOptions,
     LongPath,
+    commit_asked_for,
     encode_files,
     largest_body,
     mode_given,
-    request_for,
     writes_branch,
 )
 from holdfast.hosting.http import base64_strict
@@ -28,8 +28,9 @@ from holdfast.hosting.schemas.file_commits import (
     FilesResponse,
     file_commit,
 )
+from holdfast.hosting.services import file_commits
 from holdfast.hosting.services.file_changes import OPERATIONS, FileChange, Operation
-from holdfast.hosting.services.file_commits import CommitResult, commit_files
+from holdfast.hosting.services.file_commits import CommitResult
 from holdfast.hosting.services.file_contents import FileContent
 
 __all__ = ["change_files", "create_file", "delete_file", "update_file"]
@@ -106,7 +107,8 @@ def committed(
     """Decode the changes and commit them."""
     writes_branch(request)
     changes = [change_of(entry) for entry in entries]
-    return commit_files(request.app, request_for(request, target, body, changes, msgspec.json.encode(body)))
+    wanted = commit_asked_for(request, body, changes, msgspec.json.encode(body))
+    return file_commits.commit(request.app, request.actor, target, wanted)
 
 
 def one_file(request: RequestContext, target: RepositoryAccess, made: CommitResult) -> FileResponse:

@@ -13,19 +13,19 @@ from holdfast.hosting.api.commit_options import (
     Branch,
     FileOptions,
     NewBranch,
+    commit_asked_for,
     encode_files,
     mode_given,
-    request_for,
     writes_branch,
 )
 from holdfast.hosting.errors import ConditionFailed
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import Upload, endpoint
 from holdfast.hosting.http.entity_tags import condition_of
-from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.http.errors import answering
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
+from holdfast.hosting.services import file_commits
 from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitResult, commit_files
 from holdfast.hosting.services.file_conditions import Condition
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.settings import Settings
@@ -98,16 +98,8 @@ def upload_file(  # noqa: PLR0917  # called by the names of what it takes
     asked = msgspec.json.encode(
         [query, conditions, digest(upload) if "idempotency-key" in request.headers else ""]
     )
-    made = committed(request, target, options, change, asked)
+    wanted = commit_asked_for(request, options, [change], asked)
+    with answering(412, ConditionFailed):
+        made = file_commits.commit(request.app, request.actor, target, wanted)
     shape = FileResponse(encode_files(request, target, made)[0], *file_commit(request, target, made.commit))
     return 201 if made.files[0] is not None and made.files[0].is_new else 200, shape
-
-
-def committed(
-    request: RequestContext, target: RepositoryAccess, options: FileOptions, change: FileChange, asked: bytes
-) -> CommitResult:
-    """Commit it; a condition that does not hold has a status of its own."""
-    try:
-        return commit_files(request.app, request_for(request, target, options, [change], asked))
-    except ConditionFailed as error:
-        raise ApiError(412, str(error)) from None

@@ -74,6 +74,7 @@ FORBIDDEN: Final = {
     Permission.SITE_ADMIN: "user should be the site admin",
     Permission.ORGANIZATION_MEMBER: "Must be an organization member",
     Permission.ORGANIZATION_OWNER: "Must be an organization owner",
+    Permission.WRITE_BRANCH: "user should have a permission to write to the target branch",
     Permission.OWN_PERMISSION: (
         "you may ask for your own permission; an administrator of the repository for everybody's"
     ),
@@ -85,6 +86,7 @@ STATUSES: Final[tuple[tuple[type[errors.HostingError], int], ...]] = (
     (errors.Forbidden, 403),
     (errors.IssueLocked, 403),
     (errors.RepositoryArchived, 423),
+    (errors.RepositoryReadOnly, 423),
     (errors.Missing, 404),
     (errors.NoSuchRef, 404),
     (errors.NoSuchRevision, 404),

@@ -1,12 +1,13 @@
-"""Commits changes of files to a branch for people, many at a time, so that none is lost and each is told of.
+"""Commits of changed files to a branch: authorization, idempotency keys and group commit.
 
-Everybody who commits to a repository waits for a turn; whoever gets it makes the commits of all who wait, one on
-top of the other. What is about to move is in the database and all objects are on the disk before a ref moves, and
-the ref is on the disk and the events are recorded before anybody is answered. When a push was faster, the checks
-run again on what it left.
+Requests for one repository are committed in groups: one of the waiting threads makes the commits of all who wait,
+one on top of the other. The ref updates are in the database and all objects on the disk before a ref moves, and
+the ref is on the disk and the events are recorded before anybody gets a response. When a push moved the branch
+first (compare-and-set fails), the checks run again on the new commit.
 """
 
 import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,8 @@ from typing import Final
 import msgspec
 from sqlalchemy.exc import IntegrityError
 
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, RepositoryAccess, Unit
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import (
     FileRefused,
@@ -30,12 +33,14 @@ from holdfast.hosting.git import loose_objects, ref_store, refs
 from holdfast.hosting.git.changes import Status, TreeChange, TreeChanges
 from holdfast.hosting.git.commits import Commit, Signature, parse_commit, read_commit
 from holdfast.hosting.git.encoding import raw
+from holdfast.hosting.git.identities import commit_email, commit_name
 from holdfast.hosting.git.repository import Repo, locked, open_repository
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import SYMLINK, TreeEntry, type_of
 from holdfast.hosting.lfs.pointer import LfsPointer
 from holdfast.hosting.services import branch_protection, file_changes, ref_changes
+from holdfast.hosting.services.fields import check_ref_field, check_required
 from holdfast.hosting.services.file_changes import AppliedChanges, Base, FileChange
 from holdfast.hosting.services.file_contents import FileContent, inflated, is_large
 from holdfast.hosting.services.ref_changes import BRANCHES, Announced
@@ -47,7 +52,7 @@ from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.protections import Protection
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["CommitRequest", "CommitResult", "FileResult", "commit_files"]
+__all__ = ["CommitRequest", "CommitResult", "FileCommit", "FileResult", "commit", "commit_files"]
 
 # How often others may move a branch between our reading it and our moving it, before we give up.
 TRIED: Final = 20
@@ -79,6 +84,26 @@ class CommitRequest(msgspec.Struct, frozen=True, kw_only=True):
     def target(self) -> str:
         """The branch that gets the commit."""
         return self.new_branch or self.branch or self.repository.default_branch
+
+
+class FileCommit(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes of files to be committed, and what else a caller may say about the commit.
+
+    Empty branches stand for the default branch and for `branch`; people who are not named are the actor.
+    """
+
+    changes: Sequence[FileChange]
+    author: Signature | None = None
+    committer: Signature | None = None
+    message: str = ""
+    branch: str = ""
+    new_branch: str = ""
+    force: bool = False
+    signoff: bool = False
+    expected_head: str = ""
+    dry_run: bool = False
+    key: Key | None = None
+    """The idempotency key."""
 
 
 class FileResult(msgspec.Struct, frozen=True):
@@ -135,8 +160,39 @@ class CommitBatch(msgspec.Struct):
         return not any(self.heads.values()) and refs.is_empty(self.repo)
 
 
+def commit(app: App, actor: Actor, target: RepositoryAccess, wanted: FileCommit) -> CommitResult:
+    """Commit changes of files to a branch for an actor, or tell what a dry run would commit."""
+    access.require_read(target, Unit.CODE)
+    access.require_editable(target)
+    user = access.require_login(actor)
+    access.require_branch_write(target)
+    check_ref_field(wanted.branch, "BranchName")
+    check_ref_field(wanted.new_branch, "NewBranchName")
+    for change in wanted.changes:
+        check_required(change.path, "Path")
+    own = Signature(commit_name(user), commit_email(user), int(time.time()), 0)
+    return commit_files(
+        app,
+        CommitRequest(
+            repository=target.repository,
+            actor=user,
+            changes=wanted.changes,
+            author=wanted.author or own,
+            committer=wanted.committer or own,
+            message=wanted.message,
+            branch=wanted.branch,
+            new_branch=wanted.new_branch,
+            force=wanted.force,
+            signoff=wanted.signoff,
+            expected_head=wanted.expected_head,
+            dry_run=wanted.dry_run,
+            key=wanted.key,
+        ),
+    )
+
+
 def commit_files(app: App, request: CommitRequest) -> CommitResult:
-    """Commit changes of files to a branch, or find out what would come of it."""
+    """Commit changes of files without asking for permission, or tell what a dry run would commit."""
     repository = request.repository
     changes = [file_changes.cleaned(change) for change in request.changes]
     wanted = msgspec.structs.replace(request, changes=changes)

@@ -1,27 +1,26 @@
 """What the forms that change files share: where they commit to, what they say, and what stands in the way."""
 
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess, Unit
-from holdfast.hosting.api import contents_write
 from holdfast.hosting.git import refs, trees
 from holdfast.hosting.git.commits import read_commit
-from holdfast.hosting.git.encoding import argument, raw
+from holdfast.hosting.git.encoding import raw
 from holdfast.hosting.git.repository import Repo
 from holdfast.hosting.git.trees import TreeEntry
 from holdfast.hosting.guards import editable, in_repository, reads, signed_in, writes
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services import branch_protection, ref_changes
+from holdfast.hosting.services import branch_protection, file_commits, ref_changes
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import FileCommit
 from holdfast.hosting.services.revisions import open_git
 from holdfast.hosting.store import protections
-from holdfast.web.api_actions import act
 from holdfast.web.code.location import CodeLocation, find_spot, rest_of
 from holdfast.web.repository_frame import root_path
 
@@ -32,8 +31,6 @@ __all__ = [
     "branch_spot",
     "check_branch_name",
     "commit_changes",
-    "commit_deletion",
-    "encoded",
     "entry_at",
     "free_name",
     "place_after",
@@ -114,38 +111,27 @@ def check_branch_name(name: str) -> None:
         )
 
 
-def encoded(content: bytes) -> str:
-    """Write bytes the way the API takes them."""
-    return b64encode(content).decode()
-
-
-def options_of(spot: CodeLocation, said: CommitForm) -> dict[str, Any]:
-    """Return what a form says about a commit, as the API takes it."""
+def commit_changes(
+    request: RequestContext,
+    target: RepositoryAccess,
+    spot: CodeLocation,
+    said: CommitForm,
+    changes: Sequence[FileChange],
+) -> None:
+    """Commit changes to the branch a form names."""
     message = said.message.strip()
     if said.telling.strip():
         message = f"{message}\n\n{said.telling.strip()}" if message else said.telling.strip()
     is_new = said.target == "new" and bool(spot.commit)
     if is_new:
         check_branch_name(said.new_branch)
-    return {
-        "branch": spot.ref,
-        "message": message.replace("\r\n", "\n"),
-        "new_branch": said.new_branch.strip() if is_new else "",
-    }
-
-
-def commit_changes(
-    request: RequestContext, spot: CodeLocation, said: CommitForm, changes: Sequence[Mapping[str, str]]
-) -> None:
-    """Commit changes as the API does, with all its checks."""
-    body = {**options_of(spot, said), "files": [dict(change) for change in changes]}
-    act(request, contents_write.change_files, body=body)
-
-
-def commit_deletion(request: RequestContext, spot: CodeLocation, said: CommitForm, sha: str) -> None:
-    """Delete the file at a spot as the API does; its name may be bytes that are no text."""
-    body = {**options_of(spot, said), "sha": sha}
-    act(request, contents_write.delete_file, {"filepath": argument(spot.path)}, body=body)
+    wanted = FileCommit(
+        changes=changes,
+        message=message.replace("\r\n", "\n"),
+        branch=spot.ref,
+        new_branch=said.new_branch.strip() if is_new else "",
+    )
+    file_commits.commit(request.app, request.actor, target, wanted)
 
 
 def place_after(spot: CodeLocation, said: CommitForm, path: str) -> str:

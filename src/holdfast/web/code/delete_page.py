@@ -1,25 +1,28 @@
-"""Deleting a file."""
+"""The page that deletes a file."""
 
 from typing import Final
 
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import HostingError
+from holdfast.hosting.git.encoding import argument
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services.file_changes import FileChange
 from holdfast.web.code.change_forms import (
     CHANGING,
     CommitForm,
     barrier,
     branch_spot,
-    commit_deletion,
+    commit_changes,
     entry_at,
     place_after,
     saying_for,
 )
 from holdfast.web.code.location import CodeLocation
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -80,12 +83,13 @@ def page_deleted(
     spot = branch_spot(request, target)
     entry_at(spot, is_text=False)
     try:
-        commit_deletion(request, spot, body, body.sha)
-    except ApiError as refusal:
+        change = FileChange(operation="delete", path=argument(spot.path), sha=body.sha)
+        commit_changes(request, target, spot, body, [change])
+    except (HostingError, ApiError) as error:
         now = entry_at(branch_spot(request, target), is_text=False)
         changed = now.id != body.sha
         typed = msgspec.structs.replace(body, sha=now.id)
-        told = CHANGED if changed else message_for(refusal)
-        return delete_form(request, target, spot, typed, status=refusal.status, problem=told)
+        told = CHANGED if changed else message_for(error)
+        return delete_form(request, target, spot, typed, status=status_for(error), problem=told)
     # The folder may have gone with its last file.
-    return go(place_after(spot, body, ""), "deleted")
+    return go(place_after(spot, body, ""), "file-deleted")

@@ -8,6 +8,7 @@ import msgspec
 from markupsafe import Markup
 
 from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import last_commits, paths, trees
 from holdfast.hosting.git.commits import read_commit
 from holdfast.hosting.git.encoding import is_id, raw
@@ -18,13 +19,14 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.web.code.change_forms import (
     CHANGING,
     CommitForm,
     barrier,
     branch_spot,
     commit_changes,
-    encoded,
     entry_at,
     place_after,
     saying_for,
@@ -32,7 +34,7 @@ from holdfast.web.code.change_forms import (
 from holdfast.web.code.commit_rows import CommitRow, lines_of
 from holdfast.web.code.location import CodeLocation
 from holdfast.web.code.readme import is_markdown, rendered
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -156,13 +158,13 @@ def page_save_new(
     spot = branch_spot(request, target)
     if body.action == "preview":
         return form_page(request, target, spot, body, is_new=True, preview=preview_of(spot, body, b""))
-    change = {"operation": "create", "path": body.path, "content": encoded(text_of(body))}
+    change = FileChange(operation="create", path=body.path, content=FileContent(text_of(body)))
     try:
-        commit_changes(request, spot, body, [change])
-    except ApiError as refusal:
-        told = message_for(refusal)
-        return form_page(request, target, spot, body, is_new=True, status=refusal.status, problem=told)
-    return go(place_after(spot, body, paths.clean(body.path)), "created")
+        commit_changes(request, target, spot, body, [change])
+    except (HostingError, ApiError) as error:
+        told = message_for(error)
+        return form_page(request, target, spot, body, is_new=True, status=status_for(error), problem=told)
+    return go(place_after(spot, body, paths.clean(body.path)), "file-created")
 
 
 @endpoint("GET /{owner}/{repo}/_edit/{filepath...}", scope="repository", guards=CHANGING, slow=True)
@@ -205,23 +207,23 @@ def page_save(request: RequestContext, target: RepositoryAccess, filepath: str, 
     if body.action == "preview":
         before = known_version(spot.repo, body.sha) or b""
         return form_page(request, target, spot, body, is_new=False, preview=preview_of(spot, body, before))
-    change = {
-        "operation": "update",
-        "path": body.path,
-        "from_path": spot.title,
-        "content": encoded(text_of(body)),
-        "sha": body.sha,
-    }
+    change = FileChange(
+        operation="update",
+        path=body.path,
+        from_path=spot.title,
+        content=FileContent(text_of(body)),
+        sha=body.sha,
+    )
     try:
-        commit_changes(request, spot, body, [change])
-    except ApiError as refusal:
+        commit_changes(request, target, spot, body, [change])
+    except (HostingError, ApiError) as error:
         fresh = branch_spot(request, target)
         now = trees.find(fresh.repo, read_commit(fresh.repo, fresh.commit).tree, fresh.path)
         if not isinstance(now, TreeEntry) or now.id != body.sha:
             return conflict_page(request, target, fresh, body, now if isinstance(now, TreeEntry) else None)
-        told = message_for(refusal)
-        return form_page(request, target, spot, body, is_new=False, status=refusal.status, problem=told)
-    return go(place_after(spot, body, paths.clean(body.path)), "changed")
+        told = message_for(error)
+        return form_page(request, target, spot, body, is_new=False, status=status_for(error), problem=told)
+    return go(place_after(spot, body, paths.clean(body.path)), "file-saved")
 
 
 def known_version(repo: Repo, blob: str) -> bytes | None:

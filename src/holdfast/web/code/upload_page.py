@@ -5,11 +5,14 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
+from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git import paths
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.decoders import SentFile
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.errors import ApiError
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.settings import Settings
 from holdfast.web.chats.file_kinds import LOOK, is_plain_backup
 from holdfast.web.chats.revocation import is_public
@@ -19,12 +22,11 @@ from holdfast.web.code.change_forms import (
     barrier,
     branch_spot,
     commit_changes,
-    encoded,
     place_after,
     saying_for,
 )
 from holdfast.web.code.location import CodeLocation
-from holdfast.web.error_messages import message_for
+from holdfast.web.error_messages import message_for, status_for
 from holdfast.web.pages import go
 from holdfast.web.repository_frame import CODE, show_in
 
@@ -115,19 +117,19 @@ def page_uploaded(
         told = f"{exposed} is a chat backup that is not encrypted, and everybody can read this repository."
         return upload_form(request, target, spot, body, status=422, problem=told, exposed=exposed)
     changes = [
-        {
-            "operation": "upload",
-            "path": f"{folder}/{name}" if folder else name,
-            "content": encoded(content),
-        }
+        FileChange(
+            operation="upload",
+            path=f"{folder}/{name}" if folder else name,
+            content=FileContent(content),
+        )
         for name, content in named
     ]
     said = body if body.message.strip() else msgspec.structs.replace(body, message=summary(named))
     try:
-        commit_changes(request, spot, said, changes)
-    except ApiError as refusal:
-        return upload_form(request, target, spot, body, status=refusal.status, problem=message_for(refusal))
-    return go(place_after(spot, body, folder), "added")
+        commit_changes(request, target, spot, said, changes)
+    except (HostingError, ApiError) as error:
+        return upload_form(request, target, spot, body, status=status_for(error), problem=message_for(error))
+    return go(place_after(spot, body, folder), "files-uploaded")
 
 
 def summary(named: list[tuple[str, bytes]]) -> str:
