@@ -19,7 +19,6 @@ ELSEWHERE = {
     Path("hosting/blob_responses.py"): "hosting/api/test_raw.py",
     Path("hosting/api/protections.py"): "hosting/api/test_branches.py",
     Path("hosting/git/syscalls.py"): "hosting/git/test_atomic_write.py",
-    Path("hosting/services/file_changes.py"): "hosting/api/test_contents_write.py",
     Path("hosting/services/file_contents.py"): "hosting/services/test_file_commits.py",
     Path("hosting/services/pushes.py"): "hosting/git_server/test_http.py",
     Path("hosting/lfs/pushed_pointers.py"): "hosting/git_server/test_http.py",

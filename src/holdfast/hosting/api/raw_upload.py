@@ -25,8 +25,7 @@ from holdfast.hosting.http.entity_tags import condition_of
 from holdfast.hosting.http.errors import answering
 from holdfast.hosting.schemas.file_commits import FileResponse, file_commit
 from holdfast.hosting.services import file_commits
-from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_conditions import Condition
+from holdfast.hosting.services.file_changes import Condition, FileChange
 from holdfast.hosting.services.file_contents import FileContent
 from holdfast.settings import Settings
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.services.file_conditions import Condition
+from holdfast.hosting.services.file_changes import Condition
 
 __all__ = ["Tags", "condition_of", "tags_in"]
 

@@ -1,29 +1,30 @@
-"""Changes of files: what somebody asks for, whether it can be done on top of a commit, and what comes of it.
+"""Changes of files: their preconditions, whether they apply to a commit, and the tree that results.
 
-All checks of a request look at the commit it is made on top of, before anything changes; then the changes are made
-in order, and what they do to one another is checked as well. The texts are those clients of this API know.
+All checks of a request are made against its parent commit before anything changes; then the changes are applied in
+order, and checked against each other. The messages are Gitea's.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
 
-from holdfast.hosting.errors import FileExists, FileRefused, NoSuchObject, ShaMismatch
+from holdfast.hosting.errors import ConditionFailed, FileExists, FileRefused, NoSuchObject, ShaMismatch
 from holdfast.hosting.git import paths, special_files
 from holdfast.hosting.git.commits import find_commit
 from holdfast.hosting.git.encoding import is_id, well_formed
 from holdfast.hosting.git.tree_entries import Folder
 from holdfast.hosting.git.tree_writer import Draft, Nowhere, Spot
 from holdfast.hosting.git.trees import DIRECTORY, SUBMODULE, SYMLINK
-from holdfast.hosting.services.file_conditions import Condition
 from holdfast.hosting.services.file_contents import FileContent
 
 __all__ = [
     "OPERATIONS",
     "AppliedChanges",
     "Base",
+    "Condition",
     "FileChange",
     "Operation",
     "apply",
@@ -42,6 +43,39 @@ FILE_IN_THE_WAY: Final = "a file exists where you’re trying to create a subdir
 LINK_IN_THE_WAY: Final = "a symbolic link exists where you’re trying to create a subdirectory [path: {}]"  # noqa: RUF001
 FOLDER_IN_THE_WAY: Final = "a directory exists where you’re trying to create a file [path: {}]"  # noqa: RUF001
 EXISTS: Final = "repository file already exists [path: {}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The precondition of a change, as in `If-Match` and `If-None-Match`; it holds when nothing is set."""
+
+    is_there: bool = False
+    """The file must exist."""
+    is_missing: bool = False
+    """The file must not exist."""
+    one_of: frozenset[str] | None = None
+    """Its blob must be one of these."""
+    none_of: frozenset[str] = frozenset()
+    """Its blob must be none of these."""
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether it can hold for an existing file only."""
+        return self.is_there or self.one_of is not None
+
+    def check(self, path: str, blob: str | None) -> None:
+        """Raise `ConditionFailed` unless it holds for the blob of the file at a path, None when there is none."""
+        if blob is None:
+            if self.needs_file:
+                raise ConditionFailed(f"object does not exist [id: , rel_path: {path}]")
+            return
+        if self.one_of is not None and blob not in self.one_of:
+            given = ", ".join(sorted(self.one_of)) or "none that can match"
+            raise ConditionFailed(f"sha does not match [given: {given}, expected: {blob}]")
+        if self.is_missing:
+            raise ConditionFailed(f"repository file already exists [path: {path}]")
+        if blob in self.none_of:
+            raise ConditionFailed(f"repository file is one of those it must not be [path: {path}, sha: {blob}]")
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.hosting.errors import ConditionFailed
-from holdfast.hosting.services.file_conditions import Condition
+from holdfast.hosting.services.file_changes import Condition
 
 A, B = "a" * 40, "b" * 40
 
