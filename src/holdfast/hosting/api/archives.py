@@ -1,4 +1,4 @@
-"""A repository at some commit to take away: as zip, tar.gz or bundle."""
+"""Archives of a repository at a commit: zip, tar.gz and git bundle."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -34,14 +34,14 @@ SUFFIXES: Final[tuple[Suffix, ...]] = ("tar.gz", "zip", "bundle")
 
 
 class ArchiveQuery(msgspec.Struct, frozen=True):
-    """Which files and directories to take; all of them unless some are named."""
+    """The files and directories of an archive; all unless some are named."""
 
     path: list[str] = []
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRequest:
-    """What somebody wants to take away: of which commit, in which format, and which part of it."""
+    """The revision, format and paths of an archive."""
 
     ref: str
     suffix: Suffix
@@ -49,7 +49,7 @@ class ArchiveRequest:
 
 
 def named(repo: Repo, ref: str) -> ResolvedRef | None:
-    """Find what a ref stands for: a tag, a branch, or anything git knows how to read as a commit."""
+    """Resolve a tag, a branch, or any other revision of a commit."""
     for kind, found in (("tag", refs.tag(repo, ref)), ("branch", refs.branch(repo, ref))):
         commit = None if found is None else refs.commit_of(repo, found.id)
         if commit is not None:
@@ -59,7 +59,7 @@ def named(repo: Repo, ref: str) -> ResolvedRef | None:
 
 
 def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a path nothing lies at."""
+    """Return the paths normalized; raise an error for one that does not exist in the commit."""
     tree = read_commit(repo, commit).tree
     wanted = []
     try:
@@ -74,7 +74,7 @@ def checked(repo: Repo, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def take(request: RequestContext, target: RepositoryAccess, wanted: ArchiveRequest) -> RawResponse:
-    """Answer with an archive, as git makes it."""
+    """Respond with an archive made by git."""
     repo, name = open_git(request.app, target), target.repository.name
     found = named(repo, wanted.ref)
     if found is None:
@@ -105,7 +105,7 @@ def take(request: RequestContext, target: RepositoryAccess, wanted: ArchiveReque
 
 
 async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Wait for the first piece: what goes wrong before it is told by the status."""
+    """Wait for the first chunk, so that an error before it gets a status of its own."""
     try:
         first = await anext(pieces, b"")
     except GitFailed:
@@ -130,7 +130,7 @@ async def begun(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, No
 def get_archive(
     request: RequestContext, target: RepositoryAccess, archive: str, query: ArchiveQuery
 ) -> RawResponse:
-    """Take away a branch, a tag or a commit as `.zip`, `.tar.gz` or `.bundle`; `path` restricts it."""
+    """Download a branch, a tag or a commit as `.zip`, `.tar.gz` or `.bundle`; `path` restricts it."""
     for suffix in SUFFIXES:
         ref = archive.removesuffix(f".{suffix}")
         if ref and ref != archive:
@@ -142,7 +142,7 @@ def get_archive(
     "GET /repos/{owner}/{repo}/tarball/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
 )
 def get_tarball(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
-    """Take away a branch, a tag or a commit as a compressed tar."""
+    """Download a branch, a tag or a commit as a compressed tar."""
     return take(request, target, ArchiveRequest(ref, "tar.gz", tuple(query.path)))
 
 
@@ -150,7 +150,7 @@ def get_tarball(request: RequestContext, target: RepositoryAccess, ref: str, que
     "GET /repos/{owner}/{repo}/zipball/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
 )
 def get_zipball(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
-    """Take away a branch, a tag or a commit as a zip."""
+    """Download a branch, a tag or a commit as a zip."""
     return take(request, target, ArchiveRequest(ref, "zip", tuple(query.path)))
 
 
@@ -158,5 +158,5 @@ def get_zipball(request: RequestContext, target: RepositoryAccess, ref: str, que
     "GET /repos/{owner}/{repo}/bundle/{ref...}", scope="repository", guards=READING, refuses=(400, 503), slow=True
 )
 def get_bundle(request: RequestContext, target: RepositoryAccess, ref: str, query: ArchiveQuery) -> RawResponse:
-    """Take away a branch, a tag or a commit with its history as a bundle git can clone from."""
+    """Download a branch, a tag or a commit with its history as a git bundle."""
     return take(request, target, ArchiveRequest(ref, "bundle", tuple(query.path)))

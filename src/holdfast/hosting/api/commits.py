@@ -44,7 +44,7 @@ class CommitsQuery(msgspec.Struct, frozen=True):
 
 
 class CommitQuery(msgspec.Struct, frozen=True):
-    """How much to tell about a commit."""
+    """Which fields of a commit to include."""
 
     stat: bool = True
     verification: bool = True
@@ -52,7 +52,7 @@ class CommitQuery(msgspec.Struct, frozen=True):
 
 
 class Compare(msgspec.Struct, frozen=True):
-    """What one commit has that the other has not."""
+    """The commits and files by which two commits differ."""
 
     total_commits: int
     commits: list[CommitSchema]
@@ -62,7 +62,7 @@ class Compare(msgspec.Struct, frozen=True):
 def whole(
     request: RequestContext, target: RepositoryAccess, repo: Repo, commit: Commit, *, files: bool, stat: bool
 ) -> CommitSchema:
-    """Make the shape of one commit."""
+    """Encode one commit."""
     return commit_shape(
         request,
         target.repository,
@@ -82,7 +82,7 @@ def several(
     files: bool,
     stat: bool,
 ) -> list[CommitSchema]:
-    """Make the shapes of some commits; of each only the first files are named, and of all together only so many.
+    """Encode several commits; the number of files is limited for each commit and for all together.
 
     Where there is no room for the files of a commit any more, they are left out, which is not the same as none.
     """
@@ -158,7 +158,7 @@ def show_git_commit(
 
 
 def text_of(request: RequestContext, target: RepositoryAccess, name: str, suffix: str) -> RawResponse:
-    """Write what a commit changed as text."""
+    """Respond with the diff or the patch of a commit."""
     repo, commit = found_commit(request, target, name)
     if suffix == ".patch":
         return RawResponse(differences.patch_text(repo, commit), "text/plain;charset=utf-8")
@@ -175,7 +175,7 @@ def show_commit(request: RequestContext, target: RepositoryAccess, sha: str, que
 
 @endpoint("GET /repos/{owner}/{repo}/compare/{basehead...}", scope="repository", guards=READING, slow=True)
 def compare_commits(request: RequestContext, target: RepositoryAccess, basehead: str) -> Compare:
-    """Compare two commits: `base...head` since they parted, `base..head` as they are."""
+    """Compare two commits: `base...head` from their merge base, `base..head` directly."""
     dots: Literal["...", ".."] = "..." if "..." in basehead else ".."
     base, found, head = basehead.partition(dots)
     if not found:

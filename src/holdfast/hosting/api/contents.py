@@ -1,4 +1,4 @@
-"""What lies at a path of a repository: a file with its content, or the entries of a directory."""
+"""Contents of a repository: a file with its content, or the entries of a directory."""
 
 import json
 from collections.abc import Callable
@@ -58,27 +58,27 @@ encoder = msgspec.json.Encoder()
 
 
 class ContentsQuery(msgspec.Struct, frozen=True):
-    """Where to look: a branch, a tag or a commit; the default branch unless one is named."""
+    """The revision: a branch, a tag or a commit; the default branch unless one is named."""
 
     ref: str = ""
 
 
 class ContentsExtQuery(msgspec.Struct, frozen=True):
-    """Where to look, and what to tell besides what lies there."""
+    """The revision, and which further fields to include."""
 
     ref: str = ""
     includes: str = ""
 
 
 class ContentsExtResponse(msgspec.Struct, frozen=True):
-    """What lies at a path: one of the two."""
+    """A file or the entries of a directory."""
 
     file_contents: ContentsResponse | UnsetType = UNSET
     dir_contents: list[ContentsResponse] | UnsetType = UNSET
 
 
 def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> CommitView:
-    """Look at a repository at the commit a branch, a tag or an id stands for."""
+    """Return a view of the repository at the commit a branch, a tag or an id names."""
     repo = open_git(request.app, target)
     given = ref.strip()
     named = refs.resolve(repo, given, target.repository.default_branch)
@@ -89,14 +89,14 @@ def view_at(request: RequestContext, target: RepositoryAccess, ref: str) -> Comm
 
 
 def found_at(view: CommitView, path: str) -> TreeEntry:
-    """Return what lies at a path somebody asked for."""
+    """Return the entry at a path of a request."""
     with answering(400, PathRefused):
         wanted = cleaned(path)
     return found_exactly(view, wanted)
 
 
 def found_exactly(view: CommitView, wanted: str) -> TreeEntry:
-    """Return what lies at a path that has been cleaned."""
+    """Return the entry at a normalized path."""
     entry = trees.find(view.repo, read_commit(view.repo, view.commit).tree, wanted)
     if isinstance(entry, MissingPath):
         missing = wanted if entry.is_last else entry.component
@@ -122,7 +122,7 @@ def listed(
 def single(
     request: RequestContext, view: CommitView, entry: TreeEntry, wanted: ContentsOptions
 ) -> ContentsResponse:
-    """Make the shape of one entry."""
+    """Encode one entry."""
     slow = wanted.history and not last_commits.knows_path(view.repo, view.commit, entry.raw_path)
     if slow or entry.type == "submodule" or (wanted.content and entry.size > QUICK_BYTES):
         request.require_thread()
@@ -185,7 +185,7 @@ def contents_at(
 def show_root(
     request: RequestContext, target: RepositoryAccess, query: ContentsQuery, page: PageParams
 ) -> ContentsResponse | list[ContentsResponse]:
-    """List the directory everything else lies in."""
+    """List the root directory."""
     return contents_at(request, target, query.ref, "", page)
 
 
@@ -198,7 +198,7 @@ def show_contents(
 
 
 def included(includes: str) -> ContentsOptions:
-    """Read what a caller wants to be told."""
+    """Decode the list of further fields to include."""
     options = [option for option in includes.split(",") if option]
     for option in options:
         if option not in INCLUDES:
@@ -215,7 +215,7 @@ def included(includes: str) -> ContentsOptions:
 def extended(
     request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, path: str, page: PageParams
 ) -> ContentsExtResponse:
-    """Show what lies at a path with as much as was asked for; contents only of a single file."""
+    """Show a file or a directory with the included fields; only a single file has its content."""
     wanted = included(query.includes)
     view = view_at(request, target, query.ref)
     in_list = replace(wanted, content=False, lfs="lfs_metadata" in query.includes.split(","))
@@ -234,7 +234,7 @@ def extended(
 def show_root_extended(
     request: RequestContext, target: RepositoryAccess, query: ContentsExtQuery, page: PageParams
 ) -> ContentsExtResponse:
-    """List the directory everything else lies in, with as much about each entry as is asked for."""
+    """List the root directory, with the included fields of each entry."""
     return extended(request, target, query, "", page)
 
 
@@ -244,5 +244,5 @@ def show_root_extended(
 def show_contents_extended(
     request: RequestContext, target: RepositoryAccess, filepath: str, query: ContentsExtQuery, page: PageParams
 ) -> ContentsExtResponse:
-    """Show a file or list a directory, with as much about each entry as is asked for."""
+    """Show a file or list a directory, with the included fields of each entry."""
     return extended(request, target, query, "" if filepath in {".", "/"} else filepath, page)

@@ -1,4 +1,4 @@
-"""What a repository's `.editorconfig` says about a file."""
+"""The settings of a file in the repository's `.editorconfig`."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ NONE: Final = f"object does not exist [id: , rel_path: {NAME}]"
 
 
 class EditorConfigDefinition(msgspec.Struct, frozen=True):
-    """How a file is to be written; what is not said is not there."""
+    """The EditorConfig properties of a file; unset ones are left out."""
 
     charset: str | UnsetType = UNSET
     indent_style: str | UnsetType = UNSET
@@ -42,7 +42,7 @@ class EditorConfigDefinition(msgspec.Struct, frozen=True):
 def show_editorconfig(
     request: RequestContext, target: RepositoryAccess, filepath: str, query: RawQuery
 ) -> EditorConfigDefinition:
-    """Show how a file is to be written, as the `.editorconfig` at the root of the repository says."""
+    """Show the EditorConfig properties of a file, from the `.editorconfig` in the root directory."""
     if target.repository.is_empty:
         raise ApiError(404, "repository is empty")
     repo = open_git(request.app, target)

@@ -1,4 +1,4 @@
-"""Many files of a repository in one answer."""
+"""The contents of many files in one response."""
 
 from typing import Annotated, Final
 
@@ -22,26 +22,26 @@ MOST_BYTES: Final = 100 * 2**20
 
 
 class FilesQuery(msgspec.Struct, frozen=True):
-    """Where to look, and which files to show: a text of JSON with a list `files`."""
+    """The revision, and the paths of files as JSON with a list `files`."""
 
     ref: str = ""
     body: Annotated[str, Meta(description='JSON such as {"files": ["README.md"]}')] = ""
 
 
 class GetFilesOptions(msgspec.Struct, frozen=True):
-    """Which files to show."""
+    """The paths of files."""
 
     files: Annotated[list[str], Required] = []
 
 
 class FilesAsked(msgspec.Struct, frozen=True):
-    """Which files to show, as it may stand in a query: nothing has to be there."""
+    """The paths of files in a query; everything may be missing."""
 
     files: list[str | None] | None = None
 
 
 def found(view: CommitView, path: str) -> ContentsResponse | None:
-    """Show what lies at a path; nothing when that cannot be done."""
+    """Encode the entry at a path; None when there is none."""
     if "\0" in path:
         return None
     try:
@@ -53,7 +53,7 @@ def found(view: CommitView, path: str) -> ContentsResponse | None:
 def files_at(
     request: RequestContext, target: RepositoryAccess, ref: str, paths: list[str]
 ) -> list[ContentsResponse | None]:
-    """Show as many of some files as fit into one answer, in their order."""
+    """Encode as many of the files as fit into one response, in their order."""
     view = view_at(request, target, ref)
     shown: list[ContentsResponse | None] = []
     size = 0
@@ -86,7 +86,7 @@ def show_files(
 
 
 def writes_if_told(request: RequestContext) -> None:
-    """Let only those go on who may write, where the settings say so."""
+    """Require write access, where the settings say so."""
     if request.app.settings.posted_reads_need_write:
         MAY_WRITE(request)
 

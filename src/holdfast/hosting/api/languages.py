@@ -1,4 +1,4 @@
-"""The languages a repository is written in."""
+"""The programming languages of a repository."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ READING: Final = (in_repository, reads(Unit.CODE))
 
 @endpoint("GET /repos/{owner}/{repo}/languages", scope="repository", guards=READING, slow=True)
 def list_languages(request: RequestContext, target: RepositoryAccess) -> dict[str, int]:
-    """Show how many bytes of each language are on the default branch, by the names of the files."""
+    """Show the number of bytes of each language on the default branch, by file name."""
     repo = open_git(request.app, target)
     found = refs.resolve(repo, "", target.repository.default_branch)
     return {} if found is None else languages(repo, read_commit(repo, found.commit).tree)

@@ -1,4 +1,4 @@
-"""The objects of git as they are: refs, trees and blobs."""
+"""Git objects: refs, trees and blobs."""
 
 import base64
 from typing import Annotated, Final
@@ -66,7 +66,7 @@ class GitTreeResponse(msgspec.Struct, frozen=True):
 
 
 class GitBlobResponse(msgspec.Struct, frozen=True):
-    """A blob; one that is too large to stand in JSON has no content."""
+    """A blob; one that is too large for JSON has no content."""
 
     content: str | None
     encoding: str | None
@@ -86,7 +86,7 @@ class TreeQuery(msgspec.Struct, frozen=True):
 
 
 def reference(request: RequestContext, target: RepositoryAccess, repo: Repo, name: bytes) -> Reference | None:
-    """Make the shape of a ref; None when it is gone by now."""
+    """Encode a ref; None when it was deleted meanwhile."""
     at = refs.target(repo, name)
     kind = None if at is None else repo.header(at)
     if at is None or kind is None:
@@ -98,7 +98,7 @@ def reference(request: RequestContext, target: RepositoryAccess, repo: Repo, nam
 def references(
     request: RequestContext, target: RepositoryAccess, prefix: str, page: PageParams
 ) -> PagedList[Reference]:
-    """List the refs whose names begin so."""
+    """List the refs with a prefix."""
     repo = open_git(request.app, target)
     names = sorted(
         name
@@ -120,7 +120,7 @@ def list_refs(request: RequestContext, target: RepositoryAccess, page: PageParam
 def list_refs_below(
     request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
 ) -> PagedList[Reference]:
-    """List the refs whose names begin like this."""
+    """List the refs with a prefix."""
     found = references(request, target, f"refs/{ref.removeprefix('refs/')}", page)
     if not found.total:
         raise ApiError(404)
@@ -159,7 +159,7 @@ def show_tree(request: RequestContext, target: RepositoryAccess, sha: str, query
 
 
 def tree_named(repo: Repo, target: RepositoryAccess, name: str) -> str:
-    """Return the tree a name leads to."""
+    """Return the tree that a revision or a tree id names."""
     kind = repo.header(name) if is_id(name) else None
     if kind is not None and kind[0] == "tree":
         return name

@@ -1,4 +1,4 @@
-"""Commit statuses: what other programs say of a commit. Nothing sets one yet, so every commit has none."""
+"""Commit statuses. There is no endpoint that sets one yet, so every list is empty."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ ORDERS: Final = ("oldest", "recentupdate", "leastupdate", "leastindex", "highest
 
 
 class CommitStatus(msgspec.Struct, frozen=True):
-    """What one program says of a commit."""
+    """The status of a commit in one context."""
 
     id: int
     status: str
@@ -38,7 +38,7 @@ class CommitStatus(msgspec.Struct, frozen=True):
 
 
 class CombinedStatus(msgspec.Struct, frozen=True):
-    """The newest status of each context of a commit, and what they come to; no state where there is none."""
+    """The newest status of each context of a commit, and the combined state, empty without any."""
 
     state: str
     sha: str
@@ -50,7 +50,7 @@ class CombinedStatus(msgspec.Struct, frozen=True):
 
 
 class StatusesQuery(msgspec.Struct, frozen=True):
-    """Which statuses of a commit, and in which order."""
+    """The filter and order of a list of statuses."""
 
     sort: str = ""
     state: str = ""
@@ -59,7 +59,7 @@ class StatusesQuery(msgspec.Struct, frozen=True):
 def statuses_of(
     request: RequestContext, target: RepositoryAccess, ref: str, query: StatusesQuery
 ) -> PagedList[CommitStatus]:
-    """Return the statuses of a commit, which must be there."""
+    """Return the statuses of a commit, which must exist."""
     resolve_commit(open_git(request.app, target), target, ref)
     for name, given, known in (("sort", query.sort, ORDERS), ("state", query.state, STATES)):
         if given and given not in known:
@@ -103,7 +103,7 @@ def list_statuses_of_commit(
 def show_combined_status(
     request: RequestContext, target: RepositoryAccess, ref: str, page: PageParams
 ) -> CombinedStatus:
-    """Show what the newest statuses of a commit come to; the state is empty while there are none."""
+    """Show the combined status of a commit; the state is empty while there are no statuses."""
     sha = resolve_commit(open_git(request.app, target), target, ref)
     api = repository_api(request, target.repository)
     request.response_headers |= paging_headers(request, page, 0)

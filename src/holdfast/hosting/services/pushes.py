@@ -1,4 +1,4 @@
-"""What a push means: judged by the rules before a ref moves, announced, moved and recorded."""
+"""Pushes: branch protection before a ref moves, then the ref updates and their events."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -28,14 +28,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Pushing:
-    """One push of somebody's to a repository; `judge` and `move` are what git's side calls, in a thread."""
+    """A push to a repository; `receive_pack` calls `judge` and `move` in a thread."""
 
     host: App
     repository: Repository
     actor: Account
 
     def judge(self, push: Push) -> list[PushRejection]:
-        """Ask the rules which refs must stay as they are; one that is protected refuses the whole push."""
+        """Return the refused ref updates; one by branch protection refuses the whole push."""
         moves = push.changes
         default = self.repository.default_branch
 
@@ -59,7 +59,7 @@ class Pushing:
         return refusals or self.missing_large_files(push)
 
     def missing_large_files(self, push: Push) -> list[PushRejection]:
-        """Refuse a push whose LFS pointers lead to nothing here: nobody could clone it."""
+        """Refuse a push with LFS pointers whose objects are missing: nobody could clone it."""
         if self.host.settings.allow_missing_lfs_objects:
             return []
         missing: set[str] = set()
@@ -80,7 +80,7 @@ class Pushing:
         return [PushRejection(change.ref, reason) for change in push.changes[:1]]
 
     def move(self, pushed: AcceptedPush) -> list[PushRejection]:
-        """Write down what is about to move, move it, and record what has moved; return why other refs have not."""
+        """Record the pending ref updates, move the refs and record the events; return the updates that failed."""
         host, repository = self.host, self.repository
         folder = host.folders.existing(repository.id)
         repo = open_repository(folder)

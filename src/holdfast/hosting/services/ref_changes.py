@@ -1,4 +1,4 @@
-"""Moves refs for people: asks the rules, announces the move, makes it, and records what came of it.
+"""Ref updates: branch protection, the pending update, the move by compare-and-set, and its events.
 
 The order matters. What is about to move is in the database before the ref moves, and the event is recorded with
 the announcement's end in one transaction; so whenever a process dies, `recover` can tell what really happened.
