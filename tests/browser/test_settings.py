@@ -107,7 +107,7 @@ def test_a_person_makes_an_organization_a_webhook_and_a_token(
     leave_for(page, f"{delivering.url}/tidewater/tides/settings")
     page.get_by_label("Description").fill("What the gauge says")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_have_text("Your changes are saved.")
+    expect(page.get_by_role("status")).to_have_text("Settings saved.")
     keep(page, "repository-settings")
 
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="Webhooks").click()
