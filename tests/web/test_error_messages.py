@@ -25,6 +25,11 @@ from holdfast.web.error_messages import message_for, status_for
         (errors.Forbidden(Permission.ORGANIZATION_OWNER), "Only owners of this organization can do this."),
         (errors.RepositoryArchived(), "This repository is archived and cannot be changed."),
         (errors.StillBlocked("x"), "This issue cannot be closed while issues that block it are open."),
+        (errors.IssueLocked(), "This issue is locked: only people with write access can comment."),
+        (
+            errors.DependencyCycle((1, 2, 1), ("a/b#1", "a/b#2", "a/b#1")),
+            "That would be a circular dependency, and none of these could ever be closed: a/b#1 → a/b#2 → a/b#1.",
+        ),
         (errors.LastOwner("an organization needs an owner"), "An organization needs an owner."),
     ],
 )

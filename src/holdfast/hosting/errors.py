@@ -20,6 +20,7 @@ HostingError
 │   ├── KeyMissing           there is no key
 │   ├── KeyUnusable          the key cannot be made, read or used
 │   └── SealBroken           it was sealed with another key
+├── CrossRepositoryDependency an issue cannot depend on one of another repository here
 ├── DependencyCycle          issues would wait for each other in a circle
 ├── Outdated                 what was to be changed has changed meanwhile
 ├── StillBlocked             an issue cannot be closed while it waits for others
@@ -128,6 +129,7 @@ __all__ = [
     "BranchExists",
     "ColorRefused",
     "ConditionFailed",
+    "CrossRepositoryDependency",
     "DatabaseError",
     "DatabaseTooNew",
     "DatabaseUnavailable",
@@ -358,12 +360,23 @@ class SealBroken(SealError):
     """A secret was sealed with another key, or is damaged."""
 
 
-class DependencyCycle(HostingError):
-    """Issues would wait for each other in a circle; `path` are their ids, the first again at the end."""
+class CrossRepositoryDependency(HostingError):
+    """Dependencies on issues of other repositories are disabled in the settings."""
 
-    def __init__(self, path: tuple[int, ...]) -> None:
-        super().__init__("these issues would wait for each other in a circle")
+    def __init__(self) -> None:
+        super().__init__("CrossRepositoryDependencies not enabled")
+
+
+class DependencyCycle(HostingError):
+    """Issues would wait for each other in a circle; `path` are their ids, the first again at the end.
+
+    `names` are the issues as the actor may see them, once that is known.
+    """
+
+    def __init__(self, path: tuple[int, ...], names: tuple[str, ...] = ()) -> None:
+        super().__init__(f"circular dependency: {' -> '.join(names or map(str, path))}")
         self.path = path
+        self.names = names
 
 
 class Outdated(HostingError):

@@ -19,6 +19,7 @@ from holdfast.hosting.store.repositories import Repository
 
 __all__ = [
     "CHANGE_ISSUES",
+    "LINK_ISSUES",
     "MANAGE_ISSUES",
     "READ_ISSUES",
     "UserFromPath",
@@ -251,5 +252,7 @@ def of_user(request: RequestContext) -> UserFromPath:
 READ_ISSUES: Final = (in_repository, reads_issues)
 CHANGE_ISSUES: Final = (*READ_ISSUES, signed_in, not_archived)
 """For what some who are signed in may do to an issue; the service decides who."""
+LINK_ISSUES: Final = (*READ_ISSUES, signed_in)
+"""For dependencies: the other issue may be in a repository that is not archived."""
 MANAGE_ISSUES: Final = (*READ_ISSUES, signed_in, writes_issues, not_archived)
 """For what belongs to all issues of a repository: its labels and milestones."""

@@ -69,6 +69,13 @@ def message_for(error: HostingError | ApiError) -> str:
             return "This repository is archived and cannot be changed."
         case errors.IssueLocked():
             return "This issue is locked: only people with write access can comment."
+        case errors.CrossRepositoryDependency():
+            return "Dependencies on issues of other repositories are disabled on this server."
+        case errors.DependencyCycle():
+            cycle = " → ".join(error.names)
+            return f"That would be a circular dependency, and none of these could ever be closed: {cycle}."
+        case errors.DependencyTaken():
+            return "This dependency already exists."
         case errors.StillBlocked():
             return "This issue cannot be closed while issues that block it are open."
         case _:

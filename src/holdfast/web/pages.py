@@ -42,6 +42,8 @@ NOTICES: Final[Mapping[str, str]] = {
     "comment-deleted": "Comment deleted.",
     "created": "It is there.",
     "deleted": "It is gone.",
+    "dependency-added": "Dependency added.",
+    "dependency-removed": "Dependency removed.",
     "issue-created": "Issue created.",
     "issue-deleted": "Issue deleted.",
     "label-created": "Label created.",

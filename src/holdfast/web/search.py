@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from holdfast.hosting.access import Unit
-from holdfast.hosting.api import issue_search
 from holdfast.hosting.errors import GitError
 from holdfast.hosting.git import refs
 from holdfast.hosting.git.encoding import shown
@@ -17,11 +16,12 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
-from holdfast.hosting.schemas.issues import IssueSchema
+from holdfast.hosting.schemas.issues import IssueSchema, issue_list
 from holdfast.hosting.services import repositories
+from holdfast.hosting.store import issue_lists
+from holdfast.hosting.store.issue_lists import Filter
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
-from holdfast.web.api_actions import act
 from holdfast.web.pages import page
 from holdfast.web.repository_list import RepositoryLine, list_lines
 
@@ -111,9 +111,12 @@ def files_in(request: RequestContext, repository: Repository, words: list[str]) 
 
 
 def search_issues(request: RequestContext, text: str, wanted: PageParams) -> tuple[list[IssueSchema], int]:
-    """Look through the issues one may read, as the API does."""
-    found = act(request, issue_search.search_issues, query={"q": text, "state": "all"}, page=wanted)
-    return found.items, found.total
+    """Search the issues and pull requests the viewer may read, open and closed, the newest first."""
+    where = [issue_lists.visible_to(request.actor.user, public_only=request.actor.public_only)]
+    found, total = issue_lists.list_issues(
+        request.app.database, where, Filter(text=text), sort="newest", skip=wanted.skip, limit=wanted.size
+    )
+    return issue_list(request, found), total
 
 
 @endpoint("GET /-/search", scope=("repository", "issue"), slow=True)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from holdfast.hosting.api import dependency_graph
+from holdfast.hosting.services import dependencies
 from holdfast.hosting.store.accounts import find_user
 from holdfast.hosting.store.issues import Issue
 from tests.hosting.linked import SHIP, counting_queries, open_many, relate
@@ -113,11 +113,11 @@ def test_hidden_issues_are_ends(world: World, issues: list[Issue]) -> None:
 
 def test_very_large_graphs_are_cut(world: World, issues: list[Issue], monkeypatch: pytest.MonkeyPatch) -> None:
     """The nearest are shown."""
-    monkeypatch.setattr(dependency_graph, "MOST", 4)
+    monkeypatch.setattr(dependencies, "GRAPH_NODES", 4)
     graph = around(world.anonymous, f"{SHIP}/1")
     assert [one["number"] for one in graph["nodes"]] == [1, 2, 3, 5]
     assert graph["truncated"] is True
-    monkeypatch.setattr(dependency_graph, "MOST", 5)
+    monkeypatch.setattr(dependencies, "GRAPH_NODES", 5)
     assert around(world.anonymous, f"{SHIP}/1")["truncated"] is False
     assert len(issues) == 6
 

@@ -1,30 +1,23 @@
-"""Issues that depend on others: what blocks an issue, and what it blocks.
+"""The API of dependencies between issues: what blocks an issue, and what it blocks."""
 
-Of a dependency, the dependent is the issue that waits and the blocker is what it waits for. Whoever changes one
-must be able to write the dependent and to read the blocker; otherwise the answer is 404.
-"""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
-from sqlalchemy import and_
 
+from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import may_write, the_issue
-from holdfast.hosting.api.issue_meta import IssueMeta, Located, locate, locate_all
-from holdfast.hosting.errors import DependencyCycle
-from holdfast.hosting.guards import READ_ISSUES, in_repository, reads_issues, signed_in
+from holdfast.hosting.guards import LINK_ISSUES, READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import endpoint
-from holdfast.hosting.http.errors import ApiError, ErrorBody
+from holdfast.hosting.http.errors import ErrorBody
 from holdfast.hosting.http.pagination import PagedList, PageParams, unbounded_page
-from holdfast.hosting.schemas.dependencies import full_name, reader, shown
+from holdfast.hosting.schemas.dependencies import reader, shown
 from holdfast.hosting.schemas.issues import IssueSchema, one_issue
-from holdfast.hosting.store import dependencies, issue_lists, issues, visible_issues
-from holdfast.hosting.store.issue_lists import in_repository as is_in_repository
+from holdfast.hosting.services import dependencies, issues
+from holdfast.hosting.services.dependencies import IssueReference
+from holdfast.hosting.store import visible_issues
+from holdfast.hosting.store.issues import find_issue
 
 __all__ = [
     "add_block",
@@ -36,11 +29,24 @@ __all__ = [
     "set_dependencies",
 ]
 
-LINKING: Final = (in_repository, reads_issues, signed_in)
-# Where dependencies on other repositories are switched off, that is told as a text and nothing around it.
-# Of a longer circle the beginning and the end are shown.
-MOST_SHOWN: Final = 20
+# The error of a disabled feature is a JSON string instead of an object.
 ALSO: Final = {400: str | ErrorBody}
+
+
+class IssueMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """Which issue is meant; without an owner and a name it is one of the same repository. `repo` is `name` too."""
+
+    index: int = 0
+    owner: str = ""
+    name: str = ""
+    repo: str = ""
+    # gitea-js sends it without the media type of JSON.
+    plain_json: ClassVar[bool] = True
+
+    @property
+    def reference(self) -> IssueReference:
+        """The issue it names."""
+        return IssueReference(self.index, self.owner, self.name or self.repo)
 
 
 class DependenciesOption(msgspec.Struct, frozen=True):
@@ -50,59 +56,9 @@ class DependenciesOption(msgspec.Struct, frozen=True):
     bare_list: ClassVar[str] = "dependencies"
 
 
-def ask_to_link(dependent: Located) -> None:
-    """Refuse to change what an issue waits for where nobody may, or the caller may not."""
-    repository = dependent.place.repository
-    if repository.is_archived or not repository.allows_dependencies:
-        raise ApiError(404)
-    if not may_write(dependent.place, dependent.issue):
-        raise ApiError(404)
-
-
-@contextmanager
-def showing_circle(request: RequestContext) -> Iterator[None]:
-    """Answer a circle with the way around it; what the caller may not read on the way is not named."""
-    try:
-        yield
-    except DependencyCycle as error:
-        path: list[int | None] = list(error.path)
-        if len(path) > MOST_SHOWN:
-            # How many are left out is not told: some may be hidden.
-            path[MOST_SHOWN - 1 : -1] = [None]
-        with request.app.database.read() as connection:
-            seen = visible_issues.seen_by_id(connection, {one for one in path if one is not None}, reader(request))
-        names: list[str] = []
-        for number in path:
-            if number is None:
-                names.append("...")
-                continue
-            name = full_name(seen.get(number))
-            # How many of them follow each other is nobody's business either.
-            if not names or names[-1] != name or seen[number].is_readable:
-                names.append(name)
-        raise ApiError(409, f"circular dependency: {' -> '.join(names)}") from error
-
-
-def link(request: RequestContext, dependent: Located, blocker: Located) -> None:
-    """Let one issue wait for another."""
-    ask_to_link(dependent)
-    with showing_circle(request):
-        dependencies.add_dependency(
-            request.app.database, dependent.place.repository, dependent.issue, blocker.issue, actor=request.user
-        )
-
-
-def unlink(request: RequestContext, dependent: Located, blocker: Located) -> None:
-    """Let one issue wait for another no more."""
-    ask_to_link(dependent)
-    dependencies.remove_dependency(
-        request.app.database, dependent.place.repository, dependent.issue, blocker.issue, actor=request.user
-    )
-
-
 def shown_again(request: RequestContext, target: RepositoryAccess, index: int) -> IssueSchema:
     """Show the issue of the path as it is now."""
-    return one_issue(request, target.repository, issues.find_issue(request.app.database, target.repository, index))
+    return one_issue(request, target.repository, find_issue(request.app.database, target.repository, index))
 
 
 @endpoint("GET /repos/{owner}/{repo}/issues/{index}/dependencies", scope="issue", guards=READ_ISSUES, slow=True)
@@ -110,34 +66,33 @@ def list_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:
     """List what blocks an issue; of those the caller may not read, only that they are there."""
-    if not target.repository.allows_dependencies:
-        raise ApiError(404)
-    issue = the_issue(request, target, index)
+    dependencies.require_dependencies(target)
+    issue = issues.find(request.app, target, index)
     found, total = visible_issues.blockers_of(
         request.app.database, issue, reader(request), skip=page.skip, limit=page.size
     )
-    return PagedList(shown(request, found, writes=may_write(target, issue)), total)
+    return PagedList(shown(request, found, writes=access.may_write_issue(target.permissions, issue)), total)
 
 
 @endpoint(
     "POST /repos/{owner}/{repo}/issues/{index}/dependencies",
     scope="issue",
-    guards=LINKING,
+    guards=LINK_ISSUES,
     status=201,
     refuses=(409, 423),
     also=ALSO,
 )
 def add_dependency(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
     """Let the issue be blocked by another."""
-    dependent = Located(the_issue(request, target, index), target)
-    link(request, dependent, locate(request, target, body))
+    issue = issues.find(request.app, target, index)
+    dependencies.add_blocker(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
 
 
 @endpoint(
     "PUT /repos/{owner}/{repo}/issues/{index}/dependencies",
     scope="issue",
-    guards=LINKING,
+    guards=LINK_ISSUES,
     refuses=(409, 423),
     also=ALSO,
 )
@@ -149,29 +104,16 @@ def set_dependencies(
     What the caller could not remove one by one stays: issues they may not read and, where dependencies on other
     repositories are switched off, issues of others.
     """
-    dependent = Located(the_issue(request, target, index), target)
-    wanted = locate_all(request, target, body.dependencies)
-    ask_to_link(dependent)
-    caller = request.actor
-    removable = issue_lists.visible_to(caller.user, public_only=caller.public_only)
-    if not request.app.settings.allow_cross_repository_dependencies:
-        removable = and_(removable, is_in_repository(target.repository, (False, True)))
-    with showing_circle(request):
-        dependencies.set_dependencies(
-            request.app.database,
-            target.repository,
-            dependent.issue,
-            [one.issue for one in wanted],
-            actor=request.user,
-            removable=removable,
-        )
+    issue = issues.find(request.app, target, index)
+    references = [meta.reference for meta in body.dependencies]
+    dependencies.set_blockers(request.app, request.actor, target, issue, references)
     return shown_again(request, target, index)
 
 
 @endpoint(
     "DELETE /repos/{owner}/{repo}/issues/{index}/dependencies",
     scope="issue",
-    guards=LINKING,
+    guards=LINK_ISSUES,
     status=201,
     refuses=(409, 423),
     also=ALSO,
@@ -180,8 +122,8 @@ def remove_dependency(
     request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta
 ) -> IssueSchema:
     """Let the issue be blocked by another no more."""
-    dependent = Located(the_issue(request, target, index), target)
-    unlink(request, dependent, locate(request, target, body))
+    issue = issues.find(request.app, target, index)
+    dependencies.remove_blocker(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
 
 
@@ -190,7 +132,7 @@ def list_blocks(
     request: RequestContext, target: RepositoryAccess, index: int, page: PageParams
 ) -> PagedList[IssueSchema]:
     """List what an issue blocks, as far as the caller may read it; nothing else is counted either."""
-    issue = the_issue(request, target, index)
+    issue = issues.find(request.app, target, index)
     page = unbounded_page(request)
     found, total = visible_issues.blocked_by(
         request.app.database, issue, reader(request), skip=page.skip, limit=page.size
@@ -201,28 +143,28 @@ def list_blocks(
 @endpoint(
     "POST /repos/{owner}/{repo}/issues/{index}/blocks",
     scope="issue",
-    guards=LINKING,
+    guards=LINK_ISSUES,
     status=201,
     refuses=(409,),
     also=ALSO,
 )
 def add_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
     """Let the issue block another."""
-    blocker = Located(the_issue(request, target, index), target)
-    link(request, locate(request, target, body), blocker)
+    issue = issues.find(request.app, target, index)
+    dependencies.add_blocked(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)
 
 
 @endpoint(
     "DELETE /repos/{owner}/{repo}/issues/{index}/blocks",
     scope="issue",
-    guards=LINKING,
+    guards=LINK_ISSUES,
     status=201,
     refuses=(409,),
     also=ALSO,
 )
 def remove_block(request: RequestContext, target: RepositoryAccess, index: int, body: IssueMeta) -> IssueSchema:
     """Let the issue block another no more."""
-    blocker = Located(the_issue(request, target, index), target)
-    unlink(request, locate(request, target, body), blocker)
+    issue = issues.find(request.app, target, index)
+    dependencies.remove_blocked(request.app, request.actor, target, issue, body.reference)
     return shown_again(request, target, index)

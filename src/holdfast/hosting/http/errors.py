@@ -128,6 +128,8 @@ def refusal_for(error: Exception) -> ApiError | None:
     """
     if isinstance(error, errors.HashingBusy):
         return ApiError(503, str(error), headers={"Retry-After": str(error.seconds)})
+    if isinstance(error, errors.CrossRepositoryDependency):
+        return ApiError(400, str(error), words=True)
     known = faults.translate(error) or error
     for kind, status in STATUSES:
         if isinstance(known, kind):

@@ -4,13 +4,13 @@ from typing import Final
 
 import msgspec
 
+from holdfast.hosting import access
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.issue_access import may_write, the_issue
 from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
-from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.schemas.dependencies import reader
+from holdfast.hosting.services import dependencies, issues
 from holdfast.hosting.store import visible_issues
 from holdfast.web.issues.dependency_forms import BLOCKS, SIDES, side_of
 from holdfast.web.issues.related import related
@@ -34,9 +34,8 @@ def page_dependency_list(
     request: RequestContext, target: RepositoryAccess, index: int, query: DependencyListQuery
 ) -> RawResponse:
     """List what an issue is blocked by, or what it blocks."""
-    issue = the_issue(request, target, index)
-    if not target.repository.allows_dependencies:
-        raise ApiError(404)
+    issue = issues.find(request.app, target, index)
+    dependencies.require_dependencies(target)
     side = side_of(query.side)
     number = int(query.page) if query.page.isascii() and query.page.isdigit() and len(query.page) < 8 else 1
     list_side = visible_issues.blocked_by if side == BLOCKS else visible_issues.blockers_of
@@ -44,7 +43,9 @@ def page_dependency_list(
         request.app.database, issue, reader(request), skip=(max(number, 1) - 1) * PER_PAGE, limit=PER_PAGE
     )
     # Who may write an issue knows what blocks it; what it blocks is shown to those only who may read that.
-    writes = side != BLOCKS and not target.repository.is_archived and may_write(target, issue)
+    writes = (
+        side != BLOCKS and not target.repository.is_archived and access.may_write_issue(target.permissions, issue)
+    )
     rows = [related(one, target.repository, writes=writes) for one in found if one.is_readable or side != BLOCKS]
     return show_in(
         request,

@@ -1,4 +1,4 @@
-"""The page that draws everything an issue waits for and everything that waits for it."""
+"""The page with the dependency graph of an issue."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,13 +6,11 @@ from typing import Final
 import msgspec
 
 from holdfast.hosting.access import RepositoryAccess
-from holdfast.hosting.api.dependency_graph import show_dependency_graph
-from holdfast.hosting.api.issue_access import the_issue
 from holdfast.hosting.guards import READ_ISSUES
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.schemas.dependencies import DependencyGraph
-from holdfast.web.api_actions import act
+from holdfast.hosting.services import dependencies, issues
 from holdfast.web.issues.choices import as_ids
 from holdfast.web.issues.graph_svg import Box, Drawing, draw
 from holdfast.web.issues.rows import issue_path
@@ -43,11 +41,9 @@ def page_dependencies(
     request: RequestContext, target: RepositoryAccess, index: int, query: GraphPageQuery
 ) -> RawResponse:
     """Draw the dependencies around an issue."""
-    issue = the_issue(request, target, index)
+    issue = issues.find(request.app, target, index)
     depth = next((number for number in as_ids([query.depth]) if number in DEPTHS), None)
-    graph = act(
-        request, show_dependency_graph, {"index": index}, query={} if depth is None else {"depth": str(depth)}
-    )
+    graph = dependencies.graph(request, target, issue, depth)
     drawing = draw(graph, target.repository.full_name)
     return show_in(
         request,

@@ -1,0 +1,258 @@
+"""Dependencies between issues: what blocks an issue, what it blocks, and the graph of both.
+
+Of a dependency, the dependent is the issue that waits, and the blocker is the issue it waits for. Whoever changes
+a dependency must be able to write the dependent and to read the blocker. Otherwise the error is that of an issue
+that does not exist: neither an error nor the time it takes may tell a hidden issue or repository from a missing
+one, so the same queries run either way.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from sqlalchemy import and_
+
+from holdfast.hosting import access
+from holdfast.hosting.access import Actor, Mode, RepositoryAccess
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import (
+    CrossRepositoryDependency,
+    DependencyCycle,
+    NoSuchDependency,
+    NoSuchIssue,
+    NoSuchRepository,
+)
+from holdfast.hosting.schemas.dependencies import DependencyEdge, DependencyGraph, full_name, node, reader
+from holdfast.hosting.schemas.viewer import Viewer
+from holdfast.hosting.services.fields import check_length
+from holdfast.hosting.store import dependencies, issue_lists, repositories
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.dependency_graph import edges_around, steps
+from holdfast.hosting.store.issues import Issue, find_issues, no_issue
+from holdfast.hosting.store.visible_issues import Reader, seen_by_id
+
+__all__ = [
+    "IssueReference",
+    "add_blocked",
+    "add_blocker",
+    "graph",
+    "remove_blocked",
+    "remove_blocker",
+    "require_dependencies",
+    "set_blockers",
+]
+
+GRAPH_NODES: Final = 5000
+"""How many issues a graph has at most."""
+CYCLE_LENGTH: Final = 20
+"""How many issues of a cycle are named; of a longer one the beginning and the end."""
+LIST_LENGTH: Final = 1000
+"""How many blockers one request may set."""
+
+
+class IssueReference(msgspec.Struct, frozen=True):
+    """Another issue by its number and repository; without a repository it is one of the same."""
+
+    number: int
+    owner: str = ""
+    name: str = ""
+
+    @property
+    def repository(self) -> tuple[str, str]:
+        """Owner and name of the repository; both are empty for the same one."""
+        return self.owner, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedIssue:
+    """An issue the actor may read, and its repository."""
+
+    issue: Issue
+    target: RepositoryAccess
+
+
+def add_blocker(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference) -> None:
+    """Let an issue be blocked by another; raises `DependencyCycle` when that one waits for it."""
+    user = access.require_login(actor)
+    [blocker] = locate(app, actor, target, [reference])
+    link(app, actor, user, LocatedIssue(issue, target), blocker)
+
+
+def add_blocked(app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference) -> None:
+    """Let an issue block another; raises `DependencyCycle` when it waits for that one."""
+    user = access.require_login(actor)
+    [dependent] = locate(app, actor, target, [reference])
+    link(app, actor, user, dependent, LocatedIssue(issue, target))
+
+
+def remove_blocker(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference
+) -> None:
+    """Remove a blocker of an issue; raises `NoSuchDependency` when it is none."""
+    user = access.require_login(actor)
+    [blocker] = locate(app, actor, target, [reference])
+    unlink(app, user, LocatedIssue(issue, target), blocker)
+
+
+def remove_blocked(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, reference: IssueReference
+) -> None:
+    """Let an issue no longer block another; raises `NoSuchDependency` when it does not."""
+    user = access.require_login(actor)
+    [dependent] = locate(app, actor, target, [reference])
+    unlink(app, user, dependent, LocatedIssue(issue, target))
+
+
+def set_blockers(
+    app: App, actor: Actor, target: RepositoryAccess, issue: Issue, references: Sequence[IssueReference]
+) -> None:
+    """Replace all blockers of an issue, or change nothing.
+
+    What the actor could not remove one by one stays: issues they may not read and, where dependencies across
+    repositories are disabled, issues of other repositories.
+    """
+    user = access.require_login(actor)
+    check_length(references, "Dependencies", LIST_LENGTH)
+    wanted = locate(app, actor, target, references)
+    require_dependent(LocatedIssue(issue, target))
+    removable = issue_lists.visible_to(user, public_only=actor.public_only)
+    if not app.settings.allow_cross_repository_dependencies:
+        removable = and_(removable, issue_lists.in_repository(target.repository, (False, True)))
+    with naming_cycle(app, actor):
+        dependencies.set_dependencies(
+            app.database,
+            target.repository,
+            issue,
+            [one.issue for one in wanted],
+            actor=user,
+            removable=removable,
+        )
+
+
+def link(app: App, actor: Actor, user: Account, dependent: LocatedIssue, blocker: LocatedIssue) -> None:
+    """Add a dependency, when the actor may write the dependent."""
+    require_dependent(dependent)
+    with naming_cycle(app, actor):
+        dependencies.add_dependency(
+            app.database, dependent.target.repository, dependent.issue, blocker.issue, actor=user
+        )
+
+
+def unlink(app: App, user: Account, dependent: LocatedIssue, blocker: LocatedIssue) -> None:
+    """Remove a dependency, when the actor may write the dependent."""
+    require_dependent(dependent)
+    dependencies.remove_dependency(
+        app.database, dependent.target.repository, dependent.issue, blocker.issue, actor=user
+    )
+
+
+def require_dependent(dependent: LocatedIssue) -> None:
+    """Raise `NoSuchIssue` unless the actor may change what blocks an issue."""
+    repository = dependent.target.repository
+    if (
+        repository.is_archived
+        or not repository.allows_dependencies
+        or not access.may_write_issue(dependent.target.permissions, dependent.issue)
+    ):
+        raise NoSuchIssue("not found")
+
+
+@contextmanager
+def naming_cycle(app: App, actor: Actor) -> Iterator[None]:
+    """Raise a `DependencyCycle` with the names of its issues; those the actor may not read are not named."""
+    try:
+        yield
+    except DependencyCycle as error:
+        path: list[int | None] = list(error.path)
+        if len(path) > CYCLE_LENGTH:
+            # How many are left out is not told: some may be hidden.
+            path[CYCLE_LENGTH - 1 : -1] = [None]
+        with app.database.read() as connection:
+            ids = {one for one in path if one is not None}
+            seen = seen_by_id(connection, ids, Reader(actor.user, actor.public_only))
+        names: list[str] = []
+        for number in path:
+            if number is None:
+                names.append("...")
+                continue
+            name = full_name(seen.get(number))
+            # Nor is told how many hidden ones follow each other.
+            if not names or names[-1] != name or seen[number].is_readable:
+                names.append(name)
+        raise DependencyCycle(error.path, tuple(names)) from error
+
+
+def locate(
+    app: App, actor: Actor, target: RepositoryAccess, references: Sequence[IssueReference]
+) -> list[LocatedIssue]:
+    """Return the issues that references name, in the same few queries however many there are."""
+    here = {("", ""), (target.repository.owner.name, target.repository.name)}
+    elsewhere = {reference.repository for reference in references} - here
+    if elsewhere and not app.settings.allow_cross_repository_dependencies:
+        raise CrossRepositoryDependency
+    places = dict.fromkeys(here, target) | find_repositories(app, actor, elsewhere)
+    wanted = [
+        (found.repository.id if (found := places.get(one.repository)) else 0, one.number) for one in references
+    ]
+    issues = find_issues(app.database, wanted)
+    located = []
+    for reference, key in zip(references, wanted, strict=True):
+        place, issue = places.get(reference.repository), issues.get(key)
+        if place is None or place.permissions.mode == Mode.NONE:
+            owner, name = reference.repository
+            raise NoSuchRepository(f"repository does not exist [id: 0, uid: 0, owner_name: {owner}, name: {name}]")
+        if issue is None or not place.permissions.may_read(access.issue_unit(is_pull=issue.is_pull)):
+            raise no_issue(place.repository, reference.number)
+        located.append(LocatedIssue(issue, place))
+    return located
+
+
+def find_repositories(
+    app: App, actor: Actor, names: set[tuple[str, str]]
+) -> dict[tuple[str, str], RepositoryAccess]:
+    """Return the repositories of these names that exist, and what the actor may do in each."""
+    if not names:
+        return {}
+    found = repositories.find_repositories(app.database, names)
+    grants = repositories.grants_in(app.database, access.require_login(actor), list(found.values()))
+    by_name: dict[tuple[str, str], RepositoryAccess] = {}
+    for owner, name in names:
+        one = found.get((owner.casefold(), name.casefold()))
+        if one is not None:
+            by_name[owner, name] = RepositoryAccess(one, access.repository_access(actor, one, grants[one.id]))
+    return by_name
+
+
+def graph(viewer: Viewer, target: RepositoryAccess, issue: Issue, depth: int | None = None) -> DependencyGraph:
+    """Return what blocks an issue and what it blocks, directly and through others, up to `depth` steps away.
+
+    An issue the viewer may not read is a hidden node, and what lies behind it is not followed. Of a very large
+    graph the nearest issues are shown, and `truncated` says that there are more.
+    """
+    require_dependencies(target)
+    with viewer.app.database.read() as connection:
+        edges = edges_around(connection, issue.id, most=GRAPH_NODES)
+        around = sorted(steps(issue.id, edges).items(), key=lambda item: abs(item[1]))
+        seen = seen_by_id(connection, [number for number, _ in around[:GRAPH_NODES]], reader(viewer))
+    hidden = {number for number, one in seen.items() if not one.is_readable}
+    depths = {number: distance for number, distance in steps(issue.id, edges, hidden).items() if number in seen}
+    farthest = depth or max(map(abs, depths.values()))
+    near = [(abs(distance), number) for number, distance in depths.items() if abs(distance) <= farthest]
+    keys = {number: key for key, (_, number) in enumerate(sorted(near))}
+    return DependencyGraph(
+        nodes=[node(viewer, seen[number], key=key, depth=depths[number]) for number, key in keys.items()],
+        edges=[
+            DependencyEdge(keys[one], keys[other])
+            for one, other in sorted(edges)
+            if one in keys and other in keys and not (one in hidden and other in hidden)
+        ],
+        truncated=len(near) < len(depths) or len(around) > GRAPH_NODES,
+    )
+
+
+def require_dependencies(target: RepositoryAccess) -> None:
+    """Raise `NoSuchDependency` for a repository whose dependencies are disabled."""
+    if not target.repository.allows_dependencies:
+        raise NoSuchDependency("not found")
