@@ -18,10 +18,11 @@ from holdfast.hosting.app import App
 from holdfast.hosting.errors import HostingError
 from holdfast.hosting.git_server import receive_pack
 from holdfast.hosting.git_server.http import GitHttp
+from holdfast.hosting.http import threads
 from holdfast.hosting.http.application import PREFIX
 from holdfast.hosting.http.forwarded_headers import ForwardedHeaders
-from holdfast.hosting.http.password_pool import PasswordPool
 from holdfast.hosting.http.path_normalization import MergeSlashes
+from holdfast.hosting.http.threads import PasswordPool
 from holdfast.hosting.store import accounts
 from holdfast.hosting.store.faults import DRIVER_ERRORS
 from holdfast.hosting.webhooks.delivery_thread import delivering
@@ -43,6 +44,8 @@ __all__ = ["build"]
 BESIDE: Final = frozenset(
     {"api", "avatars", "favicon.ico", "login", "logout", "sign-up", "static", "swagger.v1.json"}
 )
+# How long writes of requests that were cancelled may still take when the service is stopped.
+WRITES_SECONDS: Final = 4.0
 
 
 class Dispatcher:
@@ -97,6 +100,8 @@ def build(settings: Settings, *, delivers: bool = False) -> ASGIApp:
         async with doing_chores(host), sending(host, wanted=delivers), revocation.watching():
             yield
             await receive_pack.finish()
+        # Requests that were cancelled because they took too long may still be writing.
+        await to_thread.run_sync(threads.requests.wait, WRITES_SECONDS)
         host.close()
 
     static = Path(str(resources.files("holdfast.web") / "static"))

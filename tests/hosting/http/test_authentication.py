@@ -191,7 +191,7 @@ def test_passwords_are_hashed_in_threads_of_their_own(
         headers = {"Accept": "application/vnd.git-lfs+json"} if "lfs" in path else {}
         assert client.get(path, auth=("admin", password), headers=headers).status_code == status
     assert "stage" not in asked
-    assert all(name.startswith("holdfast-") for name in asked)
+    assert all(name.startswith("holdfast-password") for name in asked)
     assert len(asked) == (status == 401)
 
 

@@ -27,7 +27,7 @@ from holdfast.hosting.http.headers import Headers
 from holdfast.hosting.http.pagination import PagedList, count_headers, page_of, paging_headers
 from holdfast.hosting.http.responses import send_bytes, send_json, send_raw
 from holdfast.hosting.http.router import IN_BYTES, Router
-from holdfast.hosting.http.thread_pool import run_off_loop
+from holdfast.hosting.http.threads import run_in_thread
 
 __all__ = ["PREFIX", "EndpointApp", "read_body", "root_of"]
 
@@ -122,9 +122,9 @@ class EndpointApp:
         on_loop = self._host.database.is_sqlite
         quick = endpoint.method == "GET" and not endpoint.slow and on_loop
         if endpoint.uploads:
-            await run_off_loop(self._admit, endpoint, request)
+            await run_in_thread(self._admit, endpoint, request)
             async with spooled(request, receive, endpoint.body_limit(self._host.settings)) as upload:
-                return await run_off_loop(self._handle, endpoint, request, b"", upload=upload)
+                return await run_in_thread(self._handle, endpoint, request, b"", upload=upload)
         if endpoint.body is None:
             if quick:
                 self._admit(endpoint, request)
@@ -133,14 +133,14 @@ class EndpointApp:
                     return self._handle(endpoint, request, b"")
                 except NeedsThread:
                     request.on_loop = False
-                return await run_off_loop(self._handle, endpoint, request, b"")
-            return await run_off_loop(self._admit_and_handle, endpoint, request)
+                return await run_in_thread(self._handle, endpoint, request, b"")
+            return await run_in_thread(self._admit_and_handle, endpoint, request)
         if on_loop:
             self._admit(endpoint, request)
         else:
-            await run_off_loop(self._admit, endpoint, request)
+            await run_in_thread(self._admit, endpoint, request)
         content = await read_body(request, receive, endpoint.body_limit(self._host.settings))
-        return await run_off_loop(self._handle, endpoint, request, content)
+        return await run_in_thread(self._handle, endpoint, request, content)
 
     def _admit_and_handle(self, endpoint: Endpoint, request: RequestContext) -> object:
         self._admit(endpoint, request)

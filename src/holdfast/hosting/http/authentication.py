@@ -16,8 +16,7 @@ from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
-from holdfast.hosting.http.password_pool import PasswordPool
-from holdfast.hosting.http.thread_pool import run_off_loop
+from holdfast.hosting.http.threads import PasswordPool, run_in_thread
 from holdfast.hosting.services import passwords
 from holdfast.hosting.store import accounts, login_rate_limit, sessions, tokens
 from holdfast.secret import Secret
@@ -72,7 +71,7 @@ class Authenticator:
         if not isinstance(refusal, WrongToken):
             return refusal
         settings = request.app.settings
-        wait = await run_off_loop(
+        wait = await run_in_thread(
             login_rate_limit.count_wrong_token,
             request.app.database,
             request.address,

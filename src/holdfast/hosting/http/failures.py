@@ -5,7 +5,7 @@ import structlog
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import GitDamaged, HostingError, NoSuchFolder, NoSuchRepository, StorageUnavailable
 from holdfast.hosting.http.errors import ApiError, refusal_for
-from holdfast.hosting.http.thread_pool import run_off_loop
+from holdfast.hosting.http.threads import run_in_thread
 from holdfast.hosting.storage import instance
 from holdfast.hosting.store import faults, repositories
 from holdfast.hosting.store.repositories import Repository
@@ -23,7 +23,7 @@ async def explain(app: App, error: Exception, repository: Repository | None = No
     refusal = refusal_for(error)
     if refusal is None or isinstance(error, NoSuchFolder | GitDamaged):
         try:
-            refusal = await run_off_loop(look_again, app, repository) or refusal
+            refusal = await run_in_thread(look_again, app, repository) or refusal
         except Exception as trouble:  # noqa: BLE001  # of the two errors, the first is the one to explain
             error = trouble
             refusal = refusal_for(trouble) or refusal
