@@ -1,11 +1,13 @@
 """What every page is protected by: no foreign script, no framing, no form sent from another site."""
 
 from typing import Final
-from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from holdfast.hosting.http.cross_site import is_cross_site
+from holdfast.hosting.http.headers import Headers
 
 __all__ = ["POLICY", "SecurityHeaders"]
 
@@ -21,27 +23,6 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-
-
-def from_elsewhere(headers: Headers) -> bool:
-    """Tell whether a browser says that another site made it send this request.
-
-    Browsers say so in `Sec-Fetch-Site`, older ones in `Origin`. A client that sends neither is no browser, and
-    holds no cookie that another site could use.
-    """
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        return site not in {"same-origin", "none"}
-    origin = headers.get("origin")
-    return origin is not None and host_of(origin) != headers.get("host")
-
-
-def host_of(origin: str) -> str | None:
-    """Return the host and port an origin names; None when it is no address."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return None
 
 
 class SecurityHeaders:
@@ -63,8 +44,8 @@ class SecurityHeaders:
                     given.setdefault(name, value)
             await send(message)
 
-        headers = Headers(scope=scope)
-        if scope["method"] not in SAFE and not scope["path"].startswith("/api/") and from_elsewhere(headers):
+        is_form = scope["method"] not in SAFE and not scope["path"].startswith("/api/")
+        if is_form and is_cross_site(Headers(scope)):
             refusal = PlainTextResponse("This form was sent from another site, so nothing was done.\n", 403)
             await refusal(scope, receive, answer)
             return

@@ -8,13 +8,13 @@ import secrets
 import time
 from collections import OrderedDict
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
 
 from holdfast.hosting.access import ANONYMOUS, Actor
 from holdfast.hosting.errors import HashingBusy, NoSuchUser, TooManyGuesses
 from holdfast.hosting.http.context import RequestContext
+from holdfast.hosting.http.cross_site import is_cross_site
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.threads import PasswordPool, run_in_thread
 from holdfast.hosting.services import passwords
@@ -229,21 +229,7 @@ def by_cookie(request: RequestContext) -> Actor:
     cookie = cookie_parser(request.headers.get("cookie", "")).get(sessions.COOKIE)
     if cookie is None:
         return ANONYMOUS
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    foreign = (
-        site not in {"same-origin", "none"}
-        if site is not None
-        else (origin is not None and host_of(origin) != request.headers.get("host"))
-    )
-    return ANONYMOUS if foreign else by_session(request, Secret(cookie))
-
-
-def host_of(origin: str) -> str | None:
-    """Return the host and port an origin names; None when it is no address."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return None
+    return ANONYMOUS if is_cross_site(request.headers) else by_session(request, Secret(cookie))
 
 
 def by_session(request: RequestContext, token: Secret) -> Actor:

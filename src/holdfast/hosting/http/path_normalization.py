@@ -8,16 +8,19 @@ path in a JSON body is cleaned to. Left alone, a doubled slash would end the sea
 `feature/x` early, and a file of the default branch would be served instead.
 """
 
-import re
 from collections.abc import Awaitable
-from typing import Final
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["MergeSlashes"]
+__all__ = ["MergeSlashes", "merge_slashes"]
 
-REPEATED: Final = re.compile(rb"/{2,}")
+
+def merge_slashes(path: str) -> str:
+    """Return a path with one slash where several stand in a row: no ref and no path in git has an empty part."""
+    while "//" in path:
+        path = path.replace("//", "/")
+    return path
 
 
 class MergeSlashes:
@@ -30,6 +33,6 @@ class MergeSlashes:
         """Serve one request."""
         raw: bytes = scope.get("raw_path") or b""
         if b"//" in raw:
-            merged = REPEATED.sub(b"/", raw)
-            scope = {**scope, "raw_path": merged, "path": unquote(merged.decode("latin-1"))}
+            merged = merge_slashes(raw.decode("latin-1"))
+            scope = {**scope, "raw_path": merged.encode("latin-1"), "path": unquote(merged)}
         return self.app(scope, receive, send)

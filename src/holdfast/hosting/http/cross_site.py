@@ -1,0 +1,31 @@
+"""The check against cross-site request forgery: one rule, for the API and for pages."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from holdfast.hosting.http.headers import Headers
+
+__all__ = ["is_cross_site"]
+
+OWN_SITE: Final = frozenset({"same-origin", "none"})
+
+
+def is_cross_site(headers: Headers) -> bool:
+    """Return whether a browser says that another site made it send this request.
+
+    Browsers say so in `Sec-Fetch-Site`, older ones in `Origin`. A client that sends neither is no browser, and
+    holds no cookie that another site could use.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in OWN_SITE
+    origin = headers.get("origin")
+    return origin is not None and host_of(origin) != headers.get("host")
+
+
+def host_of(origin: str) -> str | None:
+    """Return the host and port an origin names; None when it is not a URL."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

@@ -1,0 +1,41 @@
+"""One rule tells which requests another site caused, and the API and pages both go by it."""
+
+import pytest
+
+from holdfast.hosting.http.cross_site import is_cross_site
+from holdfast.hosting.http.headers import Headers
+from tests.conftest import Service
+
+FOREIGN = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "something new"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "{url}"},
+    {"Origin": "https://elsewhere.example"},
+    {"Origin": "null"},
+    {"Origin": "http://["},
+]
+OWN: list[dict[str, str]] = [
+    {},
+    {"Sec-Fetch-Site": "same-origin"},
+    {"Sec-Fetch-Site": "none"},
+    {"Sec-Fetch-Site": "same-origin", "Origin": "https://elsewhere.example"},
+    {"Origin": "{url}"},
+]
+CASES = [*((headers, True) for headers in FOREIGN), *((headers, False) for headers in OWN)]
+
+
+@pytest.mark.parametrize(("given", "foreign"), CASES)
+def test_the_rule(given: dict[str, str], *, foreign: bool) -> None:
+    """What the browser says counts; the origin only where it says nothing."""
+    raw = [(name.lower().encode(), value.format(url="http://here:80").encode()) for name, value in given.items()]
+    assert is_cross_site(Headers({"headers": [(b"host", b"here:80"), *raw]})) is foreign
+
+
+@pytest.mark.parametrize(("given", "foreign"), CASES)
+def test_the_api_and_pages_go_by_it(service: Service, given: dict[str, str], *, foreign: bool) -> None:
+    """A session's cookie does not count in the API, and a form is refused."""
+    headers = {name: value.format(url=service.url) for name, value in given.items()}
+    with service.logged_in() as client:
+        assert client.get("/api/v1/user", headers=headers).status_code == (401 if foreign else 200)
+        assert client.post("/logout", headers=headers).status_code == (403 if foreign else 303)
