@@ -1,7 +1,7 @@
 """One small declaration per endpoint; from it come routing, decoding, checks, answers and the OpenAPI document.
 
     @endpoint("GET /orgs/{org}/teams", scope="organization", guards=(in_organization, member), refuses=(404,))
-    def list_teams(call: Call, organization: Organization, page: Page) -> Listed[Team]:
+    def list_teams(request: RequestContext, found: OrganizationAccess, page: PageParams) -> PagedList[Team]:
         "List the teams of an organization."
 
 The handler's own signature is the rest of the declaration. A parameter named like one in the path is that part of

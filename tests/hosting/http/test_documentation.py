@@ -1,0 +1,24 @@
+"""The example on the page about the HTTP layer does what the page says."""
+
+import re
+from typing import Any
+
+from holdfast.hosting.http.endpoints import Endpoint
+from holdfast.hosting.http.openapi import document
+from tests.conftest import ROOT
+
+
+def test_the_example_declares_two_endpoints() -> None:
+    """With their paths, their bodies and their place in the OpenAPI document."""
+    found = re.search(r"```python\n(.*?)```", (ROOT / "docs/http-layer.md").read_text(), re.DOTALL)
+    assert found is not None
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(found[1], names)
+    listed, changed = names["list_moorings"], names["set_mooring"]
+    assert isinstance(listed, Endpoint)
+    assert (listed.method, listed.paged, listed.status) == ("GET", True, 200)
+    assert isinstance(changed, Endpoint)
+    assert (changed.parameters, changed.body) == ({"number": int}, names["MooringOption"])
+    paths = document([listed, changed])["paths"]
+    assert paths["/repos/{owner}/{repo}/moorings"]["get"]["summary"] == "List the moorings of a repository."
+    assert "422" in paths["/repos/{owner}/{repo}/moorings/{number}"]["put"]["responses"]
