@@ -12,10 +12,10 @@ import pytest
 import uvloop
 
 from holdfast.hosting.errors import AddressRefused, DeliveryFailed, UrlRefused
-from holdfast.hosting.webhooks.addresses import Address, Allowed
-from holdfast.hosting.webhooks.client import WebhookClient
-from holdfast.hosting.webhooks.connection import Answer
+from holdfast.hosting.webhooks.addresses import Allowed
+from holdfast.hosting.webhooks.client import WebhookClient, WebhookResponse
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
+from holdfast.http_client.urls import Address
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
 
 SIGNED = {"Content-Type": "application/json", "Authorization": "Bearer t", "X-Hub-Signature-256": "sha256=1"}
@@ -38,13 +38,13 @@ def send(
     resolve: Callable[[str, int], Awaitable[list[Address]]] | None = None,
     verify_tls: bool = True,
     tls: ssl.SSLContext | None = None,
-) -> Answer:
+) -> WebhookResponse:
     """Send one request after the other with one client; return the last answer."""
 
-    async def run() -> Answer:
-        client = WebhookClient(Allowed.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls)
-        if tls is not None:
-            client._tls = tls
+    async def run() -> WebhookResponse:
+        client = WebhookClient(
+            Allowed.parse(allowed), timeout=timeout, resolve=resolve, verify_tls=verify_tls, tls=tls
+        )
         try:
             for url in urls[:-1]:
                 await client.send(WebhookRequest("POST", url, SIGNED, b"{}"))

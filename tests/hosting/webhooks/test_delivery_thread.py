@@ -146,12 +146,12 @@ def test_a_kind_nobody_can_describe_is_said_and_waits(app: App, outbox: Outbox, 
 def test_the_client_is_what_the_settings_say() -> None:
     """With a proxy where one is set."""
     plain = new_client(Settings())
-    assert plain._proxy is None
+    assert plain.proxy is None
     proxied = new_client(Settings(webhook_proxy_url=Secret("http://u:p@proxy:3128"), webhook_proxy_hosts="*.org"))
-    assert proxied._proxy is not None
-    assert (proxied._proxy.host, proxied._proxy.port) == ("proxy", 3128)
-    assert proxied._proxy.serves("x.org")
-    assert not proxied._proxy.serves("x.net")
+    assert proxied.proxy is not None
+    assert (proxied.proxy.url.host, proxied.proxy.url.port) == ("proxy", 3128)
+    assert proxied.proxy.serves("x.org")
+    assert not proxied.proxy.serves("x.net")
 
 
 def test_a_deliverer_that_cannot_start_says_so_and_the_service_goes_on(

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.outbox import Held, Waiting
-from holdfast.hosting.webhooks.connection import Answer
+from holdfast.hosting.webhooks.client import WebhookResponse
 from holdfast.hosting.webhooks.requests import Try, compose
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.outboxes import plain_message
@@ -43,7 +43,9 @@ def test_every_type_says_who_it_is_and_most_say_what_they_tell(kind: str, *, ann
 
 def test_what_is_kept_has_no_secret() -> None:
     """Neither the authorization nor the password in an address."""
-    attempt = Try(held(), ONE, time.monotonic(), composed(), Answer(200, (("Set-Cookie", "a\0b"),), b"ok"))
+    attempt = Try(
+        held(), ONE, time.monotonic(), composed(), WebhookResponse(200, (("Set-Cookie", "a\0b"),), b"ok")
+    )
     result = attempt.succeeded(5000)
     assert (result.state, result.tries, result.ended_at, result.status) == ("delivered", 2, 5, 200)
     assert result.url == "https://x.org/h"
@@ -55,7 +57,7 @@ def test_what_is_kept_has_no_secret() -> None:
 
 def test_the_next_try_is_later_than_the_last() -> None:
     """And keeps what was answered."""
-    attempt = Try(held(), ONE, time.monotonic(), composed(), Answer(500, (), b"no"))
+    attempt = Try(held(), ONE, time.monotonic(), composed(), WebhookResponse(500, (), b"no"))
     result = attempt.again(1_000_000, "it answered 500")
     assert (result.state, result.ended_at, result.error, result.answer) == ("waiting", 0, "it answered 500", b"no")
     assert 1_030_000 < result.due_at < 1_060_000

@@ -7,14 +7,15 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from holdfast.hosting.errors import EventRefused, PatternRefused, UrlRefused
+from holdfast.hosting.errors import EventRefused, PatternRefused
 from holdfast.hosting.http.decoders import Required
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store.encryption import Sealer
 from holdfast.hosting.store.event_types import expanded
 from holdfast.hosting.store.globs import compile_glob
 from holdfast.hosting.store.hooks import Hook
-from holdfast.hosting.webhooks.urls import UrlParts, without_credentials
+from holdfast.http_client.errors import InvalidUrl
+from holdfast.http_client.urls import HttpUrl, without_credentials
 from holdfast.redacted_repr import redacted
 
 __all__ = ["TYPES", "CreateHookOption", "EditHookOption", "changed_columns", "is_system", "new_columns"]
@@ -177,8 +178,8 @@ def checked_url(url: str) -> tuple[str, str]:
     if len(url) > LONGEST:
         raise ApiError(422, f"Invalid url: it must have at most {LONGEST} characters")
     try:
-        credentials = UrlParts.parse(url).credentials
-    except UrlRefused as error:
+        credentials = HttpUrl.parse(url).credentials
+    except InvalidUrl as error:
         raise ApiError(422, f"Invalid url: {error}") from None
     return without_credentials(url), credentials
 

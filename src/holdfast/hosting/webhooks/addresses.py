@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from holdfast.hosting.errors import AddressRefused
 from holdfast.hosting.store.globs import Glob, compile_glob
+from holdfast.http_client.urls import Address
 
-__all__ = ["Address", "Allowed", "kind_of"]
+__all__ = ["Allowed", "kind_of", "refusal"]
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PUBLIC: Final = "public"
@@ -119,13 +118,6 @@ class Allowed:
             or any(plain.version == network.version and plain in network for network in self.networks)
             or any(pattern.matches(host) for pattern in self.hosts)
         )
-
-    def choose(self, host: str, addresses: Sequence[Address]) -> list[Address]:
-        """Return those of a host's addresses that may be connected to; raise when there is none."""
-        chosen = [address for address in addresses if self.allows(host, address)]
-        if not chosen:
-            raise AddressRefused(refusal(host, addresses))
-        return chosen
 
 
 def refusal(host: str, addresses: Sequence[Address]) -> str:

@@ -11,10 +11,9 @@ import uvloop
 from holdfast.hosting.app import App
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.chat import message_of
-from holdfast.hosting.webhooks.client import WebhookClient
+from holdfast.hosting.webhooks.client import WebhookClient, proxy_for
 from holdfast.hosting.webhooks.deliverer import Deliverer
 from holdfast.hosting.webhooks.payloads import payload_of
-from holdfast.hosting.webhooks.proxies import Proxy
 from holdfast.settings import Settings
 
 __all__ = ["deliver", "delivering", "new_client", "new_deliverer"]
@@ -29,8 +28,8 @@ def new_client(settings: Settings) -> WebhookClient:
         Allowed.parse(settings.webhook_allowed_hosts),
         timeout=settings.webhook_timeout,
         verify_tls=settings.webhook_verify_tls,
-        proxy=None if proxy is None else Proxy.parse(proxy.reveal(), settings.webhook_proxy_hosts),
-        lookups=settings.webhook_senders,
+        proxy=None if proxy is None else proxy_for(proxy.reveal(), settings.webhook_proxy_hosts),
+        resolver_threads=settings.webhook_senders,
     )
 
 

@@ -10,10 +10,10 @@ import msgspec
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.outbox import Held, Result, Waiting
 from holdfast.hosting.webhooks.backoff import pause_before
-from holdfast.hosting.webhooks.connection import Answer
+from holdfast.hosting.webhooks.client import WebhookResponse
 from holdfast.hosting.webhooks.signatures import announcing, signed, signed_request
-from holdfast.hosting.webhooks.urls import without_credentials
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
+from holdfast.http_client.urls import without_credentials
 
 __all__ = ["AS_IT_IS", "MessageOf", "Try", "compose"]
 
@@ -64,7 +64,7 @@ class Try:
     began: float
     """By the clock that only goes forward."""
     outgoing: WebhookRequest | None = None
-    answer: Answer | None = None
+    answer: WebhookResponse | None = None
 
     def succeeded(self, now: int) -> Result:
         """Record that the receiver has been told; `now` is in milliseconds."""

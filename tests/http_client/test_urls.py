@@ -1,11 +1,11 @@
-"""Where a request goes."""
+"""URLs of requests."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosting.errors import UrlRefused
-from holdfast.hosting.webhooks.urls import UrlParts, without_credentials
+from holdfast.http_client.errors import InvalidUrl
+from holdfast.http_client.urls import HttpUrl, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from holdfast.hosting.webhooks.urls import UrlParts, without_credentials
 )
 def test_an_address_is_taken_apart(url: str, origin: tuple[str, str, int], path: str) -> None:
     """Names in the form they are looked up by, paths in the form they are sent in."""
-    target = UrlParts.parse(url)
+    target = HttpUrl.parse(url)
     assert (target.origin, target.path) == (origin, path)
 
 
@@ -44,16 +44,16 @@ def test_an_address_is_taken_apart(url: str, origin: tuple[str, str, int], path:
 )
 def test_what_nothing_can_be_sent_to_is_refused(url: str) -> None:
     """With a sentence, never a traceback."""
-    with pytest.raises(UrlRefused, match="the address"):
-        UrlParts.parse(url)
+    with pytest.raises(InvalidUrl, match="the address"):
+        HttpUrl.parse(url)
 
 
 @given(st.text(), st.text())
 def test_no_address_can_break_out_of_its_line(path: str, query: str) -> None:
     """Whatever somebody writes into it, a request stays one request."""
     try:
-        target = UrlParts.parse(f"http://x.org/{path}?{query}")
-    except UrlRefused:
+        target = HttpUrl.parse(f"http://x.org/{path}?{query}")
+    except InvalidUrl:
         return
     assert target.path.isascii()
     assert not any(sign <= " " or sign == "\x7f" for sign in target.path + target.authority)
@@ -62,8 +62,8 @@ def test_no_address_can_break_out_of_its_line(path: str, query: str) -> None:
 def test_credentials_are_sent_as_a_header_and_shown_to_nobody() -> None:
     """They are not part of what is kept in the history."""
     url = "https://ada:se%3Acret@x.org:8443/hook"
-    assert UrlParts.parse(url).credentials == "Basic YWRhOnNlOmNyZXQ="
-    assert UrlParts.parse(url).url == "https://x.org:8443/hook"
+    assert HttpUrl.parse(url).credentials == "Basic YWRhOnNlOmNyZXQ="
+    assert HttpUrl.parse(url).url == "https://x.org:8443/hook"
     assert without_credentials(url) == "https://x.org:8443/hook"
     assert without_credentials("https://x.org/@a") == "https://x.org/@a"
     assert without_credentials("http://[") == "http://["
@@ -71,11 +71,11 @@ def test_credentials_are_sent_as_a_header_and_shown_to_nobody() -> None:
 
 def test_a_redirect_is_relative_to_where_it_came_from() -> None:
     """And credentials in it are dropped."""
-    here = UrlParts.parse("https://x.org/a/b")
+    here = HttpUrl.parse("https://x.org/a/b")
     assert here.redirected("c").url == "https://x.org/a/c"
     assert here.redirected("//y.org/c").url == "https://y.org/c"
     assert here.redirected("http://u:p@y.org/").credentials == ""
-    with pytest.raises(UrlRefused):
+    with pytest.raises(InvalidUrl):
         here.redirected("gopher://y.org/")
-    with pytest.raises(UrlRefused):
+    with pytest.raises(InvalidUrl):
         here.redirected("http://[")

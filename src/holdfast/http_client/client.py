@@ -1,0 +1,261 @@
+"""The asynchronous HTTP client: aiohttp, with what every request of Holdfast has in common.
+
+Addresses are checked at connect time, responses are bounded and never decompressed, no cookie is kept and nothing
+is read from the environment. Redirects are not followed here: `requests.redirected` makes the next request, and
+the caller decides whether it is sent.
+"""
+
+import functools
+import os
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from holdfast import __version__
+from holdfast.http_client.connector import (
+    AddressPolicy,
+    ConnectAttempt,
+    Resolve,
+    ThreadResolver,
+    current_attempt,
+    new_connector,
+)
+from holdfast.http_client.errors import (
+    AddressNotAllowed,
+    ConnectError,
+    HttpClientError,
+    InvalidRequest,
+    ProtocolError,
+    ResponseTimeout,
+)
+from holdfast.http_client.requests import HttpRequest, check_headers, is_redirect
+from holdfast.http_client.urls import HttpUrl
+
+__all__ = ["HttpClient", "HttpProxy", "HttpResponse", "tls_context"]
+
+HEADER_BYTES: Final = 64 * 1024
+MOST_HEADERS: Final = 256
+LONGEST_REASON: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class HttpProxy:
+    """An HTTP proxy and the hosts reached through it; which addresses those may have is up to the proxy."""
+
+    url: HttpUrl
+    serves: Callable[[str], bool]
+
+
+class HttpResponse:
+    """A response whose head has been received; the body is read in pieces."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        # In Latin-1, as the standard has it: every byte is a character that can be stored.
+        self.headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers
+        )
+
+    def header(self, name: str) -> str:
+        """Return a header by its name in lower case; empty when there is none."""
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the response names another URL to be requested."""
+        return is_redirect(self.status, self.header("location"))
+
+    async def read(self, most: int) -> bytes:
+        """Return up to `most` bytes of the body, empty at its end; raises `ProtocolError` where it breaks off."""
+        try:
+            return await self._response.content.read(most)
+        except TimeoutError as error:
+            raise ResponseTimeout("the server stopped sending") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise ProtocolError("the connection ended before the answer did") from error
+
+    def close(self) -> None:
+        """Close the connection, unless the body was read to its end and the connection is idle again."""
+        self._response.close()
+
+
+class HttpClient:
+    """Sends requests over pooled connections; belongs to one event loop.
+
+    `policy` decides which addresses may be connected to; it does not apply to a proxy, which the operator chose.
+    `read_timeout` limits each wait for bytes; a limit for a whole exchange is `asyncio.timeout` around it.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: AddressPolicy | None = None,
+        proxy: HttpProxy | None = None,
+        tls: ssl.SSLContext | None = None,
+        resolve: Resolve | None = None,
+        read_timeout: float | None = None,
+        keep_alive: bool = True,
+        read_buffer: int = 64 * 1024,
+        resolver_threads: int = 4,
+    ) -> None:
+        self._policy = policy
+        self._proxy = proxy
+        self._tls = tls or tls_context()
+        self._resolver = ThreadResolver(resolve, threads=resolver_threads)
+        self._keep_alive = keep_alive
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=read_timeout, sock_read=read_timeout)
+        self._read_buffer = read_buffer
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send a request and return its response; an idle connection the server has closed is replaced.
+
+        Raises `HttpClientError`. Credentials of the URL are sent unless a header has others.
+        """
+        headers = dict(request.headers)
+        if request.url.credentials and not any(name.lower() == "authorization" for name in headers):
+            headers["Authorization"] = request.url.credentials
+        check_headers(headers)
+        host = request.url.host
+        proxy = self._proxy if self._proxy is not None and self._proxy.serves(host) else None
+        session = self._session(proxied=proxy is not None)
+        if proxy is not None and request.url.scheme == "http":
+            headers |= proxy_headers(proxy)
+        while True:
+            attempt = ConnectAttempt(host)
+            current_attempt.set(attempt)
+            try:
+                response = await session.request(
+                    request.method,
+                    URL(request.url.url, encoded=True),
+                    headers=headers,
+                    data=request.body,
+                    allow_redirects=False,
+                    proxy=None if proxy is None else URL(proxy.url.url, encoded=True),
+                    proxy_headers=None if proxy is None else proxy_headers(proxy),
+                )
+                return checked(response)
+            except (aiohttp.ClientError, OSError, ValueError) as error:
+                if not is_stale(error, attempt, request):
+                    raise translated(error, attempt, request.url, proxied=proxy is not None) from error
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for session in self._sessions.values():
+            await session.close()
+        self._sessions.clear()
+        await self._resolver.close()
+
+    def _session(self, *, proxied: bool) -> aiohttp.ClientSession:
+        """Return the session for direct or for proxied requests, made in the running event loop."""
+        session = self._sessions.get(proxied)
+        if session is None:
+            connector = new_connector(
+                None if proxied else self._policy, self._resolver, keep_alive=self._keep_alive, tls=self._tls
+            )
+            session = self._sessions[proxied] = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=self._timeout,
+                headers={"User-Agent": f"Holdfast/{__version__}", "Accept-Encoding": "identity"},
+                skip_auto_headers=("Content-Type",),
+                auto_decompress=False,
+                read_bufsize=self._read_buffer,
+                max_headers=MOST_HEADERS,
+            )
+        return session
+
+
+@functools.cache
+def tls_context(*, verify: bool = True) -> ssl.SSLContext:
+    """Return the TLS settings of the client: the system's certificates, and the host name checked."""
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def proxy_headers(proxy: HttpProxy) -> dict[str, str]:
+    """Return the headers that only the proxy is sent."""
+    return {"Proxy-Authorization": proxy.url.credentials} if proxy.url.credentials else {}
+
+
+def checked(response: aiohttp.ClientResponse) -> HttpResponse:
+    """Refuse a response that changes the protocol, or whose headers are too large to be stored."""
+    if response.status == 101:
+        response.close()
+        raise ProtocolError("it answered with another protocol than HTTP")
+    if sum(len(name) + len(value) for name, value in response.raw_headers) > HEADER_BYTES:
+        response.close()
+        raise ProtocolError("the headers of its answer are larger than 64 KB")
+    return HttpResponse(response)
+
+
+def is_stale(error: Exception, attempt: ConnectAttempt, request: HttpRequest) -> bool:
+    """Tell whether the server closed a reused connection while it was idle: the request can be repeated."""
+    return (
+        isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
+        and not isinstance(error, aiohttp.ClientConnectorError)
+        and not attempt.tried
+        and (request.body is None or isinstance(request.body, bytes))
+    )
+
+
+def translated(error: Exception, attempt: ConnectAttempt, url: HttpUrl, *, proxied: bool) -> HttpClientError:
+    """Return the error of ours that an error of aiohttp is."""
+    through = "through the proxy: " if proxied else ""
+    match error:
+        case _ if attempt.refused and not attempt.tried:
+            return AddressNotAllowed(attempt.host, attempt.refused)
+        case aiohttp.ClientConnectorDNSError():
+            return ConnectError(f"the host {url.host} cannot be found: {reason(error.os_error)}")
+        case aiohttp.ClientProxyConnectionError():
+            return ConnectError(f"no connection to the proxy: {reason(error.os_error)}")
+        case aiohttp.ClientHttpProxyError():
+            return ConnectError(f"the proxy does not let us through: it answered {error.status}")
+        case aiohttp.ClientConnectorCertificateError():
+            return ConnectError(f"no connection: {through}{at(attempt, url)}{reason(error.certificate_error)}")
+        case aiohttp.ClientConnectorError():
+            return ConnectError(f"no connection: {through}{at(attempt, url)}{reason(error.os_error)}")
+        case aiohttp.InvalidURL() | ValueError():
+            return InvalidRequest(f"the request cannot be sent: {type(error).__name__}")
+        case aiohttp.ConnectionTimeoutError():
+            return ConnectError(f"no connection: {through}{at(attempt, url)}it does not answer")
+        case TimeoutError():
+            return ResponseTimeout("it does not answer")
+        case aiohttp.ServerDisconnectedError():
+            return ProtocolError(f"{through}it closed the connection without an answer")
+        case aiohttp.ClientResponseError():
+            return ProtocolError(f"{through}its answer is not HTTP: {first_line(error.message)}")
+        case OSError():
+            return ProtocolError(f"{through}{reason(error)}")
+    return ProtocolError(f"{through}its answer is not HTTP: {type(error).__name__}")
+
+
+def at(attempt: ConnectAttempt, url: HttpUrl) -> str:
+    """Name the address that was connected to last."""
+    return f"{attempt.tried[-1]} port {url.port}: " if attempt.tried else ""
+
+
+def first_line(message: str) -> str:
+    """Return what the parser says without the lines that quote the response."""
+    return message.strip().partition("\n")[0].rstrip(": ")[:LONGEST_REASON]
+
+
+def reason(error: BaseException) -> str:
+    """Describe an error of a connection in a few words."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate does not count: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed: {error.reason or error}"
+    if isinstance(error, ConnectionResetError):
+        return "the connection was cut off"
+    if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

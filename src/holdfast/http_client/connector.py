@@ -1,0 +1,119 @@
+"""Connections of the client: name resolution in threads, and the address check at connect time.
+
+aiohttp creates every socket by the connector's socket factory, with the address it is about to connect to. The
+check is there: it sees the resolved address itself, for names and for literal addresses alike, so a name that
+resolves differently a moment later (DNS rebinding) gains nothing.
+"""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiohttp import TCPConnector
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from holdfast.http_client.urls import Address
+
+__all__ = ["AddressPolicy", "ConnectAttempt", "Resolve", "ThreadResolver", "new_connector"]
+
+AddressPolicy = Callable[[str, Address], bool]
+Resolve = Callable[[str, int], Awaitable[list[Address]]]
+AddressInfo = tuple[int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]]
+
+# aiohttp tries the addresses of a host again without the first, as often as there are addresses.
+MOST_ADDRESSES: Final = 8
+KEEP_ALIVE_SECONDS: Final = 15.0
+
+
+class AddressDenied(OSError):
+    """The policy refuses one address; aiohttp goes on with the next address of the host."""
+
+
+@dataclass(slots=True)
+class ConnectAttempt:
+    """What happened on the way to a connection for one request; nothing where an idle connection was reused."""
+
+    host: str
+    refused: list[Address] = field(default_factory=list)
+    tried: list[Address] = field(default_factory=list)
+
+
+# The factory is given an address only; whose address it is comes with the task.
+current_attempt: ContextVar[ConnectAttempt] = ContextVar("current_attempt")
+
+
+class ThreadResolver(AbstractResolver):
+    """Resolves names with getaddrinfo in threads of its own, so that slow name servers hold up no other work."""
+
+    def __init__(self, resolve: Resolve | None, *, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolver")
+        self._resolve = resolve or self._look_up
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Return the addresses of a host, each once."""
+        del family
+        return [
+            {
+                "hostname": host,
+                "host": str(address),
+                "port": port,
+                "family": socket.AF_INET6 if address.version == 6 else socket.AF_INET,
+                "proto": 0,
+                "flags": socket.AI_NUMERICHOST,
+            }
+            for address in (await self._resolve(host, port))[:MOST_ADDRESSES]
+        ]
+
+    async def close(self) -> None:
+        """Stop the threads; a lookup that is under way is abandoned."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _look_up(self, host: str, port: int) -> list[Address]:
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(self._threads, look_up, host, port)
+        except UnicodeError as error:
+            raise socket.gaierror(socket.EAI_NONAME, "the name is not valid") from error
+        return found
+
+
+def look_up(host: str, port: int) -> list[Address]:
+    """Return the addresses getaddrinfo finds, in its order."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ipaddress.ip_address(str(address[0])) for *_, address in found))
+
+
+def new_connector(
+    policy: AddressPolicy | None, resolver: ThreadResolver, *, keep_alive: bool, tls: ssl.SSLContext
+) -> TCPConnector:
+    """Return a connector that connects to what the policy allows; limiting concurrency is up to the caller."""
+
+    def create_socket(info: AddressInfo) -> socket.socket:
+        attempt = current_attempt.get()
+        # Not an address in numbers: nobody has resolved it, so it is not connected to.
+        address = ipaddress.ip_address(str(info[4][0]))
+        if policy is not None and not policy(attempt.host, address):
+            attempt.refused.append(address)
+            raise AddressDenied(f"{address} is not allowed")
+        attempt.tried.append(address)
+        made = socket.socket(info[0], info[1], info[2])
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return made
+
+    return TCPConnector(
+        resolver=resolver,
+        ssl=tls,
+        use_dns_cache=False,
+        limit=0,
+        force_close=not keep_alive,
+        keepalive_timeout=KEEP_ALIVE_SECONDS if keep_alive else None,
+        socket_factory=create_socket,
+    )

@@ -1,0 +1,58 @@
+"""What can go wrong with a request that Holdfast sends.
+
+HttpClientError
+├── InvalidRequest         the request cannot be sent as it is
+│   └── InvalidUrl         its URL cannot be understood, or is neither http nor https
+├── AddressNotAllowed      every address of the host is refused by the address policy
+├── ConnectError           there is no connection: name resolution, TCP, TLS or the proxy failed
+├── ResponseTimeout        the server has sent nothing for too long
+└── ProtocolError          the response is not valid HTTP, or ends before it is complete
+"""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
+
+from holdfast.errors import HoldfastError
+
+__all__ = [
+    "AddressNotAllowed",
+    "ConnectError",
+    "HttpClientError",
+    "InvalidRequest",
+    "InvalidUrl",
+    "ProtocolError",
+    "ResponseTimeout",
+]
+
+
+class HttpClientError(HoldfastError):
+    """A request could not be sent, or its response could not be read."""
+
+
+class InvalidRequest(HttpClientError):
+    """The request cannot be sent as it is."""
+
+
+class InvalidUrl(InvalidRequest):
+    """The URL cannot be understood, or is neither http nor https."""
+
+
+class AddressNotAllowed(HttpClientError):
+    """Every address of the host is refused by the address policy."""
+
+    def __init__(self, host: str, addresses: Sequence[IPv4Address | IPv6Address]) -> None:
+        super().__init__(f"{host} may not be connected to")
+        self.host = host
+        self.addresses = list(addresses)
+
+
+class ConnectError(HttpClientError):
+    """There is no connection: name resolution, TCP, TLS or the proxy failed."""
+
+
+class ResponseTimeout(HttpClientError):
+    """The server has sent nothing for too long."""
+
+
+class ProtocolError(HttpClientError):
+    """The response is not valid HTTP, or ends before it is complete."""

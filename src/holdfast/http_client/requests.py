@@ -1,0 +1,61 @@
+"""Requests, and the request that a redirect asks for."""
+
+import re
+from collections.abc import AsyncIterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from holdfast.http_client.errors import InvalidRequest
+from holdfast.http_client.urls import HttpUrl
+from holdfast.redacted_repr import redacted
+
+__all__ = ["HttpRequest", "check_headers", "is_redirect", "redirected"]
+
+REDIRECT_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
+CREDENTIAL_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
+CONTROL_CHARACTER: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+FIELD_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+@redacted
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request; a body that is not `bytes` is read once, while it is sent."""
+
+    method: str
+    url: HttpUrl
+    headers: Mapping[str, str]
+    body: bytes | AsyncIterable[bytes] | None = None
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Refuse header injection: names and values with line breaks or other control characters."""
+    for name, value in headers.items():
+        if not FIELD_NAME.fullmatch(name) or CONTROL_CHARACTER.search(value):
+            raise InvalidRequest(f"the header {name[:40]!r} has a sign in it that no header can have")
+
+
+def is_redirect(status: int, location: str) -> bool:
+    """Tell whether a response names another URL to be requested."""
+    return status in REDIRECT_STATUSES and bool(location)
+
+
+def redirected(request: HttpRequest, status: int, location: str) -> HttpRequest:
+    """Return the request a redirect asks for (RFC 9110, 15.4); credentials and signatures stay with their origin.
+
+    Raises `InvalidUrl` where the location is no URL of http or https.
+    """
+    url = request.url.redirected(location)
+    method, headers, body = request.method, request.headers, request.body
+    if status in {301, 302, 303} and method not in {"GET", "HEAD"}:
+        method, body = "GET", None
+        headers = {name: value for name, value in headers.items() if not name.lower().startswith("content-")}
+    if url.origin != request.url.origin:
+        headers = {name: value for name, value in headers.items() if not is_credential(name)}
+    return HttpRequest(method, url, headers, body)
+
+
+def is_credential(name: str) -> bool:
+    """Tell whether a header authenticates the sender: a credential, or a signature made with a shared secret."""
+    lower = name.lower()
+    return lower in CREDENTIAL_HEADERS or "signature" in lower
