@@ -1,5 +1,7 @@
 """The client of the host's API."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -72,3 +74,10 @@ def test_nothing_is_followed_from_https_to_http() -> None:
     for method in ("GET", "PUT"):
         with pytest.raises(MalformedResponse, match="without encryption"):
             remote.open(method, "http://127.0.0.1:1/x", {})
+
+
+def test_commands_that_send_nothing_do_not_import_the_http_library() -> None:
+    """It would double the time they take to start."""
+    program = "import sys, holdfast.cli.main; print(sorted({'aiohttp', 'yarl'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"

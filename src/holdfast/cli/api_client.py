@@ -1,28 +1,29 @@
-"""A small client for the API of a host, on the standard library.
+"""The API of a host, as `holdfast backup push` and `pull` use it.
 
-Three kinds of requests need no library of their own, and urllib would send the token along with a redirect to
-another host. Whatever a server answers, the errors are `RemoteRefused` and `MalformedResponse`.
+Whatever a server answers, the errors are `RemoteRefused` and `MalformedResponse`.
 """
 
-import http.client
-import ssl
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Final, Self, TypeVar
-from urllib.parse import SplitResult, quote, urljoin, urlsplit
+from typing import TYPE_CHECKING, Final, Self, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
-from holdfast import __version__
 from holdfast.errors import HoldfastError
+from holdfast.http_client.errors import HttpClientError, InvalidRequest, InvalidUrl, ProtocolError
+from holdfast.http_client.requests import HttpRequest, redirected
+from holdfast.http_client.urls import HttpUrl
 from holdfast.secret import Secret
+
+if TYPE_CHECKING:
+    from holdfast.http_client.sync import SyncResponse
 
 __all__ = ["LFS_TYPE", "MalformedResponse", "Remote", "RemoteRefused", "Reply"]
 
 TIMEOUT_S: Final = 120
 LARGEST_ANSWER: Final = 8 << 20
 LFS_TYPE: Final = "application/vnd.git-lfs+json"
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS: Final = 5
 # Of what a host says when it refuses; more is not read by anybody.
 LONGEST_MESSAGE: Final = 300
@@ -30,7 +31,6 @@ LONGEST_MESSAGE: Final = 300
 OWN_HEADERS: Final = frozenset(
     {"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-CREDENTIALS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 Answer = TypeVar("Answer")
 
@@ -54,28 +54,24 @@ class Refusal(msgspec.Struct):
 
 
 class Reply:
-    """An answer; closing it ends the connection it came over."""
+    """A response of the host; closing it closes its connection."""
 
-    def __init__(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
-        self.status = response.status
-        self.location = response.getheader("Location")
-        # How many bytes were announced; None where the answer ends with its last chunk, or with the connection.
-        self.length = response.length
-        self.chunked = bool(response.chunked)
-        self.encoded = (response.getheader("Content-Encoding") or "identity").strip().lower() != "identity"
-        self._connection = connection
+    def __init__(self, server: str, response: "SyncResponse") -> None:
+        self._server = server
         self._response = response
+        self.status = response.status
+        self.chunked = "chunked" in response.header("transfer-encoding").lower()
+        # How many bytes were announced; None where the body ends with its last chunk, or with the connection.
+        length = response.header("content-length")
+        self.length = int(length) if length and not self.chunked else None
+        self.encoded = (response.header("content-encoding") or "identity").strip().lower() != "identity"
 
     def read(self, most: int) -> bytes:
         """Read some of the body; raises `MalformedResponse` where it ends before its announced length."""
         try:
-            data = self._response.read(most)
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            raise self.broken_off() from error
-        # The standard library ends a short body as if it were whole.
-        if not data and most and self._response.length:
-            raise self.broken_off()
-        return data
+            return self._response.read(most)
+        except HttpClientError as error:
+            raise MalformedResponse(f"the answer of {self._server} broke off; try again") from error
 
     def read_all(self, most: int) -> bytes:
         """Read a body of up to `most` bytes; raises `MalformedResponse` for a longer one."""
@@ -85,17 +81,12 @@ class Reply:
             pieces.append(piece)
             size += len(piece)
             if size > most:
-                raise MalformedResponse(f"the answer of {self._connection.host} is far too long")
+                raise MalformedResponse(f"the answer of {self._server} is far too long")
         return b"".join(pieces)
 
-    def broken_off(self) -> MalformedResponse:
-        """Say that not all of the answer arrived."""
-        return MalformedResponse(f"the answer of {self._connection.host} broke off; try again")
-
     def close(self) -> None:
-        """Let go of it."""
+        """Close its connection."""
         self._response.close()
-        self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -113,8 +104,8 @@ class Remote:
         self.server = server.rstrip("/")
         self._token = token
         try:
-            self._own = split_address(self.server)
-        except ValueError:
+            self._own = parse_address(self.server)
+        except InvalidUrl:
             raise RemoteRefused(f"{server} is no address of a host; write https://example.org") from None
         self.repository = repository
         self.api = f"{self.server}/api/v1/repos/{quote(repository)}"
@@ -162,62 +153,54 @@ class Remote:
         The token is sent to the host alone, and not where the headers say already who asks. Redirects are followed
         for GET only, and other credentials are not sent along with one to another host.
         """
+        url = self._parse(address)
+        sent = dict(headers)
+        known = {name.lower() for name in sent}
+        if self._token is not None and url.origin == self._own.origin and "authorization" not in known:
+            sent["Authorization"] = f"token {self._token.reveal()}"
+        content, upload = (body, None) if body is None or isinstance(body, bytes) else (None, body)
+        request = HttpRequest(method, url, sent, content)
         for _ in range(MOST_REDIRECTS):
-            parts = self._split(address)
-            answer = self._once(method, parts, headers, body)
-            target = answer.location
-            if answer.status not in REDIRECTS or not target or method != "GET":
-                return self._checked(answer)
-            answer.close()
-            try:
-                address = urljoin(address, target)
-            except ValueError:
-                raise MalformedResponse(f"{self.server} sends to what is no address") from None
-            if not same_origin(parts, self._split(address)):
-                headers = {name: value for name, value in headers.items() if name.lower() not in CREDENTIALS}
+            response = self._send(request, upload)
+            if method != "GET" or not response.is_redirect:
+                return self._checked(Reply(request.url.authority, response))
+            response.close()
+            request = self._redirected(request, response.status, response.header("location"))
         raise MalformedResponse(f"{self.server} sends from one address to the next")
 
-    def _split(self, address: str) -> SplitResult:
-        """Take an address apart that the host named."""
+    def _parse(self, address: str) -> HttpUrl:
+        """Parse a URL that the host named."""
         try:
-            parts = split_address(address)
-        except ValueError:
+            return self._checked_scheme(parse_address(address))
+        except InvalidUrl:
             raise MalformedResponse(f"{self.server} sends to what is no address of a host") from None
-        if self._own.scheme == "https" and parts.scheme != "https":
-            raise MalformedResponse(f"{self.server} sends to an address without encryption, which is not followed")
-        return parts
 
-    def _once(
-        self,
-        method: str,
-        parts: SplitResult,
-        headers: Mapping[str, str],
-        body: bytes | Iterable[bytes] | None,
-    ) -> Reply:
-        sent = {"User-Agent": f"holdfast/{__version__}", **headers}
-        known = {name.lower() for name in sent}
-        if self._token is not None and same_origin(parts, self._own) and "authorization" not in known:
-            sent["Authorization"] = f"token {self._token.reveal()}"
-        connection: http.client.HTTPConnection | None = None
+    def _redirected(self, request: HttpRequest, status: int, location: str) -> HttpRequest:
         try:
-            if parts.scheme == "https":
-                connection = http.client.HTTPSConnection(
-                    parts.netloc, timeout=TIMEOUT_S, context=ssl.create_default_context()
-                )
-            else:
-                connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_S)
-            path = parts.path or "/"
-            connection.request(method, f"{path}{f'?{parts.query}' if parts.query else ''}", body, sent)
-            return Reply(connection, connection.getresponse())
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            if connection is not None:
-                connection.close()
-            if isinstance(error, OSError):
-                reason = error.strerror or type(error).__name__
-                raise RemoteRefused(f"{parts.netloc} does not answer: {reason}") from error
+            following = redirected(request, status, location)
+        except InvalidUrl:
+            raise MalformedResponse(f"{self.server} sends to what is no address of a host") from None
+        self._checked_scheme(following.url)
+        return following
+
+    def _checked_scheme(self, url: HttpUrl) -> HttpUrl:
+        """Refuse to leave https once the host is reached by it."""
+        if self._own.scheme == "https" and url.scheme != "https":
+            raise MalformedResponse(f"{self.server} sends to an address without encryption, which is not followed")
+        return url
+
+    def _send(self, request: HttpRequest, upload: Iterable[bytes] | None) -> "SyncResponse":
+        # Only here: commands that send nothing do not wait for aiohttp to be imported.
+        from holdfast.http_client import sync  # noqa: PLC0415
+
+        try:
+            return sync.send(request, upload, read_timeout=TIMEOUT_S)
+        except (ProtocolError, InvalidRequest) as error:
             raise MalformedResponse(
-                f"{parts.netloc} does not answer as the protocol says: {type(error).__name__}"
+                f"{request.url.authority} does not answer as the protocol says: {error}"
             ) from error
+        except HttpClientError as error:
+            raise RemoteRefused(f"{request.url.authority} does not answer: {error}") from error
 
     def _checked(self, answer: Reply) -> Reply:
         if answer.status in {200, 201, 202, 204} and not answer.encoded:
@@ -241,15 +224,9 @@ class Remote:
         raise RemoteRefused(f"{text}{told}", answer.status)
 
 
-def split_address(address: str) -> SplitResult:
-    """Take an address apart; raises `ValueError` unless it is http or https, with a host and without a user."""
-    parts = urlsplit(address)
-    # Reading the port is what checks it.
-    if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc or parts.port == 0:
-        raise ValueError("no address of a host")
-    return parts
-
-
-def same_origin(one: SplitResult, other: SplitResult) -> bool:
-    """Tell whether two addresses are of one host: scheme, name and port."""
-    return (one.scheme, one.netloc.lower()) == (other.scheme, other.netloc.lower())
+def parse_address(address: str) -> HttpUrl:
+    """Parse the URL of a host, which may not hold credentials; raises `InvalidUrl`."""
+    url = HttpUrl.parse(address)
+    if url.credentials:
+        raise InvalidUrl("the address holds a name and a password")
+    return url

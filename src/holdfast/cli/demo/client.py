@@ -1,11 +1,9 @@
-"""A client of the service's own API, git and LFS addresses, of the standard library alone."""
+"""The service's own API, git and LFS endpoints, as the demo content is made through them."""
 
 import base64
 import hashlib
 import json
-from contextlib import closing
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -13,11 +11,16 @@ from urllib.parse import urlsplit
 from holdfast.errors import HoldfastError
 from holdfast.hosting.git import program
 from holdfast.hosting.lfs.pointer import LfsPointer
+from holdfast.http_client import sync
+from holdfast.http_client.errors import HttpClientError
+from holdfast.http_client.requests import HttpRequest
+from holdfast.http_client.urls import HttpUrl
 from holdfast.secret import Secret
 
 __all__ = ["DemoClient", "DemoRequestFailed", "basic", "pointer_to"]
 
 SECONDS: Final = 60.0
+CHUNK: Final = 1 << 20
 LFS_TYPE: Final = "application/vnd.git-lfs+json"
 
 
@@ -83,20 +86,19 @@ class DemoClient:
 
     def _send(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> bytes:
         """Send one request and return the body of its answer."""
-        given = {**headers, "Authorization": self.authorization.reveal(), "Connection": "close"}
+        given = {**headers, "Authorization": self.authorization.reveal()}
+        content = bytearray()
         try:
-            with closing(HTTPConnection(self.host, self.port, timeout=SECONDS)) as connection:
-                connection.request(method, path, body, given)
-                answer = connection.getresponse()
-                content = answer.read()
-        except (OSError, HTTPException) as error:
-            raise DemoRequestFailed(
-                f"{method} {path} got no answer: {str(error) or type(error).__name__}"
-            ) from error
+            request = HttpRequest(method, HttpUrl.parse(f"{self.root}{path}"), given, body)
+            with sync.send(request, read_timeout=SECONDS) as answer:
+                while piece := answer.read(CHUNK):
+                    content += piece
+        except HttpClientError as error:
+            raise DemoRequestFailed(f"{method} {path} got no answer: {error}") from error
         if answer.status >= 300:
             reason = content[:300].decode(errors="replace").strip()
             raise DemoRequestFailed(f"{method} {path} was answered with {answer.status}: {reason}")
-        return content
+        return bytes(content)
 
 
 def decoded(content: bytes) -> Any:

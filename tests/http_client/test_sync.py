@@ -1,0 +1,90 @@
+"""The client of commands: requests and responses without an event loop of the caller's."""
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.http_client import sync
+from holdfast.http_client.errors import ConnectError, ProtocolError, ResponseTimeout
+from holdfast.http_client.requests import HttpRequest
+from holdfast.http_client.urls import HttpUrl
+from tests.hosting.webhooks.receivers import OK, Seen, answer, receiving
+
+
+def request(url: str, **headers: str) -> HttpRequest:
+    """Make a PUT request without a body."""
+    return HttpRequest("PUT", HttpUrl.parse(url), headers)
+
+
+def test_a_body_is_sent_in_pieces_and_a_response_read_in_pieces() -> None:
+    """Of a length that is announced."""
+    with receiving(answer(201, b"0123456789")) as receiver:
+        upload = [b"ab", b"", b"cd"]
+        sent = request(receiver.url(), **{"Content-Length": "4"})
+        with sync.send(sent, upload, read_timeout=5) as response:
+            pieces = []
+            while piece := response.read(4):
+                pieces.append(piece)
+    assert (response.status, pieces) == (201, [b"0123", b"4567", b"89"])
+    (seen,) = receiver.seen
+    assert (seen.method, seen.body) == ("PUT", b"abcd")
+    assert "transfer-encoding" not in seen.headers
+
+
+def test_what_reading_the_body_raises_is_raised() -> None:
+    """Not what the connection makes of it."""
+
+    def broken() -> Iterator[bytes]:
+        yield b"ab"
+        raise ZeroDivisionError
+
+    with receiving() as receiver, pytest.raises(ZeroDivisionError):
+        sync.send(request(receiver.url(), **{"Content-Length": "4"}), broken(), read_timeout=5)
+
+
+def test_a_server_that_stops_sending_is_given_up() -> None:
+    """Before the response and in the middle of it."""
+
+    def stop(_seen: Seen, end: socket.socket) -> bool:
+        end.sendall(start)
+        return end.recv(1) == b"never"
+
+    start = b""
+    with receiving(stop) as receiver:
+        with pytest.raises(ResponseTimeout):
+            sync.send(request(receiver.url()), read_timeout=0.3)
+        start = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
+        with sync.send(request(receiver.url()), read_timeout=0.3) as response:
+            assert response.read(3) == b"abc"
+            with pytest.raises(ResponseTimeout):
+                response.read(3)
+
+
+def test_a_response_that_breaks_off_is_an_error() -> None:
+    """As is no response at all, and nobody who listens."""
+
+    def broken(_seen: Seen, end: socket.socket) -> bool:
+        end.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        return False
+
+    with receiving(broken) as receiver:
+        with (
+            sync.send(request(receiver.url()), read_timeout=5) as response,
+            pytest.raises(ProtocolError, match="ended before"),
+        ):
+            while response.read(10):
+                pass
+        receiver.script = lambda _seen, _end: False
+        with pytest.raises(ProtocolError, match="without an answer"):
+            sync.send(request(receiver.url()), read_timeout=5)
+    with pytest.raises(ConnectError, match="Connection refused"):
+        sync.send(request(receiver.url()), read_timeout=5)
+
+
+def test_each_request_has_a_connection_of_its_own() -> None:
+    """Which ends with the response."""
+    with receiving(OK) as receiver:
+        for _ in range(2):
+            sync.send(request(receiver.url()), read_timeout=5).close()
+        assert receiver.connections == 2
