@@ -46,7 +46,6 @@ __all__ = [
     "writes_issues",
 ]
 
-NO_WRITE: Final = "user should have a permission to write to a repo"
 # Where the first name can stand in a path: after "", "api", "v1" and a collection.
 FIRST_NAME: Final = 4
 

@@ -1,366 +1,188 @@
-"""Commits that come to the default branch close the issues they say they do, once, and as whoever brought them."""
+"""Closing keywords and issue references are found in commit messages."""
 
-import json
-import threading
-from pathlib import Path
-from typing import Any
+import re
 
-import httpx
 import pytest
-from structlog.testing import capture_logs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from holdfast.hosting.app import App
-from holdfast.hosting.git.commits import Signature
-from holdfast.hosting.services import ref_changes, repositories
-from holdfast.hosting.services.file_changes import FileChange
-from holdfast.hosting.services.file_commits import CommitRequest, commit_files
-from holdfast.hosting.services.file_contents import FileContent
-from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import dependencies, issues, pending_ref_updates
-from holdfast.hosting.store import repositories as store
-from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
-from holdfast.hosting.store.repositories import Repository
-from holdfast.hosting.webhooks.payloads import payload_of
-from tests.hosting.client import Git, address
-from tests.hosting.places import READ, WRITE, let_in, make_people, told
-from tests.hosting.webhooks.outboxes import Outbox, sending
-from tests.hosting.webhooks.receivers import receiving
-from tests.hosting.world import PASSWORD, World
-
-CLOCK = 1_700_000_000
+from holdfast.hosting.services.closing_keywords import (
+    MOST_REFERENCES,
+    MessageReference,
+    parse_keywords,
+    parse_message,
+    parse_references,
+)
 
 
-@pytest.fixture
-def ada(app: App) -> Account:
-    """Make Ada."""
-    return make_people(app.database, "ada")[0]
+def close(number: int, place: str = "") -> MessageReference:
+    """MessageReference that an issue be closed."""
+    owner, _, name = place.partition("/")
+    return MessageReference(number, True, owner, name)
 
 
-@pytest.fixture
-def ship(app: App, ada: Account) -> Repository:
-    """Make a repository of Ada's with one commit."""
-    return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
+def reopen(number: int) -> MessageReference:
+    """MessageReference that an issue be opened again."""
+    return MessageReference(number, False)
 
 
-def open_issues(app: App, repository: Repository, count: int = 1) -> list[Issue]:
-    """Open some issues of the owner's."""
-    new = NewIssue(title="It leaks")
-    return [issues.open_issue(app.database, repository, repository.owner, new) for _ in range(count)]
+CLOSING = ("close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved")
 
 
-def say(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
-    """Commit something with a message as the API does, and return the commit."""
-    who = Signature(actor.name, "who@example.org", CLOCK)
-    change = FileChange(operation="upload", path="a.txt", content=FileContent(message.encode()))
-    request = CommitRequest(
-        repository=repository, actor=actor, changes=[change], author=who, committer=who, message=message, **more
-    )
-    return commit_files(app, request).commit.id
+@pytest.mark.parametrize("word", [*CLOSING, *map(str.upper, CLOSING), *map(str.title, CLOSING)])
+def test_every_keyword_closes(word: str) -> None:
+    """In any case, and with or without a colon."""
+    assert parse_keywords(f"{word} #12") == parse_keywords(f"Stop the leak ({word}: #12).\n") == [close(12)]
 
 
-def is_closed(app: App, repository: Repository, number: int = 1) -> bool:
-    """Tell whether an issue is closed."""
-    return issues.find_issue(app.database, repository, number).is_closed
+@pytest.mark.parametrize("word", ["reopen", "reopens", "reopened", "Reopens"])
+def test_keywords_reopen(word: str) -> None:
+    """In any case, and with or without a colon."""
+    assert parse_keywords(f"{word} #7") == parse_keywords(f"{word}: #7") == [reopen(7)]
 
 
-def states(app: App) -> list[tuple[str, int, str]]:
-    """Return what others were told of issues that were closed and opened again, in order."""
-    return [
-        (facts["action"], facts["number"], facts.get("commit_id", ""))
-        for kind, facts in told(app.database)
-        if kind == "issues" and facts["action"] in {"closed", "reopened"}
-    ]
-
-
-def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada: Account) -> None:
-    """Counted, told after the push with the commit, and once however often it is said."""
-    open_issues(app, ship, 3)
-    first = say(app, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
-    assert [is_closed(app, ship, number) for number in (1, 2, 3)] == [True, True, False]
-    assert store.repository_by_id(app.database, ship.id).open_issues == 1
-    assert states(app) == [("closed", 1, first), ("closed", 2, first)]
-    assert [kind for kind, _ in told(app.database)][-3:] == ["push", "issues", "issues"]
-    say(app, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
-    assert len(states(app)) == 2
-    second = say(app, ship, ada, "reopens #2, #3")
-    assert states(app)[2:] == [("reopened", 2, second)]
-    assert store.repository_by_id(app.database, ship.id).open_issues == 2
-
-
-def test_what_others_see(app: App, ship: Repository, ada: Account) -> None:
-    """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
-    open_issues(app, ship)
-    made = say(app, ship, ada, "fixes #1")
-    outbox = Outbox(app)
-    with receiving() as receiver:
-        hook = outbox.hook(receiver.url(), events="issues")
-        again = say(app, ship, ada, "reopens #1")
-        with sending(app, payload_of=payload_of):
-            outbox.drained()
-        (seen,) = receiver.seen
-    payload = json.loads(seen.body)
-    assert outbox.rows(hook)[0].kind == "issues"
-    assert (payload["action"], payload["number"], payload["commit_id"]) == ("reopened", 1, again)
-    assert (payload["sender"]["login"], payload["issue"]["state"]) == ("ada", "open")
-    with app.database.read() as connection:
-        rows = connection.exec_driver_sql("SELECT kind, details FROM comments ORDER BY id").all()
-    expected = [("close", made), ("reopen", again)]
-    assert [(kind, json.loads(details)["commit_id"]) for kind, details in rows] == expected
-
-
-def test_only_the_default_branch_counts(app: App, ship: Repository, ada: Account) -> None:
-    """Until what was said elsewhere comes there; a branch that is put on top of another brings all of it."""
-    open_issues(app, ship, 2)
-    say(app, ship, ada, "fixes #1", new_branch="other")
-    assert not is_closed(app, ship)
-    say(app, ship, ada, "fixes #2", branch="other", new_branch="main", force=True)
-    assert (is_closed(app, ship, 1), is_closed(app, ship, 2)) == (True, True)
-
-
-def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
-    """A history that comes from elsewhere has nothing to do with the issues here."""
-    empty = repositories.create(app, ada, ada, NewRepository(name="empty"), {})
-    open_issues(app, empty)
-    with capture_logs() as lines:
-        say(app, empty, ada, "fixes #1")
-    assert (is_closed(app, empty), lines) == (False, [])
-    say(app, store.repository_by_id(app.database, empty.id), ada, "fixes #1")
-    assert is_closed(app, empty)
-
-
-def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account) -> None:
-    """That is in the log without a word of the message; with what it waits for it is closed, in any order."""
-    first, second, third = open_issues(app, ship, 3)
-    dependencies.add_dependency(app.database, ship, first, second, actor=ada)
-    dependencies.add_dependency(app.database, ship, second, third, actor=ada)
-    with capture_logs() as lines:
-        made = say(app, ship, ada, "fixes #1, a secret")
-    assert not is_closed(app, ship)
-    (line,) = [line for line in lines if "dependencies" in line["event"]]
-    assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, made)
-    assert "secret" not in str(lines)
-    assert pending_ref_updates.pending_updates(app.database) == []
-    say(app, ship, ada, "fixes #1, #2, #3")
-    assert [number for _, number, _ in states(app)] == [3, 2, 1]
-    unblocked = [facts["issue_id"] for kind, facts in told(app.database) if kind == "issue_unblocked"]
-    assert unblocked == [second.id, first.id]
-
-
-def test_whoever_may_not_change_issues_closes_none(app: App, ship: Repository, ada: Account) -> None:
-    """Writers do, readers do not, archived repositories and those without issues stay as they are."""
-    bob, eve = make_people(app.database, "bob", "eve")
-    let_in(app.database, ship, bob, WRITE)
-    bobs = repositories.create(app, bob, bob, NewRepository(name="boat", is_private=True), {"a.txt": b"one\n"})
-    eves = repositories.create(app, eve, eve, NewRepository(name="raft", is_private=True), {"a.txt": b"one\n"})
-    let_in(app.database, ship, eve, READ)
-    for place in (ship, bobs, eves):
-        open_issues(app, place, 3)
-    say(app, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
-    assert [is_closed(app, place) for place in (ship, bobs, eves)] == [False, False, True]
-    made = say(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
-    assert (is_closed(app, bobs), is_closed(app, eves, 2)) == (True, False)
-    assert states(app)[-1] == ("closed", 1, made)
-    with app.database.write() as connection:
-        store.change_repository(connection, bobs, archived_at=CLOCK)
-        store.change_repository(connection, ship, has_issues=False)
-    say(app, ship, bob, "fixes bob/boat#2, #2")
-    assert not is_closed(app, bobs, 2)
-    assert not is_closed(app, ship, 2)
-
-
-def test_pull_requests_are_left_alone(app: App, ship: Repository, ada: Account) -> None:
-    """Only issues are closed."""
-    pull = NewIssue(title="It floats", branches=Branches("other", "main"))
-    issues.open_issue(app.database, ship, ada, pull)
-    say(app, ship, ada, "fixes #1")
-    assert not is_closed(app, ship)
-
-
-def test_many_at_once_are_each_heard(app: App, ship: Repository, ada: Account) -> None:
-    """What several people's commits of one batch ask for is done as each of them may."""
-    (bob,) = make_people(app.database, "bob")
-    open_issues(app, ship, 3)
-    zero = ref_changes.zero_id(ship)
-    head = say(app, ship, ada, "nothing")
-    made = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2)]
-    ref = "refs/heads/main"
-    announced = [
-        ref_changes.Announced(bob.id, [], [pending_ref_updates.Move(ref, head, made[0])]),
-        ref_changes.Announced(
-            ada.id,
-            [],
-            [pending_ref_updates.Move(ref, head, made[1]), pending_ref_updates.Move(ref, zero, made[0])],
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [
+        ("closes owner/repo#3", [close(3, "owner/repo")]),
+        ("Closes a-b_c.d/x.y-z#3, #4", [close(3, "a-b_c.d/x.y-z"), close(4)]),
+        ("Resolved: #4, #5", [close(4), close(5)]),
+        ("fixes #1,#2 and #3 & #4, and a/b#5", [close(1), close(2), close(3), close(4), close(5, "a/b")]),
+        ("fixes #1, see #2", [close(1)]),
+        ("fixes #1 #2", [close(1)]),
+        (
+            "fixes #1. Closes #2; resolves #3! (fix #4) [fix #5] **fix #6** 'fix #7'",
+            [close(n) for n in range(1, 8)],
         ),
-        ref_changes.Announced(
-            None, [], [pending_ref_updates.Move(ref, head, made[0]), pending_ref_updates.Move(ref, made[0], zero)]
-        ),
+        ("fixes #1, reopens #2, #3 and closes #1", [close(1), reopen(2), reopen(3)]),
+        ("This commit fixes\n#12 at last", [close(12)]),
+        ("This commit fixes\r\n  #12,\r\n  #13", [close(12), close(13)]),
+        ("fixes\n\n#12", []),
+        ("fixes:#12", [close(12)]),
+        ("fixes #007", [close(7)]),
+        ("fixes #12's cause", [close(12)]),
+        ("prefixes #1", []),
+        ("hot-fix #1", []),
+        ("fixes#1", []),
+        ("fixesx #1", []),
+        ("fixing #1", []),
+        ("see #1", []),
+        ("fixes # 1", []),
+        ("fixes #", []),
+        ("fixes #0", []),
+        ("fixes #1.5", []),
+        ("fixes #1st", []),
+        ("fixes #1/2", []),
+        ("fixes #-1", []),
+        ("fixes #12a", []),
+        ("fixes ##1", []),
+        ("fixes a/b/c#1", []),
+        ("fixes /b#1", []),
+        ("fixes repo#1", []),
+        ("fixes #99999999999999999999", []),
+        ("fixes #٣", []),
+        ("fixes !3", []),
+        ("fixes\0#1", []),
+        ("", []),
+        ("#", []),
+    ],
+)
+def test_what_is_meant_and_what_is_not(message: str, asks: list[MessageReference]) -> None:
+    """A word is a whole word, a number is a whole number, and lists go on as people write them."""
+    assert parse_keywords(message) == asks
+
+
+@pytest.mark.parametrize(
+    ("message", "count"),
+    [
+        ("fixes #1 " * 12_000, 1),
+        (" ".join(f"fixes #{number}" for number in range(1, 20_000)), MOST_REFERENCES),
+        ("fixes " + ", ".join(f"#{number}" for number in range(1, 20_000)), MOST_REFERENCES),
+        ("fixes " * 20_000 + "#", 0),
+        ("fixes " + "a" * 100_000 + "/b#1", 0),
+        ("fixes " + "a/" * 50_000 + "#1", 0),
+        ("fixes #1" + ", " * 50_000, 1),
+        ("fixes" + " " * 100_000 + "#1", 0),
+        ("x" * 70_000 + " fixes #1", 0),
+    ],
+)
+def test_what_is_read_of_a_long_message_is_limited(message: str, count: int) -> None:
+    """So is how many issues it refers to."""
+    assert len(parse_keywords(message)) == count
+
+
+PIECES = [
+    *CLOSING[:3],
+    "reopens",
+    "#",
+    "#1",
+    "#22",
+    "a/b#3",
+    ":",
+    ",",
+    " and ",
+    "&",
+    " ",
+    "\n",
+    "\r\n",
+    ".",
+    "-",
+    "é",
+]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=30).map("".join))
+def test_any_text_can_be_parsed(message: str) -> None:
+    """Each reference stands in the message and is found once; white space around it changes nothing."""
+    asks = parse_keywords(message)
+    assert len(set(asks)) == len(asks) <= MOST_REFERENCES
+    assert asks == parse_keywords(f"\n {message} \n")
+    for ask in asks:
+        assert ask.number > 0
+        assert re.search(f"#0*{ask.number}", message)
+        assert not ask.owner or f"{ask.owner}/{ask.name}#" in message
+        assert bool(ask.owner) == bool(ask.name)
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        ("see #12", ["#12"]),
+        ("#1, #2; (#3) [#4] '#5' #1.", ["#1", "#2", "#3", "#4", "#5"]),
+        ("Fixes #1 and a-b/c.d#2", ["#1", "a-b/c.d#2"]),
+        ("#007", ["#7"]),
+        ("#0 # 1 ## #1st #1.5 #1/2 a#1 x/#1 &#39; ##2 @#3 #1#2 #-1 #1234567890", []),
+        ("https://example.org/#1 https://example.org/a/b#2", []),
+        ("no issue", []),
+    ],
+)
+def test_references_without_a_keyword(message: str, names: list[str]) -> None:
+    """They are numbers after a `#` that stand for themselves."""
+    assert [f"{one.owner}/{one.name}#{one.number}".lstrip("/") for one in parse_references(message)] == names
+    assert all(one.closes is None for one in parse_references(message))
+
+
+def test_the_number_of_references_is_limited() -> None:
+    """However long a message is."""
+    assert len(parse_references(" ".join(f"#{number}" for number in range(1, 1000)))) == MOST_REFERENCES
+    assert parse_references("a/" * 40_000 + " #1") == []
+
+
+@given(st.text(alphabet="#1a/ .-&", max_size=60))
+@settings(max_examples=100)
+def test_an_issue_after_a_keyword_is_a_reference_too(message: str) -> None:
+    """Every issue that would be closed is among all references."""
+    said = f"fixes {message}"
+    named = {(one.owner, one.name, one.number) for one in parse_references(said)}
+    assert {(one.owner, one.name, one.number) for one in parse_keywords(said)} <= named
+
+
+def test_keywords_come_before_references() -> None:
+    """A message without a number sign has neither."""
+    assert parse_message("see #2, fixes #1") == [
+        MessageReference(1, True),
+        MessageReference(2, None),
+        MessageReference(1, None),
     ]
-    ref_changes.settle_all(app, ship, announced)
-    assert states(app) == [("closed", 2, made[1])]
-
-
-def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
-    app: App, ship: Repository, ada: Account
-) -> None:
-    """While people close by hand as well; each issue is closed once, and nobody fails."""
-    boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
-    for place in (ship, boat):
-        open_issues(app, place, 6)
-    failed: list[Exception] = []
-
-    def write(here: Repository, there: Repository) -> None:
-        try:
-            for number in range(1, 7):
-                say(app, here, ada, f"fixes #{number}, ada/{there.name}#{number}")
-        except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
-            failed.append(error)
-
-    def close_by_hand(place: Repository) -> None:
-        try:
-            for number in range(6, 0, -1):
-                issue = issues.find_issue(app.database, place, number)
-                issues.change_issue(app.database, place, issue, ada, IssueChanges(is_closed=True))
-        except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
-            failed.append(error)
-
-    threads = [threading.Thread(target=write, args=pair) for pair in ((ship, boat), (boat, ship))]
-    threads += [threading.Thread(target=close_by_hand, args=(place,)) for place in (ship, boat)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    assert sorted(number for _, number, _ in states(app)) == sorted([*range(1, 7)] * 2)
-    assert [store.repository_by_id(app.database, place.id).open_issues for place in (ship, boat)] == [0, 0]
-    assert pending_ref_updates.pending_updates(app.database) == []
-
-
-def test_commits_that_are_gone_keep_no_push_from_being_told(app: App, ship: Repository, ada: Account) -> None:
-    """The branch has moved, whatever its messages say."""
-    open_issues(app, ship)
-    made = say(app, ship, ada, "fixes #1", new_branch="other")
-    issue = issues.find_issue(app.database, ship, 1)
-    move = pending_ref_updates.Move("refs/heads/main", "1" * 40, made)
-    with capture_logs() as lines:
-        ref_changes.settle(app, ship, ada.id, [], [move])
-    assert told(app.database)[-1][1]["after"] == made
-    assert issues.find_issue(app.database, ship, 1) == issue
-    assert [line["event"] for line in lines] == ["new commits cannot be read"]
-
-
-@pytest.mark.parametrize("midway", [False, True])
-def test_what_a_crash_left_is_closed_once(
-    app: App, ship: Repository, ada: Account, *, midway: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The process dies after the branch moved, perhaps while it closes: the next start does all of it."""
-    open_issues(app, ship, 2)
-
-    class Crash(BaseException):
-        """Ends a process without any of its clean-up."""
-
-    def crash(*_arguments: object, **_named: object) -> None:
-        raise Crash
-
-    with monkeypatch.context() as patch:
-        if midway:
-            patch.setattr(dependencies, "tell_unblocked", crash)
-        else:
-            patch.setattr(ref_changes, "settle_all", crash)
-        with pytest.raises(Crash):
-            say(app, ship, ada, "fixes #1, #2")
-    (pending,) = pending_ref_updates.pending_updates(app.database)
-    assert (is_closed(app, ship, 1), states(app)) == (False, [])
-    assert ref_changes.recover(app) == 1
-    assert states(app) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]
-    assert ref_changes.recover(app) == 0
-    issues.change_issue(
-        app.database, ship, issues.find_issue(app.database, ship, 1), ada, IssueChanges(is_closed=False)
-    )
-    assert ref_changes.recover(app) == 0
-    assert not is_closed(app, ship)
-
-
-@pytest.fixture
-def work(world: World, tmp_path: Path) -> Git:
-    """Make a working copy of a repository of Ada's with three issues."""
-    world.account("ada")
-    client = world.open("/api/v1", "ada")
-    made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
-    assert made.status_code == 201
-    for _ in range(3):
-        assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
-    git = Git(tmp_path / "work")
-    git("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/ship"), ".")
-    return git
-
-
-def closed(world: World) -> list[int]:
-    """Return the numbers of Ada's closed issues."""
-    found = world.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
-    return sorted(one["number"] for one in found.json())
-
-
-def closing(world: World) -> list[tuple[int, str]]:
-    """Return which issues were told to be closed, by which commits."""
-    facts = [facts for kind, facts in told(world.database) if kind == "issues" and facts["action"] == "closed"]
-    return [(one["number"], one["commit_id"]) for one in facts]
-
-
-def test_a_push_closes_what_its_commits_say(world: World, work: Git) -> None:
-    """Merged branches count once they are merged, and what is pushed again by force closes nothing twice."""
-    work("checkout", "-q", "-b", "topic")
-    topic = work.commit("b.txt", "b\n", "Fixes #1")
-    work("push", "-q", "origin", "topic")
-    assert closed(world) == []
-    work("checkout", "-q", "main")
-    mine = work.commit("c.txt", "c\n", "Closes: #2")
-    work("merge", "-q", "--no-ff", "-m", "Merge topic", "topic")
-    work("push", "-q", "origin", "main")
-    assert closed(world) == [1, 2]
-    assert set(closing(world)) == {(1, topic), (2, mine)}
-    work("reset", "-q", "--hard", "HEAD~1")
-    amended = work.commit("d.txt", "d\n", "closes #2, #3")
-    work("push", "-q", "-f", "origin", "main")
-    assert closing(world)[2:] == [(3, amended)]
-
-
-def test_a_long_push_is_heard_and_the_last_word_counts(world: World, work: Git) -> None:
-    """Commit for commit, oldest first."""
-    tree = work("rev-parse", "HEAD^{tree}")
-    at = work("rev-parse", "HEAD")
-    for message in (
-        "fixes #1, #2, #3",
-        *("nothing #1" for _ in range(40)),
-        "reopens #2",
-        "reopens #3",
-        "fixes #3",
-    ):
-        at = work("commit-tree", tree, "-p", at, "-m", message)
-    work("push", "-q", "origin", f"{at}:refs/heads/main")
-    assert closed(world) == [1, 3]
-    assert [number for number, _ in closing(world)] == [1, 3]
-
-
-def test_everything_that_commits_through_the_api_closes(world: World, work: Git) -> None:
-    """A file that is written, a branch that is moved; the timeline names the commit."""
-    del work
-    client = world.open("/api/v1", "ada")
-    made = client.post(
-        "/repos/ada/ship/contents/n.txt", json={"content": "", "message": "fix #1", "new_branch": "side"}
-    ).json()
-    assert closed(world) == []
-    side = made["commit"]["sha"]
-    moved = client.put("/repos/ada/ship/branches/main", json={"new_commit_id": side})
-    assert moved.status_code == 204, moved.text
-    assert closed(world) == [1]
-    written = client.post("/repos/ada/ship/contents/m.txt", json={"content": "", "message": "fix #2"}).json()
-    assert closed(world) == [1, 2]
-    assert commits_of(client, 1) == [side]
-    assert commits_of(client, 2) == [written["commit"]["sha"]]
-
-
-def commits_of(client: httpx.Client, number: int) -> list[str]:
-    """Return the commits an issue's timeline says it was closed by."""
-    entries = client.get(f"/repos/ada/ship/issues/{number}/timeline").json()
-    return [entry["ref_commit_sha"] for entry in entries if entry["type"] == "close"]
+    assert list(parse_message("fixes it")) == []

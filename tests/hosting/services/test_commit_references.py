@@ -1,161 +1,375 @@
-"""Issues that commits name: an entry on the timeline, once, and as whoever brought the commit."""
+"""Commits that come to the default branch close the issues they say they do, once, and as whoever brought them."""
 
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
-from sqlalchemy import event
+from structlog.testing import capture_logs
 
 from holdfast.hosting.app import App
+from holdfast.hosting.git.commits import Signature
 from holdfast.hosting.services import ref_changes, repositories
-from holdfast.hosting.services.commit_references import COMMITS
+from holdfast.hosting.services.closing_keywords import MessageReference
+from holdfast.hosting.services.commit_references import MOST_REFERENCES, CommitReference, newest
+from holdfast.hosting.services.file_changes import FileChange
+from holdfast.hosting.services.file_commits import CommitRequest, commit_files
+from holdfast.hosting.services.file_contents import FileContent
 from holdfast.hosting.services.repositories import NewRepository
-from holdfast.hosting.store import issues, pending_ref_updates
+from holdfast.hosting.store import dependencies, issues, pending_ref_updates
 from holdfast.hosting.store import repositories as store
 from holdfast.hosting.store.accounts import Account
-from holdfast.hosting.store.issues import Branches, NewIssue
+from holdfast.hosting.store.issues import Branches, Issue, IssueChanges, NewIssue
 from holdfast.hosting.store.repositories import Repository
+from holdfast.hosting.webhooks.payloads import payload_of
 from tests.hosting.client import Git, address
 from tests.hosting.places import READ, WRITE, let_in, make_people, told
-from tests.hosting.services.test_closing_keywords import ada, is_closed, open_issues, say, ship
+from tests.hosting.webhooks.outboxes import Outbox, sending
+from tests.hosting.webhooks.receivers import receiving
 from tests.hosting.world import PASSWORD, World
 
-__all__ = ["ada", "ship"]
-
-Entry = tuple[str, int, str, str]
+CLOCK = 1_700_000_000
 
 
-def entries(app: App) -> list[Entry]:
-    """Return what is on all timelines: the repository, the issue, what happened, and the commit."""
-    asked = (
-        "SELECT r.name, i.number, c.kind, c.details FROM comments c JOIN issues i ON i.id = c.issue_id "
-        "JOIN repositories r ON r.id = i.repository_id ORDER BY c.id"
+@pytest.fixture
+def ada(app: App) -> Account:
+    """Make Ada."""
+    return make_people(app.database, "ada")[0]
+
+
+@pytest.fixture
+def ship(app: App, ada: Account) -> Repository:
+    """Make a repository of Ada's with one commit."""
+    return repositories.create(app, ada, ada, NewRepository(name="ship"), {"a.txt": b"one\n"})
+
+
+def open_issues(app: App, repository: Repository, count: int = 1) -> list[Issue]:
+    """Open some issues of the owner's."""
+    new = NewIssue(title="It leaks")
+    return [issues.open_issue(app.database, repository, repository.owner, new) for _ in range(count)]
+
+
+def say(app: App, repository: Repository, actor: Account, message: str, **more: Any) -> str:
+    """Commit something with a message as the API does, and return the commit."""
+    who = Signature(actor.name, "who@example.org", CLOCK)
+    change = FileChange(operation="upload", path="a.txt", content=FileContent(message.encode()))
+    request = CommitRequest(
+        repository=repository, actor=actor, changes=[change], author=who, committer=who, message=message, **more
     )
+    return commit_files(app, request).commit.id
+
+
+def is_closed(app: App, repository: Repository, number: int = 1) -> bool:
+    """Tell whether an issue is closed."""
+    return issues.find_issue(app.database, repository, number).is_closed
+
+
+def states(app: App) -> list[tuple[str, int, str]]:
+    """Return what others were told of issues that were closed and opened again, in order."""
+    return [
+        (facts["action"], facts["number"], facts.get("commit_id", ""))
+        for kind, facts in told(app.database)
+        if kind == "issues" and facts["action"] in {"closed", "reopened"}
+    ]
+
+
+def test_a_commit_closes_and_another_opens_again(app: App, ship: Repository, ada: Account) -> None:
+    """Counted, told after the push with the commit, and once however often it is said."""
+    open_issues(app, ship, 3)
+    first = say(app, ship, ada, "Stop the leak\n\nFixes #1, closes ada/ship#2")
+    assert [is_closed(app, ship, number) for number in (1, 2, 3)] == [True, True, False]
+    assert store.repository_by_id(app.database, ship.id).open_issues == 1
+    assert states(app) == [("closed", 1, first), ("closed", 2, first)]
+    assert [kind for kind, _ in told(app.database)][-3:] == ["push", "issues", "issues"]
+    say(app, ship, ada, "fixes #1 again, and again #1; fixes #77, fixes nobody/nothing#1")
+    assert len(states(app)) == 2
+    second = say(app, ship, ada, "reopens #2, #3")
+    assert states(app)[2:] == [("reopened", 2, second)]
+    assert store.repository_by_id(app.database, ship.id).open_issues == 2
+
+
+def test_what_others_see(app: App, ship: Repository, ada: Account) -> None:
+    """The payload of a webhook names the commit and whoever brought it, and so does the timeline."""
+    open_issues(app, ship)
+    made = say(app, ship, ada, "fixes #1")
+    outbox = Outbox(app)
+    with receiving() as receiver:
+        hook = outbox.hook(receiver.url(), events="issues")
+        again = say(app, ship, ada, "reopens #1")
+        with sending(app, payload_of=payload_of):
+            outbox.drained()
+        (seen,) = receiver.seen
+    payload = json.loads(seen.body)
+    assert outbox.rows(hook)[0].kind == "issues"
+    assert (payload["action"], payload["number"], payload["commit_id"]) == ("reopened", 1, again)
+    assert (payload["sender"]["login"], payload["issue"]["state"]) == ("ada", "open")
     with app.database.read() as connection:
-        rows = connection.exec_driver_sql(asked).all()
-    return [(name, number, kind, json.loads(details)["commit_id"]) for name, number, kind, details in rows]
+        rows = connection.exec_driver_sql("SELECT kind, details FROM comments ORDER BY id").all()
+    expected = [("close", made), ("reopen", again)]
+    assert [(kind, json.loads(details)["commit_id"]) for kind, details in rows] == expected
 
 
-def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Repository, ada: Account) -> None:
-    """Once each, pull requests too; the issue counts as changed, and nobody is told of more than the push."""
+def test_only_the_default_branch_counts(app: App, ship: Repository, ada: Account) -> None:
+    """Until what was said elsewhere comes there; a branch that is put on top of another brings all of it."""
     open_issues(app, ship, 2)
+    say(app, ship, ada, "fixes #1", new_branch="other")
+    assert not is_closed(app, ship)
+    say(app, ship, ada, "fixes #2", branch="other", new_branch="main", force=True)
+    assert (is_closed(app, ship, 1), is_closed(app, ship, 2)) == (True, True)
+
+
+def test_the_first_commit_closes_nothing(app: App, ada: Account) -> None:
+    """A history that comes from elsewhere has nothing to do with the issues here."""
+    empty = repositories.create(app, ada, ada, NewRepository(name="empty"), {})
+    open_issues(app, empty)
+    with capture_logs() as lines:
+        say(app, empty, ada, "fixes #1")
+    assert (is_closed(app, empty), lines) == (False, [])
+    say(app, store.repository_by_id(app.database, empty.id), ada, "fixes #1")
+    assert is_closed(app, empty)
+
+
+def test_an_issue_that_waits_stays_open(app: App, ship: Repository, ada: Account) -> None:
+    """That is in the log without a word of the message; with what it waits for it is closed, in any order."""
+    first, second, third = open_issues(app, ship, 3)
+    dependencies.add_dependency(app.database, ship, first, second, actor=ada)
+    dependencies.add_dependency(app.database, ship, second, third, actor=ada)
+    with capture_logs() as lines:
+        made = say(app, ship, ada, "fixes #1, a secret")
+    assert not is_closed(app, ship)
+    (line,) = [line for line in lines if "dependencies" in line["event"]]
+    assert (line["issue"], line["repository_id"], line["commit"]) == (1, ship.id, made)
+    assert "secret" not in str(lines)
+    assert pending_ref_updates.pending_updates(app.database) == []
+    say(app, ship, ada, "fixes #1, #2, #3")
+    assert [number for _, number, _ in states(app)] == [3, 2, 1]
+    unblocked = [facts["issue_id"] for kind, facts in told(app.database) if kind == "issue_unblocked"]
+    assert unblocked == [second.id, first.id]
+
+
+def test_whoever_may_not_change_issues_closes_none(app: App, ship: Repository, ada: Account) -> None:
+    """Writers do, readers do not, archived repositories and those without issues stay as they are."""
+    bob, eve = make_people(app.database, "bob", "eve")
+    let_in(app.database, ship, bob, WRITE)
+    bobs = repositories.create(app, bob, bob, NewRepository(name="boat", is_private=True), {"a.txt": b"one\n"})
+    eves = repositories.create(app, eve, eve, NewRepository(name="raft", is_private=True), {"a.txt": b"one\n"})
+    let_in(app.database, ship, eve, READ)
+    for place in (ship, bobs, eves):
+        open_issues(app, place, 3)
+    say(app, eves, eve, "fixes ada/ship#1, bob/boat#1, #1")
+    assert [is_closed(app, place) for place in (ship, bobs, eves)] == [False, False, True]
+    made = say(app, ship, bob, "Fixes BOB/Boat#1 and eve/raft#2")
+    assert (is_closed(app, bobs), is_closed(app, eves, 2)) == (True, False)
+    assert states(app)[-1] == ("closed", 1, made)
+    with app.database.write() as connection:
+        store.change_repository(connection, bobs, archived_at=CLOCK)
+        store.change_repository(connection, ship, has_issues=False)
+    say(app, ship, bob, "fixes bob/boat#2, #2")
+    assert not is_closed(app, bobs, 2)
+    assert not is_closed(app, ship, 2)
+
+
+def test_pull_requests_are_left_alone(app: App, ship: Repository, ada: Account) -> None:
+    """Only issues are closed."""
     pull = NewIssue(title="It floats", branches=Branches("other", "main"))
     issues.open_issue(app.database, ship, ada, pull)
-    with app.database.write() as connection:
-        connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
-    before = len(told(app.database))
-    made = say(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
-    assert entries(app) == [("ship", 1, "commit_ref", made), ("ship", 3, "commit_ref", made)]
-    changed = [issues.find_issue(app.database, ship, number).updated_at > 5 for number in (1, 2, 3)]
-    assert changed == [True, False, True]
-    assert [kind for kind, _ in told(app.database)[before:]] == ["push"]
-    assert [issues.find_issue(app.database, ship, number).comment_count for number in (1, 3)] == [0, 0]
+    say(app, ship, ada, "fixes #1")
+    assert not is_closed(app, ship)
 
 
-def test_what_closes_an_issue_names_it_once(app: App, ship: Repository, ada: Account) -> None:
-    """Also when it was closed already, which the commit only names then."""
-    open_issues(app, ship)
-    first = say(app, ship, ada, "fixes #1")
-    second = say(app, ship, ada, "fixes #1 for good")
-    assert entries(app) == [("ship", 1, "close", first), ("ship", 1, "commit_ref", second)]
+def test_many_at_once_are_each_heard(app: App, ship: Repository, ada: Account) -> None:
+    """What several people's commits of one batch ask for is done as each of them may."""
+    (bob,) = make_people(app.database, "bob")
+    open_issues(app, ship, 3)
+    zero = ref_changes.zero_id(ship)
+    head = say(app, ship, ada, "nothing")
+    made = [say(app, ship, ada, f"fixes #{number}", new_branch=f"b{number}") for number in (1, 2)]
+    ref = "refs/heads/main"
+    announced = [
+        ref_changes.Announced(bob.id, [], [pending_ref_updates.Move(ref, head, made[0])]),
+        ref_changes.Announced(
+            ada.id,
+            [],
+            [pending_ref_updates.Move(ref, head, made[1]), pending_ref_updates.Move(ref, zero, made[0])],
+        ),
+        ref_changes.Announced(
+            None, [], [pending_ref_updates.Move(ref, head, made[0]), pending_ref_updates.Move(ref, made[0], zero)]
+        ),
+    ]
+    ref_changes.settle_all(app, ship, announced)
+    assert states(app) == [("closed", 2, made[1])]
 
 
-def test_only_the_default_branch_counts_and_each_commit_once(app: App, ship: Repository, ada: Account) -> None:
-    """A branch that is thrown away and put back brings nothing new."""
-    open_issues(app, ship)
-    base = say(app, ship, ada, "begin")
-    side = say(app, ship, ada, "see #1", new_branch="side")
-    assert entries(app) == []
-    for old, new in ((base, side), (side, base), (base, side)):
-        ref_changes.settle(app, ship, ada.id, [], [pending_ref_updates.Move("refs/heads/main", old, new)])
-    assert entries(app) == [("ship", 1, "commit_ref", side)]
-
-
-def test_elsewhere_only_who_may_write_leaves_an_entry(app: App, ship: Repository, ada: Account) -> None:
-    """Nobody fills the timelines of strangers; what is archived or has no issues stays as it is."""
-    bob, eve = make_people(app.database, "bob", "eve")
-    boat = repositories.create(app, bob, bob, NewRepository(name="boat"), {"a.txt": b"one\n"})
-    raft = repositories.create(app, eve, eve, NewRepository(name="raft"), {"a.txt": b"one\n"})
-    let_in(app.database, boat, eve, READ)
-    let_in(app.database, ship, eve, WRITE)
-    for place in (ship, boat, raft):
-        open_issues(app, place)
-    made = say(app, raft, eve, "see ada/ship#1, bob/boat#1, no/body#1 and #1")
-    assert sorted(entries(app)) == [("raft", 1, "commit_ref", made), ("ship", 1, "commit_ref", made)]
-    with app.database.write() as connection:
-        store.change_repository(connection, ship, archived_at=1)
-        store.change_repository(connection, raft, has_issues=False)
-    say(app, store.repository_by_id(app.database, raft.id), eve, "again ada/ship#1 and #1")
-    assert len(entries(app)) == 2
-
-
-def test_of_many_commits_the_newest_are_told(app: App, ship: Repository, ada: Account) -> None:
-    """However many name one issue, and none of them is told twice when the same is recorded again."""
-    open_issues(app, ship)
-    commits = [say(app, ship, ada, "0 of #1", new_branch="side")]
-    commits += [say(app, ship, ada, f"{number} of #1", branch="side") for number in range(1, COMMITS + 3)]
-    base = say(app, ship, ada, "base", new_branch="base")
-    for _ in range(2):
-        ref_changes.settle(app, ship, ada.id, [], [pending_ref_updates.Move("refs/heads/main", base, commits[-1])])
-    assert [commit for _, _, _, commit in entries(app)] == commits[-COMMITS:]
-
-
-def test_a_message_without_a_number_sign_asks_the_database_nothing_more(
+def test_repositories_that_close_each_others_issues_do_not_wait_in_a_circle(
     app: App, ship: Repository, ada: Account
 ) -> None:
-    """It is recorded on the bare driver, as ever; a transaction that could change issues is not opened."""
-    open_issues(app, ship)
-    seen: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
-        seen.append(statement)
-
-    event.listen(app.database.engine, "before_cursor_execute", note)
-    try:
-        say(app, ship, ada, "nothing of that kind")
-        assert not [one for one in seen if "comments" in one or "issues" in one]
-        say(app, ship, ada, "see #1")
-        assert [one for one in seen if "comments" in one]
-    finally:
-        event.remove(app.database.engine, "before_cursor_execute", note)
-
-
-def test_many_at_once_name_one_issue(app: App, ship: Repository, ada: Account) -> None:
-    """Each commit has its entry, and none is lost."""
+    """While people close by hand as well; each issue is closed once, and nobody fails."""
     boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
     for place in (ship, boat):
-        open_issues(app, place)
-    made: list[str] = []
+        open_issues(app, place, 6)
+    failed: list[Exception] = []
 
-    def write(here: Repository, who: int) -> None:
-        said = (f"{who}, {number}: see ada/ship#1, ada/boat#1" for number in range(5))
-        made.extend(say(app, here, ada, message) for message in said)
+    def write(here: Repository, there: Repository) -> None:
+        try:
+            for number in range(1, 7):
+                say(app, here, ada, f"fixes #{number}, ada/{there.name}#{number}")
+        except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
+            failed.append(error)
 
-    threads = [threading.Thread(target=write, args=(place, who)) for who, place in enumerate((ship, boat, ship))]
+    def close_by_hand(place: Repository) -> None:
+        try:
+            for number in range(6, 0, -1):
+                issue = issues.find_issue(app.database, place, number)
+                issues.change_issue(app.database, place, issue, ada, IssueChanges(is_closed=True))
+        except Exception as error:  # noqa: BLE001  # whatever it is, the test fails with it
+            failed.append(error)
+
+    threads = [threading.Thread(target=write, args=pair) for pair in ((ship, boat), (boat, ship))]
+    threads += [threading.Thread(target=close_by_hand, args=(place,)) for place in (ship, boat)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(set(made)) == 15
-    expected = [(name, 1, "commit_ref", commit) for name in ("boat", "ship") for commit in sorted(made)]
-    assert sorted(entries(app)) == expected
+    assert failed == []
+    assert sorted(number for _, number, _ in states(app)) == sorted([*range(1, 7)] * 2)
+    assert [store.repository_by_id(app.database, place.id).open_issues for place in (ship, boat)] == [0, 0]
+    assert pending_ref_updates.pending_updates(app.database) == []
+
+
+def test_commits_that_are_gone_keep_no_push_from_being_told(app: App, ship: Repository, ada: Account) -> None:
+    """The branch has moved, whatever its messages say."""
+    open_issues(app, ship)
+    made = say(app, ship, ada, "fixes #1", new_branch="other")
+    issue = issues.find_issue(app.database, ship, 1)
+    move = pending_ref_updates.Move("refs/heads/main", "1" * 40, made)
+    with capture_logs() as lines:
+        ref_changes.settle(app, ship, ada.id, [], [move])
+    assert told(app.database)[-1][1]["after"] == made
+    assert issues.find_issue(app.database, ship, 1) == issue
+    assert [line["event"] for line in lines] == ["new commits cannot be read"]
+
+
+@pytest.mark.parametrize("midway", [False, True])
+def test_what_a_crash_left_is_closed_once(
+    app: App, ship: Repository, ada: Account, *, midway: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process dies after the branch moved, perhaps while it closes: the next start does all of it."""
+    open_issues(app, ship, 2)
+
+    class Crash(BaseException):
+        """Ends a process without any of its clean-up."""
+
+    def crash(*_arguments: object, **_named: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        if midway:
+            patch.setattr(dependencies, "tell_unblocked", crash)
+        else:
+            patch.setattr(ref_changes, "settle_all", crash)
+        with pytest.raises(Crash):
+            say(app, ship, ada, "fixes #1, #2")
+    (pending,) = pending_ref_updates.pending_updates(app.database)
+    assert (is_closed(app, ship, 1), states(app)) == (False, [])
+    assert ref_changes.recover(app) == 1
+    assert states(app) == [("closed", 1, pending.move.new), ("closed", 2, pending.move.new)]
+    assert ref_changes.recover(app) == 0
+    issues.change_issue(
+        app.database, ship, issues.find_issue(app.database, ship, 1), ada, IssueChanges(is_closed=False)
+    )
+    assert ref_changes.recover(app) == 0
     assert not is_closed(app, ship)
 
 
-@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
-def test_a_push_shows_on_the_timeline(world: World, tmp_path: Path) -> None:
-    """With its commit where clients look for it, as who pushed; plain comments stay what they are."""
+@pytest.fixture
+def work(world: World, tmp_path: Path) -> Git:
+    """Make a working copy of a repository of Ada's with three issues."""
     world.account("ada")
     client = world.open("/api/v1", "ada")
     made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
     assert made.status_code == 201
-    assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
+    for _ in range(3):
+        assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
     git = Git(tmp_path / "work")
     git("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/ship"), ".")
-    commit = git.commit("b.txt", "b\n", "Look into #1")
-    git("push", "-q", "origin", "main")
-    (entry,) = client.get("/repos/ada/ship/issues/1/timeline").json()
-    assert (entry["type"], entry["ref_commit_sha"], entry["user"]["login"]) == ("commit_ref", commit, "ada")
-    assert client.get("/repos/ada/ship/issues/1/comments").json() == []
-    assert client.get("/repos/ada/ship/issues/1").json()["comments"] == 0
+    return git
+
+
+def closed(world: World) -> list[int]:
+    """Return the numbers of Ada's closed issues."""
+    found = world.open("/api/v1", "ada").get("/repos/ada/ship/issues", params={"state": "closed"})
+    return sorted(one["number"] for one in found.json())
+
+
+def closing(world: World) -> list[tuple[int, str]]:
+    """Return which issues were told to be closed, by which commits."""
+    facts = [facts for kind, facts in told(world.database) if kind == "issues" and facts["action"] == "closed"]
+    return [(one["number"], one["commit_id"]) for one in facts]
+
+
+def test_a_push_closes_what_its_commits_say(world: World, work: Git) -> None:
+    """Merged branches count once they are merged, and what is pushed again by force closes nothing twice."""
+    work("checkout", "-q", "-b", "topic")
+    topic = work.commit("b.txt", "b\n", "Fixes #1")
+    work("push", "-q", "origin", "topic")
+    assert closed(world) == []
+    work("checkout", "-q", "main")
+    mine = work.commit("c.txt", "c\n", "Closes: #2")
+    work("merge", "-q", "--no-ff", "-m", "Merge topic", "topic")
+    work("push", "-q", "origin", "main")
+    assert closed(world) == [1, 2]
+    assert set(closing(world)) == {(1, topic), (2, mine)}
+    work("reset", "-q", "--hard", "HEAD~1")
+    amended = work.commit("d.txt", "d\n", "closes #2, #3")
+    work("push", "-q", "-f", "origin", "main")
+    assert closing(world)[2:] == [(3, amended)]
+
+
+def test_a_long_push_is_heard_and_the_last_word_counts(world: World, work: Git) -> None:
+    """Commit for commit, oldest first."""
+    tree = work("rev-parse", "HEAD^{tree}")
+    at = work("rev-parse", "HEAD")
+    for message in (
+        "fixes #1, #2, #3",
+        *("nothing #1" for _ in range(40)),
+        "reopens #2",
+        "reopens #3",
+        "fixes #3",
+    ):
+        at = work("commit-tree", tree, "-p", at, "-m", message)
+    work("push", "-q", "origin", f"{at}:refs/heads/main")
+    assert closed(world) == [1, 3]
+    assert [number for number, _ in closing(world)] == [1, 3]
+
+
+def test_everything_that_commits_through_the_api_closes(world: World, work: Git) -> None:
+    """A file that is written, a branch that is moved; the timeline names the commit."""
+    del work
+    client = world.open("/api/v1", "ada")
+    made = client.post(
+        "/repos/ada/ship/contents/n.txt", json={"content": "", "message": "fix #1", "new_branch": "side"}
+    ).json()
+    assert closed(world) == []
+    side = made["commit"]["sha"]
+    moved = client.put("/repos/ada/ship/branches/main", json={"new_commit_id": side})
+    assert moved.status_code == 204, moved.text
+    assert closed(world) == [1]
+    written = client.post("/repos/ada/ship/contents/m.txt", json={"content": "", "message": "fix #2"}).json()
+    assert closed(world) == [1, 2]
+    assert commits_of(client, 1) == [side]
+    assert commits_of(client, 2) == [written["commit"]["sha"]]
+
+
+def commits_of(client: httpx.Client, number: int) -> list[str]:
+    """Return the commits an issue's timeline says it was closed by."""
+    entries = client.get(f"/repos/ada/ship/issues/{number}/timeline").json()
+    return [entry["ref_commit_sha"] for entry in entries if entry["type"] == "close"]
+
+
+def test_references_without_a_keyword_do_not_displace_those_with_one() -> None:
+    """The newest of either kind are kept."""
+    closing = CommitReference(1, "a", MessageReference(1, True))
+    others = [CommitReference(1, "a", MessageReference(number, None)) for number in range(2 * MOST_REFERENCES)]
+    assert newest([closing, *others]) == [closing, *others[-MOST_REFERENCES:]]

@@ -1,85 +1,279 @@
-"""Entries on the timelines of issues that commits name: once for each commit, wherever else it comes up again."""
+"""Issues that commits refer to: closed, reopened or noted on the timeline when the default branch has the commit.
+
+Commit messages are parsed before the transaction that records the ref update; that transaction then applies what
+the user who moved the branch may do. So neither happens without the other, and nothing happens twice.
+"""
 
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Final
 
+import structlog
 from sqlalchemy import Connection
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Permissions, Unit
-from holdfast.hosting.services.commit_message_events import Places, Wish
+from holdfast.hosting.app import App
+from holdfast.hosting.errors import GitError, StillBlocked
+from holdfast.hosting.git import history
+from holdfast.hosting.git.commits import Commit, read_commit
+from holdfast.hosting.git.repository import open_repository
+from holdfast.hosting.services.closing_keywords import MessageReference, parse_message
 from holdfast.hosting.store import issues, repositories
 from holdfast.hosting.store.accounts import Account, accounts_by_id
 from holdfast.hosting.store.comments import commits_on
 from holdfast.hosting.store.database import Database, Within
-from holdfast.hosting.store.issue_transactions import IssueTransaction
+from holdfast.hosting.store.issue_transactions import IssueTransaction, hold_graph, hold_repositories
 from holdfast.hosting.store.issues import Issue, Reason
+from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 
-__all__ = ["refer"]
+__all__ = ["CommitReference", "apply", "find_references", "lock_repositories", "newest"]
 
-# How many commits of one transaction an issue is told of, and how many issues are told of any: the newest.
-COMMITS: Final = 30
-ISSUES: Final = 300
+log = structlog.get_logger(__name__)
+# Of everything that is limited here the newest counts. Commits of one ref update whose messages are read:
+MOST_COMMITS: Final = 1000
+# References of one transaction: of those with a keyword, and of those without.
+MOST_REFERENCES: Final = 1000
+# Issues one transaction changes, and issues it notes commits on: nobody else writes to SQLite meanwhile.
+MOST_ISSUES: Final = 300
+# Commits of one transaction that are noted on one issue.
+MOST_COMMITS_ON_ISSUE: Final = 30
+# How often closing is tried again for issues whose blockers were closed meanwhile.
+ROUNDS: Final = 10
+
+Repositories = Mapping[tuple[str, str], Repository]
+"""Repositories that references name, by case-folded owner and name; the commits' own has two empty texts."""
 
 
-def refer(
-    database: Database, connection: Connection, repository: Repository, places: Places, wishes: Sequence[Wish]
-) -> None:
-    """Put the commits that name issues on their timelines, as whoever brought them.
+@dataclass(frozen=True, slots=True)
+class CommitReference:
+    """A reference in the message of a commit, and the user who moved the default branch to that commit."""
 
-    A commit that closed an issue, or opened it again, is there already. Nobody is told: nothing has changed.
+    actor_id: int
+    commit_id: str
+    reference: MessageReference
+
+    @property
+    def repository(self) -> tuple[str, str]:
+        """The key of its repository in `Repositories`."""
+        return self.reference.owner.casefold(), self.reference.name.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """An issue that a reference closes or reopens, when the user may."""
+
+    reference: CommitReference
+    transaction: IssueTransaction
+    issue: Issue
+
+
+def find_references(
+    app: App, repository: Repository, actor_id: int, move: Move, known: Sequence[Commit] | None
+) -> list[CommitReference]:
+    """Return the references in the commits of a ref update, oldest first; `known` are the commits when at hand.
+
+    A new branch has none: its history is from elsewhere, and its numbers mean other issues.
     """
-    if not wishes:
-        return
-    within = Within(database, connection)
-    known = [(wish, places[wish.place]) for wish in wishes if wish.place in places]
-    found = issues.find_issues(within, [(place.id, wish.ask.number) for wish, place in known]) if known else {}
-    if not found:
-        return
-    people = accounts_by_id(connection, {wish.actor_id for wish in wishes})
-    rights = {number: rights_of(within, person, places) for number, person in people.items()}
-    named: dict[int, dict[str, tuple[Wish, Repository]]] = {}
-    for wish, place in known:
-        issue = found.get((place.id, wish.ask.number))
-        if issue is None or wish.actor_id not in people:
+    if move.ref != f"refs/heads/{repository.default_branch}" or not move.changes:
+        return []
+    try:
+        commits = read_added(app, repository, move) if known is None else known
+        found = [
+            CommitReference(actor_id, one.id, reference)
+            for one in commits
+            for reference in parse_message(one.message)
+        ]
+        return newest(found) if found else found
+    except GitError as error:
+        # The ref update is recorded all the same.
+        problem = type(error).__name__
+        log.warning("new commits cannot be read", repository_id=repository.id, commit=move.new, error=problem)
+        return []
+
+
+def read_added(app: App, repository: Repository, move: Move) -> Iterable[Commit]:
+    """Read the newest commits a ref update has added, oldest first."""
+    repo = open_repository(app.folders.existing(repository.id))
+    added = history.new_commits(repo, move.old, move.new, limit=MOST_COMMITS)
+    return (read_commit(repo, one) for one in reversed(added))
+
+
+def newest(references: Sequence[CommitReference]) -> list[CommitReference]:
+    """Return the newest references, those with a keyword first, so that the others do not displace them."""
+    with_keyword = [one for one in references if one.reference.closes is not None]
+    without = [one for one in references if one.reference.closes is None]
+    return with_keyword[-MOST_REFERENCES:] + without[-MOST_REFERENCES:]
+
+
+def lock_repositories(
+    database: Database, connection: Connection, repository: Repository, references: Sequence[CommitReference]
+) -> Repositories:
+    """Lock the repositories that references name, before the transaction does anything else, and return them."""
+    names = {one.repository for one in references} - {("", "")}
+    if names or any(one.reference.closes is not None for one in references):
+        hold_graph(connection)
+    ids = {("", ""): repository.id}
+    if names:
+        found = repositories.find_repositories(Within(database, connection), names)
+        ids |= {name: one.id for name, one in found.items()}
+    hold_repositories(connection, set(ids.values()))
+    now = repositories.repositories_by_id(connection, set(ids.values()))
+    return {name: now[number] for name, number in ids.items() if number in now}
+
+
+def apply(
+    database: Database,
+    connection: Connection,
+    repository: Repository,
+    locked: Repositories,
+    references: Sequence[CommitReference],
+) -> None:
+    """Close, reopen and note on timelines what the users may; what is not allowed or possible raises no error."""
+    with_keyword = [one for one in references if one.reference.closes is not None]
+    if with_keyword:
+        change_states(database, connection, repository, locked, with_keyword)
+    note_commits(
+        database, connection, repository, locked, [one for one in references if one.reference.closes is None]
+    )
+
+
+def change_states(
+    database: Database,
+    connection: Connection,
+    repository: Repository,
+    locked: Repositories,
+    references: Sequence[CommitReference],
+) -> None:
+    """Close and reopen the issues that closing keywords name."""
+    waiting = state_changes(Within(database, connection), connection, locked, references)
+    for _ in range(ROUNDS):
+        before = len(waiting)
+        # In the other order each time: issues that block one another are often named in that order.
+        waiting = [one for one in waiting if not change_state(one, repository)][::-1]
+        if not waiting or len(waiting) == before:
+            break
+    for one in waiting:
+        log.info(
+            "a commit would close an issue that has open dependencies",
+            repository_id=one.issue.repository_id,
+            issue=one.issue.number,
+            commit=one.reference.commit_id,
+        )
+
+
+def change_state(wanted: StateChange, repository: Repository) -> bool:
+    """Close or reopen an issue; return False when it cannot be closed yet."""
+    reason = Reason(wanted.reference.commit_id, repository.id)
+    if not wanted.reference.reference.closes:
+        issues.reopen(wanted.transaction, wanted.issue, reason)
+        return True
+    try:
+        issues.close(wanted.transaction, wanted.issue, reason)
+    except StillBlocked:
+        return False
+    return True
+
+
+def state_changes(
+    database: Database, connection: Connection, locked: Repositories, references: Sequence[CommitReference]
+) -> list[StateChange]:
+    """Return the changes the users may make, one for each issue: the last state, by the first who asked for it."""
+    users = accounts_by_id(connection, {one.actor_id for one in references})
+    writable = {number: writable_by(database, user, locked) for number, user in users.items()}
+    allowed = [
+        (one, locked[one.repository])
+        for one in references
+        if one.repository in locked and locked[one.repository].id in writable.get(one.actor_id, ())
+    ]
+    if not allowed:
+        return []
+    now = int(time.time())
+    found = issues.find_issues(database, [(place.id, one.reference.number) for one, place in allowed])
+    changes: dict[int, StateChange] = {}
+    for one, place in allowed:
+        issue = found.get((place.id, one.reference.number))
+        if issue is None or issue.is_pull:
             continue
-        if may_refer(rights[wish.actor_id][place.id], issue, place, repository):
-            named.setdefault(issue.id, {}).setdefault(wish.commit_id, (wish, place))
-    told = {issue: list(commits.items())[-COMMITS:] for issue, commits in list(named.items())[-ISSUES:]}
-    before = commits_on(connection, told, {commit for commits in told.values() for commit, _ in commits})
-    entries: dict[tuple[int, int], list[tuple[int, str, dict[str, object]]]] = {}
-    for issue_id, commits in told.items():
-        for commit, (wish, place) in commits:
-            if (issue_id, commit) not in before:
-                reason = asdict(Reason(commit, repository.id))
-                entries.setdefault((wish.actor_id, place.id), []).append((issue_id, "", reason))
-    now, by_id = int(time.time()), {place.id: place for place in places.values()}
-    for (actor_id, place_id), made in entries.items():
-        IssueTransaction(connection, by_id[place_id], people[actor_id], now).note_on("commit_ref", made)
+        before = changes.get(issue.id)
+        if before is None or before.reference.reference.closes != one.reference.closes:
+            transaction = IssueTransaction(connection, place, users[one.actor_id], now)
+            changes[issue.id] = StateChange(one, transaction, issue)
+    return list(changes.values())[-MOST_ISSUES:]
 
 
-def rights_of(database: Database, person: Account, places: Places) -> dict[int, Permissions]:
-    """Return what somebody may do in each of some repositories."""
-    by_id = {one.id: one for one in places.values()}
-    # Whose everything is needs no grant, and that is nearly everybody who commits.
-    asked = [] if person.is_admin else [one for one in by_id.values() if one.owner.id != person.id]
-    grants = repositories.grants_in(database, person, asked) if asked else {}
+def writable_by(database: Database, user: Account, locked: Repositories) -> set[int]:
+    """Return the ids of the repositories whose issues a user may change."""
+    unarchived = {one.id: one for one in locked.values() if not one.archived_at}
+    grants = repositories.grants_in(database, user, list(unarchived.values()))
     return {
-        number: access.repository_access(Actor(person), one, grants.get(number, ()))
-        for number, one in by_id.items()
+        number
+        for number, one in unarchived.items()
+        if access.repository_access(Actor(user), one, grants[number]).may_write(Unit.ISSUES)
     }
 
 
-def may_refer(rights: Permissions, issue: Issue, place: Repository, repository: Repository) -> bool:
-    """Tell whether somebody may leave a commit of a repository on an issue of a place.
+def note_commits(
+    database: Database,
+    connection: Connection,
+    repository: Repository,
+    locked: Repositories,
+    references: Sequence[CommitReference],
+) -> None:
+    """Put commits on the timelines of the issues they refer to, each once and as the user who brought it.
 
-    On one of the same repository whoever may read it; elsewhere only who may write there, or anybody could fill
-    the timelines of strangers.
+    A commit that closed or reopened the issue is there already. No event is recorded: nothing has changed.
     """
-    unit = Unit.PULLS if issue.is_pull else Unit.ISSUES
+    if not references:
+        return
+    within = Within(database, connection)
+    known = [(one, locked[one.repository]) for one in references if one.repository in locked]
+    found = issues.find_issues(within, [(place.id, one.reference.number) for one, place in known]) if known else {}
+    if not found:
+        return
+    users = accounts_by_id(connection, {one.actor_id for one in references})
+    permissions = {number: permissions_of(within, user, locked) for number, user in users.items()}
+    named: dict[int, dict[str, tuple[CommitReference, Repository]]] = {}
+    for one, place in known:
+        issue = found.get((place.id, one.reference.number))
+        if issue is None or one.actor_id not in users:
+            continue
+        if may_note(permissions[one.actor_id][place.id], issue, place, repository):
+            named.setdefault(issue.id, {}).setdefault(one.commit_id, (one, place))
+    newest_issues = list(named.items())[-MOST_ISSUES:]
+    noted = {issue_id: list(commits.items())[-MOST_COMMITS_ON_ISSUE:] for issue_id, commits in newest_issues}
+    before = commits_on(connection, noted, {commit for commits in noted.values() for commit, _ in commits})
+    entries: dict[tuple[int, int], list[tuple[int, str, dict[str, object]]]] = {}
+    for issue_id, commits in noted.items():
+        for commit, (one, place) in commits:
+            if (issue_id, commit) not in before:
+                reason = asdict(Reason(commit, repository.id))
+                entries.setdefault((one.actor_id, place.id), []).append((issue_id, "", reason))
+    now, by_id = int(time.time()), {place.id: place for place in locked.values()}
+    for (actor_id, place_id), made in entries.items():
+        IssueTransaction(connection, by_id[place_id], users[actor_id], now).note_on("commit_ref", made)
+
+
+def permissions_of(database: Database, user: Account, locked: Repositories) -> dict[int, Permissions]:
+    """Return the permissions of a user in each repository, by its id."""
+    by_id = {one.id: one for one in locked.values()}
+    # Administrators and owners need no grant, and most commits are theirs.
+    others = [] if user.is_admin else [one for one in by_id.values() if one.owner.id != user.id]
+    grants = repositories.grants_in(database, user, others) if others else {}
+    return {
+        number: access.repository_access(Actor(user), one, grants.get(number, ())) for number, one in by_id.items()
+    }
+
+
+def may_note(permissions: Permissions, issue: Issue, place: Repository, repository: Repository) -> bool:
+    """Tell whether a commit of `repository` may appear on the timeline of an issue of `place`.
+
+    In the same repository read access is enough; elsewhere it takes write access, or anybody could fill the
+    timelines of strangers.
+    """
+    unit = access.issue_unit(is_pull=issue.is_pull)
     if place.id == repository.id:
-        return rights.may_read(unit)
-    return not place.archived_at and rights.may_write(unit)
+        return permissions.may_read(unit)
+    return not place.archived_at and permissions.may_write(unit)

@@ -19,8 +19,7 @@ from holdfast.hosting.git.changes import TreeChanges, changes_between
 from holdfast.hosting.git.commits import Commit, read_commit
 from holdfast.hosting.git.encoding import well_formed
 from holdfast.hosting.git.repository import Repo, is_moving_refs, locked, moving_refs, open_repository
-from holdfast.hosting.services import branch_protection, closing_keywords
-from holdfast.hosting.services.commit_message_events import newest
+from holdfast.hosting.services import branch_protection, commit_references
 from holdfast.hosting.store import hook_subscriptions, pending_ref_updates, protections, repositories
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.pending_ref_updates import Move, Pending
@@ -175,14 +174,14 @@ def settle_all(app: App, repository: Repository, announced: Sequence[Announced],
     When the announcements and the moves are on the disk, this need not be: `recover` would find it out again.
     """
     moves = [move for one in announced for move in one.moves]
-    wishes = [
-        wish
+    references = [
+        reference
         for one in announced
         if one.actor_id is not None
         for move in one.moves
-        for wish in closing_keywords.wishes_of(app, repository, one.actor_id, move, one.commits)
+        for reference in commit_references.find_references(app, repository, one.actor_id, move, one.commits)
     ]
-    wishes = newest(wishes) if wishes else wishes
+    references = commit_references.newest(references) if references else references
     columns: dict[str, str | bool | int] = {}
     if repository.is_empty or not all(move.changes for move in moves):
         repo = open_repository(app.folders.existing(repository.id))
@@ -206,14 +205,18 @@ def settle_all(app: App, repository: Repository, announced: Sequence[Announced],
                 link, repository, one.actor_id, one.moves, options=one.options, known=known
             )
 
-    if columns or wishes:
+    if columns or references:
         with app.database.write() as connection:
-            places = closing_keywords.hold(app.database, connection, repository, wishes) if wishes else {}
+            locked = (
+                commit_references.lock_repositories(app.database, connection, repository, references)
+                if references
+                else {}
+            )
             if columns:
                 repositories.change_repository(connection, repository, **columns)
             record(connection)
-            if wishes:
-                closing_keywords.fulfil(app.database, connection, repository, places, wishes)
+            if references:
+                commit_references.apply(app.database, connection, repository, locked, references)
     else:
         with app.database.quick_write(durable=durable) as link:
             record(link)

@@ -1,0 +1,163 @@
+"""Issues that commits name: an entry on the timeline, once, and as whoever brought the commit."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from holdfast.hosting.app import App
+from holdfast.hosting.services import ref_changes, repositories
+from holdfast.hosting.services.commit_references import MOST_COMMITS_ON_ISSUE
+from holdfast.hosting.services.repositories import NewRepository
+from holdfast.hosting.store import issues, pending_ref_updates
+from holdfast.hosting.store import repositories as store
+from holdfast.hosting.store.accounts import Account
+from holdfast.hosting.store.issues import Branches, NewIssue
+from holdfast.hosting.store.repositories import Repository
+from tests.hosting.client import Git, address
+from tests.hosting.places import READ, WRITE, let_in, make_people, told
+from tests.hosting.services.test_commit_references import ada, is_closed, open_issues, say, ship
+from tests.hosting.world import PASSWORD, World
+
+__all__ = ["ada", "ship"]
+
+Entry = tuple[str, int, str, str]
+
+
+def entries(app: App) -> list[Entry]:
+    """Return what is on all timelines: the repository, the issue, what happened, and the commit."""
+    asked = (
+        "SELECT r.name, i.number, c.kind, c.details FROM comments c JOIN issues i ON i.id = c.issue_id "
+        "JOIN repositories r ON r.id = i.repository_id ORDER BY c.id"
+    )
+    with app.database.read() as connection:
+        rows = connection.exec_driver_sql(asked).all()
+    return [(name, number, kind, json.loads(details)["commit_id"]) for name, number, kind, details in rows]
+
+
+def test_a_commit_is_on_the_timelines_of_the_issues_it_names(app: App, ship: Repository, ada: Account) -> None:
+    """Once each, pull requests too; the issue counts as changed, and nobody is told of more than the push."""
+    open_issues(app, ship, 2)
+    pull = NewIssue(title="It floats", branches=Branches("other", "main"))
+    issues.open_issue(app.database, ship, ada, pull)
+    with app.database.write() as connection:
+        connection.exec_driver_sql("UPDATE issues SET updated_at = 5")
+    before = len(told(app.database))
+    made = say(app, ship, ada, "Look at #1, #1 and #3\n\nAlso ADA/Ship#1, #9 and #0")
+    assert entries(app) == [("ship", 1, "commit_ref", made), ("ship", 3, "commit_ref", made)]
+    changed = [issues.find_issue(app.database, ship, number).updated_at > 5 for number in (1, 2, 3)]
+    assert changed == [True, False, True]
+    assert [kind for kind, _ in told(app.database)[before:]] == ["push"]
+    assert [issues.find_issue(app.database, ship, number).comment_count for number in (1, 3)] == [0, 0]
+
+
+def test_what_closes_an_issue_names_it_once(app: App, ship: Repository, ada: Account) -> None:
+    """Also when it was closed already, which the commit only names then."""
+    open_issues(app, ship)
+    first = say(app, ship, ada, "fixes #1")
+    second = say(app, ship, ada, "fixes #1 for good")
+    assert entries(app) == [("ship", 1, "close", first), ("ship", 1, "commit_ref", second)]
+
+
+def test_only_the_default_branch_counts_and_each_commit_once(app: App, ship: Repository, ada: Account) -> None:
+    """A branch that is thrown away and put back brings nothing new."""
+    open_issues(app, ship)
+    base = say(app, ship, ada, "begin")
+    side = say(app, ship, ada, "see #1", new_branch="side")
+    assert entries(app) == []
+    for old, new in ((base, side), (side, base), (base, side)):
+        ref_changes.settle(app, ship, ada.id, [], [pending_ref_updates.Move("refs/heads/main", old, new)])
+    assert entries(app) == [("ship", 1, "commit_ref", side)]
+
+
+def test_elsewhere_only_who_may_write_leaves_an_entry(app: App, ship: Repository, ada: Account) -> None:
+    """Nobody fills the timelines of strangers; what is archived or has no issues stays as it is."""
+    bob, eve = make_people(app.database, "bob", "eve")
+    boat = repositories.create(app, bob, bob, NewRepository(name="boat"), {"a.txt": b"one\n"})
+    raft = repositories.create(app, eve, eve, NewRepository(name="raft"), {"a.txt": b"one\n"})
+    let_in(app.database, boat, eve, READ)
+    let_in(app.database, ship, eve, WRITE)
+    for place in (ship, boat, raft):
+        open_issues(app, place)
+    made = say(app, raft, eve, "see ada/ship#1, bob/boat#1, no/body#1 and #1")
+    assert sorted(entries(app)) == [("raft", 1, "commit_ref", made), ("ship", 1, "commit_ref", made)]
+    with app.database.write() as connection:
+        store.change_repository(connection, ship, archived_at=1)
+        store.change_repository(connection, raft, has_issues=False)
+    say(app, store.repository_by_id(app.database, raft.id), eve, "again ada/ship#1 and #1")
+    assert len(entries(app)) == 2
+
+
+def test_of_many_commits_the_newest_are_told(app: App, ship: Repository, ada: Account) -> None:
+    """However many name one issue, and none of them is told twice when the same is recorded again."""
+    open_issues(app, ship)
+    commits = [say(app, ship, ada, "0 of #1", new_branch="side")]
+    commits += [
+        say(app, ship, ada, f"{number} of #1", branch="side") for number in range(1, MOST_COMMITS_ON_ISSUE + 3)
+    ]
+    base = say(app, ship, ada, "base", new_branch="base")
+    for _ in range(2):
+        ref_changes.settle(app, ship, ada.id, [], [pending_ref_updates.Move("refs/heads/main", base, commits[-1])])
+    assert [commit for _, _, _, commit in entries(app)] == commits[-MOST_COMMITS_ON_ISSUE:]
+
+
+def test_a_message_without_a_number_sign_asks_the_database_nothing_more(
+    app: App, ship: Repository, ada: Account
+) -> None:
+    """It is recorded on the bare driver, as ever; a transaction that could change issues is not opened."""
+    open_issues(app, ship)
+    seen: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        seen.append(statement)
+
+    event.listen(app.database.engine, "before_cursor_execute", note)
+    try:
+        say(app, ship, ada, "nothing of that kind")
+        assert not [one for one in seen if "comments" in one or "issues" in one]
+        say(app, ship, ada, "see #1")
+        assert [one for one in seen if "comments" in one]
+    finally:
+        event.remove(app.database.engine, "before_cursor_execute", note)
+
+
+def test_many_at_once_name_one_issue(app: App, ship: Repository, ada: Account) -> None:
+    """Each commit has its entry, and none is lost."""
+    boat = repositories.create(app, ada, ada, NewRepository(name="boat"), {"a.txt": b"one\n"})
+    for place in (ship, boat):
+        open_issues(app, place)
+    made: list[str] = []
+
+    def write(here: Repository, who: int) -> None:
+        said = (f"{who}, {number}: see ada/ship#1, ada/boat#1" for number in range(5))
+        made.extend(say(app, here, ada, message) for message in said)
+
+    threads = [threading.Thread(target=write, args=(place, who)) for who, place in enumerate((ship, boat, ship))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(made)) == 15
+    expected = [(name, 1, "commit_ref", commit) for name in ("boat", "ship") for commit in sorted(made)]
+    assert sorted(entries(app)) == expected
+    assert not is_closed(app, ship)
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+def test_a_push_shows_on_the_timeline(world: World, tmp_path: Path) -> None:
+    """With its commit where clients look for it, as who pushed; plain comments stay what they are."""
+    world.account("ada")
+    client = world.open("/api/v1", "ada")
+    made = client.post("/user/repos", json={"name": "ship", "auto_init": True, "default_branch": "main"})
+    assert made.status_code == 201
+    assert client.post("/repos/ada/ship/issues", json={"title": "It leaks"}).status_code == 201
+    git = Git(tmp_path / "work")
+    git("clone", "-q", address(world.service.url, "ada", PASSWORD, "ada/ship"), ".")
+    commit = git.commit("b.txt", "b\n", "Look into #1")
+    git("push", "-q", "origin", "main")
+    (entry,) = client.get("/repos/ada/ship/issues/1/timeline").json()
+    assert (entry["type"], entry["ref_commit_sha"], entry["user"]["login"]) == ("commit_ref", commit, "ada")
+    assert client.get("/repos/ada/ship/issues/1/comments").json() == []
+    assert client.get("/repos/ada/ship/issues/1").json()["comments"] == 0
