@@ -26,7 +26,7 @@ from holdfast.hosting.data_folder import prepare
 from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, issues, outbox, tokens
-from holdfast.hosting.store.hooks import Home, add_hook
+from holdfast.hosting.store.hooks import HookOwner, add_hook
 from holdfast.hosting.store.issues import NewIssue
 from holdfast.hosting.webhooks.delivery_thread import deliver
 from holdfast.secret import Secret
@@ -95,7 +95,7 @@ def fill(settings: Settings, port: int) -> str:
     for number in range(HOOKS):
         add_hook(
             host.database,
-            Home("repository", made.id),
+            HookOwner("repository", made.id),
             {
                 "type": "gitea",
                 "url": f"http://127.0.0.1:{port}/{number}",

@@ -12,7 +12,7 @@ from bench.load import rate
 from bench.service import Whole, bare, serve
 from holdfast.hosting.data_folder import open_database, prepare
 from holdfast.hosting.store import accounts, hooks, organizations, tokens
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 from holdfast.secret import Secret
 from holdfast.settings import Settings
 
@@ -34,7 +34,9 @@ def fill(settings: Settings) -> str:
             for count in range(HOOKS):
                 columns = {"type": "gitea", "content_type": "json", "events": EVENTS, "branch_filter": "main"}
                 url = f"https://ci.example.org/hooks/{owner.name}/{count}"
-                hooks.add_hook(database, Home("owner", owner.id), {**columns, "name": f"Hook {count}", "url": url})
+                hooks.add_hook(
+                    database, HookOwner("owner", owner.id), {**columns, "name": f"Hook {count}", "url": url}
+                )
         _, value = tokens.create_token(database, ada, "bench", ("read:organization", "read:user"))
     return value.reveal()
 

@@ -22,7 +22,7 @@ from holdfast.hosting.services import repositories
 from holdfast.hosting.services.repositories import NewRepository
 from holdfast.hosting.store import accounts, deliveries, issues, outbox
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.hooks import Home, add_hook
+from holdfast.hosting.store.hooks import HookOwner, add_hook
 from holdfast.hosting.store.issues import NewIssue
 from holdfast.hosting.store.tables import deliveries as delivery_rows
 from holdfast.hosting.store.tables import events
@@ -109,7 +109,7 @@ def prepare(settings: Settings, receiver: Receiver, *, hooks: int, happened: int
     numbers = [
         add_hook(
             host.database,
-            Home("repository", made.id),
+            HookOwner("repository", made.id),
             {
                 "type": "gitea",
                 "url": receiver.url(f"/{number}"),

@@ -6,13 +6,13 @@ from holdfast.hosting.doctor.checks import examine, repair
 from holdfast.hosting.doctor.findings import FindingKind
 from holdfast.hosting.store import hooks
 from holdfast.hosting.store.encryption import KEY_FILE
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 
 
 def add_hook(app: App, **columns: str) -> int:
     """Make a hook of the whole service."""
     needed = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "push"}
-    return hooks.add_hook(app.database, Home("service"), {**needed, **columns}).id
+    return hooks.add_hook(app.database, HookOwner("service"), {**needed, **columns}).id
 
 
 def test_secrets_that_can_be_opened_are_no_finding(app: App) -> None:

@@ -23,9 +23,9 @@ def app(settings: Settings, database: Database) -> Iterator[App]:
     ada = accounts.create_user(database, "ada", Secret("a-password-for-tests"), email="ada@example.org")
     acme = organizations.create_organization(database, ada, "acme")
     tokens.create_token(database, ada, "ci \u2603", ("read:user",))
-    home = hooks.Home("owner", acme.id)
+    owner = hooks.HookOwner("owner", acme.id)
     columns = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "repository"}
-    hooks.add_hook(database, home, {**columns, "secret": opened.sealer.seal("hunter2"), "is_active": True})
+    hooks.add_hook(database, owner, {**columns, "secret": opened.sealer.seal("hunter2"), "is_active": True})
     wanted = repositories.NewRepository
     files = {"README.md": b"# One\n", "a/b.txt": b"b\n"}
     one = repositories.create(opened, ada, ada, wanted(name="one", description="caf\u00e9"), files)

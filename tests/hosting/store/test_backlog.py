@@ -7,7 +7,7 @@ from sqlalchemy import insert
 from holdfast.hosting.store import accounts, hooks
 from holdfast.hosting.store.backlog import last_deliveries, stuck_hooks
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 from holdfast.hosting.store.tables import deliveries, events
 from holdfast.hosting.store.tables import hooks as table
 
@@ -41,8 +41,8 @@ def told(database: Database, hook_id: int, state: str, **columns: object) -> int
 def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> None:
     """Paused ones first, then by what has waited longest; each with what its first delivery met."""
     admin = accounts.find_user(database, "admin")
-    homes = (Home("owner", admin.id), Home("service"), Home("service"), Home("service"))
-    well, slow, slower, paused = (hooks.add_hook(database, home, COLUMNS, is_system=True).id for home in homes)
+    owners = (HookOwner("owner", admin.id), HookOwner("service"), HookOwner("service"), HookOwner("service"))
+    well, slow, slower, paused = (hooks.add_hook(database, owner, COLUMNS, is_system=True).id for owner in owners)
     told(database, well, "delivered", created_at=5)
     told(database, slow, "waiting", created_at=20, tries=3, error="refused", due_at=99_000)
     told(database, slow, "waiting", created_at=30)
@@ -63,7 +63,9 @@ def test_only_hooks_that_are_behind_or_paused_are_listed(database: Database) -> 
 
 def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Database) -> None:
     """With how many there were, and what the last one met."""
-    failing, behind = (hooks.add_hook(database, Home("service"), COLUMNS, is_system=True).id for _ in range(2))
+    failing, behind = (
+        hooks.add_hook(database, HookOwner("service"), COLUMNS, is_system=True).id for _ in range(2)
+    )
     told(database, failing, "failed", error="first")
     told(database, failing, "failed", error="last")
     told(database, behind, "waiting", created_at=10)
@@ -74,7 +76,7 @@ def test_a_hook_with_failures_is_listed_after_those_that_are_behind(database: Da
 
 def test_the_last_delivery_of_each_hook_is_found(database: Database) -> None:
     """Whatever became of it, and without what was sent."""
-    first, second, third = (hooks.add_hook(database, Home("service"), COLUMNS).id for _ in range(3))
+    first, second, third = (hooks.add_hook(database, HookOwner("service"), COLUMNS).id for _ in range(3))
     told(database, first, "failed")
     newest = told(database, first, "delivered", answer=b"much", body="much")
     told(database, second, "delivered")

@@ -10,14 +10,14 @@ from holdfast.hosting.store import deliveries, hooks, tables
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
 from holdfast.hosting.store.deliveries import DeliveryFilter
-from holdfast.hosting.store.hooks import Home, Hook
+from holdfast.hosting.store.hooks import Hook, HookOwner
 
 
 @pytest.fixture
 def hook(database: Database, ada: Account) -> Hook:
     """Make a hook."""
     columns = {"type": "gitea", "url": "https://ci.example", "content_type": "json", "events": "push"}
-    return hooks.add_hook(database, Home("owner", ada.id), {**columns, "is_active": True})
+    return hooks.add_hook(database, HookOwner("owner", ada.id), {**columns, "is_active": True})
 
 
 def told(database: Database, hook: Hook, count: int, **columns: object) -> list[int]:

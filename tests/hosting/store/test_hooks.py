@@ -1,4 +1,4 @@
-"""Hooks as rows: at home somewhere, and gone with it."""
+"""Hooks as rows: each has an owner, and is deleted with it."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from holdfast.hosting.errors import GoneMeanwhile, NoSuchHook
 from holdfast.hosting.store import hooks
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.database import Database
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 from holdfast.hosting.store.repositories import add_repository
 
 COLUMNS: dict[str, str | int | bool] = {
@@ -19,11 +19,11 @@ COLUMNS: dict[str, str | int | bool] = {
 
 def test_a_hook_is_found_only_at_home(database: Database, ada: Account) -> None:
     """As a row with all its columns."""
-    home = Home("owner", ada.id)
-    made = hooks.add_hook(database, home, COLUMNS)
-    assert hooks.find_hook(database, home, made.id) == made
+    owner = HookOwner("owner", ada.id)
+    made = hooks.add_hook(database, owner, COLUMNS)
+    assert hooks.find_hook(database, owner, made.id) == made
     assert (made.scope, made.owner_id, made.repository_id, made.is_active) == ("owner", ada.id, None, False)
-    for other in (Home("repository", ada.id), Home("owner", ada.id + 1), Home("service")):
+    for other in (HookOwner("repository", ada.id), HookOwner("owner", ada.id + 1), HookOwner("service")):
         with pytest.raises(NoSuchHook):
             hooks.find_hook(database, other, made.id)
 
@@ -31,27 +31,27 @@ def test_a_hook_is_found_only_at_home(database: Database, ada: Account) -> None:
 def test_a_hook_for_what_is_gone_is_not_made(database: Database) -> None:
     """Somebody deleted it a moment ago."""
     with pytest.raises(GoneMeanwhile):
-        hooks.add_hook(database, Home("repository", 999), COLUMNS)
+        hooks.add_hook(database, HookOwner("repository", 999), COLUMNS)
 
 
 def test_a_hook_that_is_gone_cannot_be_changed(database: Database, ada: Account) -> None:
     """Whoever removed it first wins; removing it twice does no harm."""
-    home = Home("owner", ada.id)
-    made = hooks.add_hook(database, home, COLUMNS)
+    owner = HookOwner("owner", ada.id)
+    made = hooks.add_hook(database, owner, COLUMNS)
     hooks.remove_hook(database, made)
     hooks.remove_hook(database, made)
     with pytest.raises(NoSuchHook):
-        hooks.change_hook(database, home, made, {"name": "x"})
+        hooks.change_hook(database, owner, made, {"name": "x"})
     with pytest.raises(NoSuchHook):
-        hooks.resume_hook(database, home, made)
+        hooks.resume_hook(database, owner, made)
 
 
 def test_the_total_is_right_on_every_page(database: Database, ada: Account) -> None:
     """Also where a page is full, is not, or lies beyond the end."""
-    home = Home("owner", ada.id)
-    assert hooks.hooks_of(database, home, skip=0, limit=2) == ([], 0)
-    made = [hooks.add_hook(database, home, COLUMNS) for _ in range(3)]
-    pages = [hooks.hooks_of(database, home, skip=skip, limit=2) for skip in (0, 2, 4)]
+    owner = HookOwner("owner", ada.id)
+    assert hooks.hooks_of(database, owner, skip=0, limit=2) == ([], 0)
+    made = [hooks.add_hook(database, owner, COLUMNS) for _ in range(3)]
+    pages = [hooks.hooks_of(database, owner, skip=skip, limit=2) for skip in (0, 2, 4)]
     shown = [([one.id for one in found], total) for found, total in pages]
     assert shown == [([one.id for one in made[:2]], 3), ([made[2].id], 3), ([], 3)]
 
@@ -59,14 +59,14 @@ def test_the_total_is_right_on_every_page(database: Database, ada: Account) -> N
 def test_copies_are_new_hooks(database: Database, ada: Account) -> None:
     """They take over what was said, and nothing of what happened."""
     columns = {**COLUMNS, "name": "one", "secret": "sealed", "created_at": 1}
-    pattern = hooks.add_hook(database, Home("service"), columns)
-    hooks.add_hook(database, Home("service"), COLUMNS, is_system=True)
+    pattern = hooks.add_hook(database, HookOwner("service"), columns)
+    hooks.add_hook(database, HookOwner("service"), COLUMNS, is_system=True)
     with database.write() as connection:
         number = add_repository(connection, ada, "notes", default_branch="main")
         hooks.copy_defaults(connection, number)
-    home = Home("repository", number)
-    ((shown,), _) = hooks.hooks_of(database, home, skip=0, limit=10)
-    copy = hooks.find_hook(database, home, shown.id)
+    owner = HookOwner("repository", number)
+    ((shown,), _) = hooks.hooks_of(database, owner, skip=0, limit=10)
+    copy = hooks.find_hook(database, owner, shown.id)
     assert (copy.scope, copy.name, copy.secret, copy.url) == ("repository", "one", "sealed", pattern.url)
     assert copy.id != pattern.id
     assert copy.created_at > pattern.created_at

@@ -13,7 +13,7 @@ from sqlalchemy import delete, update
 from holdfast.hosting.app import App
 from holdfast.hosting.errors import NoSuchRepository
 from holdfast.hosting.store.events import Event
-from holdfast.hosting.store.hooks import Home, find_hook, resume_hook
+from holdfast.hosting.store.hooks import HookOwner, find_hook, resume_hook
 from holdfast.hosting.store.outbox import claim
 from holdfast.hosting.store.tables import deliveries, hooks
 from holdfast.hosting.webhooks.deliverer import Pace
@@ -118,8 +118,8 @@ def test_a_hook_that_keeps_failing_is_paused_and_can_be_resumed(outbox: Outbox, 
         wait_for(lambda: outbox.states(other) == ["delivered"])
         assert outbox.states(hook) == ["waiting", "waiting"]
         assert sum(seen.path == "/hook" for seen in receiver.seen) == 3
-        home = Home("service", 0)
-        resume_hook(outbox.database, home, find_hook(outbox.database, home, hook))
+        owner = HookOwner("service", 0)
+        resume_hook(outbox.database, owner, find_hook(outbox.database, owner, hook))
         wait_for(lambda: outbox.states(hook) == ["delivered", "delivered"])
         assert [row.tries for row in outbox.rows(hook)] == [1, 1]
 

@@ -10,7 +10,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import hooks as store
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 
 __all__ = [
     "cancel_admin_hook_delivery",
@@ -28,9 +28,9 @@ __all__ = [
 ]
 
 
-def of_service(request: RequestContext) -> Home:  # noqa: ARG001  # asked like every guard
+def of_service(request: RequestContext) -> HookOwner:  # noqa: ARG001  # asked like every guard
     """Say that the hooks are the service's."""
-    return Home("service")
+    return HookOwner("service")
 
 
 class ServiceHookQuery(msgspec.Struct, frozen=True):
@@ -40,11 +40,11 @@ class ServiceHookQuery(msgspec.Struct, frozen=True):
 
 
 def list_hooks(
-    request: RequestContext, home: Home, query: ServiceHookQuery, page: PageParams
+    request: RequestContext, hook_owner: HookOwner, query: ServiceHookQuery, page: PageParams
 ) -> PagedList[shapes.HookSchema]:
     """List the webhooks that are told of everything, and those that new repositories get, oldest first."""
     scope = None if query.type == "all" else query.type
-    found, total = store.hooks_of(request.app.database, home, skip=page.skip, limit=page.size, scope=scope)
+    found, total = store.hooks_of(request.app.database, hook_owner, skip=page.skip, limit=page.size, scope=scope)
     return PagedList([shapes.hook(kept) for kept in found], total)
 
 

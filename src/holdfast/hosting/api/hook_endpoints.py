@@ -1,6 +1,6 @@
 """The endpoints of webhooks: the same for repositories, organizations, users and the whole service.
 
-A module for each of them says where its hooks are at home, and who may look after them; `hook_endpoints` declares
+A module for each of them says whose its hooks are, and who may change them; `hook_endpoints` declares
 the rest.
 """
 
@@ -28,7 +28,7 @@ from holdfast.hosting.schemas import hooks as shapes
 from holdfast.hosting.store import deliveries
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.event_types import KINDS, dropped, no_event
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 
 __all__ = ["hook_endpoints", "webhooks_enabled"]
 
@@ -65,32 +65,32 @@ def webhooks_enabled(request: RequestContext) -> None:
         raise ApiError(403, "webhooks disabled by administrator")
 
 
-def list_hooks(request: RequestContext, home: Home, page: PageParams) -> PagedList[shapes.HookSchema]:
+def list_hooks(request: RequestContext, hook_owner: HookOwner, page: PageParams) -> PagedList[shapes.HookSchema]:
     """List the webhooks, oldest first."""
-    found, total = store.hooks_of(request.app.database, home, skip=page.skip, limit=page.size)
+    found, total = store.hooks_of(request.app.database, hook_owner, skip=page.skip, limit=page.size)
     return PagedList([shapes.hook(kept) for kept in found], total)
 
 
-def show_hook(request: RequestContext, home: Home, id: int) -> shapes.HookSchema:  # noqa: A002  # as it is called in the path
+def show_hook(request: RequestContext, hook_owner: HookOwner, id: int) -> shapes.HookSchema:  # noqa: A002  # as it is called in the path
     """Show a webhook."""
-    return shapes.hook(store.find_hook(request.app.database, home, id))
+    return shapes.hook(store.find_hook(request.app.database, hook_owner, id))
 
 
-def create_hook(request: RequestContext, home: Home, body: CreateHookOption) -> shapes.HookSchema:
+def create_hook(request: RequestContext, hook_owner: HookOwner, body: CreateHookOption) -> shapes.HookSchema:
     """Make a webhook."""
     columns = new_columns(body, request.app.sealer)
     warn_of_dropped(request, body.events)
     system = is_system(body.config or {})
-    return shapes.hook(store.add_hook(request.app.database, home, columns, is_system=system))
+    return shapes.hook(store.add_hook(request.app.database, hook_owner, columns, is_system=system))
 
 
-def edit_hook(request: RequestContext, home: Home, id: int, body: EditHookOption) -> shapes.HookSchema:  # noqa: A002
+def edit_hook(request: RequestContext, hook_owner: HookOwner, id: int, body: EditHookOption) -> shapes.HookSchema:  # noqa: A002
     """Change a webhook; what is not said stays as it is."""
     database = request.app.database
-    kept = store.find_hook(database, home, id)
+    kept = store.find_hook(database, hook_owner, id)
     columns = changed_columns(kept, body, request.app.sealer)
     warn_of_dropped(request, body.events or ())
-    return shapes.hook(store.change_hook(database, home, kept, columns))
+    return shapes.hook(store.change_hook(database, hook_owner, kept, columns))
 
 
 def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
@@ -103,64 +103,66 @@ def warn_of_dropped(request: RequestContext, names: Iterable[str]) -> None:
         request.response_headers["Warning"] = f'299 - "{text}"'
 
 
-def delete_hook(request: RequestContext, home: Home, id: int) -> None:  # noqa: A002
+def delete_hook(request: RequestContext, hook_owner: HookOwner, id: int) -> None:  # noqa: A002
     """Remove a webhook, and the history of its deliveries."""
     database = request.app.database
-    store.remove_hook(database, store.find_hook(database, home, id))
+    store.remove_hook(database, store.find_hook(database, hook_owner, id))
 
 
-def try_hook(request: RequestContext, home: Home, id: int, query: TrialQuery) -> None:  # noqa: A002
+def try_hook(request: RequestContext, hook_owner: HookOwner, id: int, query: TrialQuery) -> None:  # noqa: A002
     """Tell a webhook of a push that brought nothing, to see whether it arrives."""
-    kept = store.find_hook(request.app.database, home, id)
-    try_push(request, home, kept, query)
+    kept = store.find_hook(request.app.database, hook_owner, id)
+    try_push(request, hook_owner, kept, query)
 
 
-def resume_hook(request: RequestContext, home: Home, id: int) -> shapes.HookSchema:  # noqa: A002
+def resume_hook(request: RequestContext, hook_owner: HookOwner, id: int) -> shapes.HookSchema:  # noqa: A002
     """Let a paused webhook be told again of what has waited."""
     database = request.app.database
-    return shapes.hook(store.resume_hook(database, home, store.find_hook(database, home, id)))
+    return shapes.hook(store.resume_hook(database, hook_owner, store.find_hook(database, hook_owner, id)))
 
 
 def list_deliveries(
     request: RequestContext,
-    home: Home,
+    hook_owner: HookOwner,
     id: int,  # noqa: A002
     query: DeliveryQuery,
     page: PageParams,
 ) -> PagedList[shapes.DeliverySchema]:
     """List what a webhook was told and is to be told, newest first."""
     database = request.app.database
-    kept = store.find_hook(database, home, id)
+    kept = store.find_hook(database, hook_owner, id)
     wanted = wanted_ones(query)
     found, total = deliveries.deliveries_of(database, kept.id, wanted, skip=page.skip, limit=page.size)
     return PagedList([shapes.delivery(one) for one in found], total)
 
 
-def show_delivery(request: RequestContext, home: Home, id: int, delivery: str) -> shapes.DeliveryDetails:  # noqa: A002
+def show_delivery(
+    request: RequestContext, hook_owner: HookOwner, id: int, delivery: str
+) -> shapes.DeliveryDetails:  # noqa: A002
     """Show a delivery by its number or its uuid, with what was sent and what came back."""
-    found = found_delivery(request, home, id, delivery)
+    found = found_delivery(request, hook_owner, id, delivery)
     payload = "" if found.body else deliveries.payload_of(request.app.database, found)
     return shapes.details(found, payload)
 
 
-def cancel_delivery(request: RequestContext, home: Home, id: int, delivery: str) -> None:  # noqa: A002
+def cancel_delivery(request: RequestContext, hook_owner: HookOwner, id: int, delivery: str) -> None:  # noqa: A002
     """Take back a delivery that waits, so that those behind it are not held up."""
-    found = found_delivery(request, home, id, delivery)
+    found = found_delivery(request, hook_owner, id, delivery)
     with answering(409, NotWaiting):
         deliveries.cancel(request.app.database, found, f"cancelled by {request.user.name}")
 
 
-def redeliver(request: RequestContext, home: Home, id: int, delivery: str) -> shapes.DeliverySchema:  # noqa: A002
+def redeliver(request: RequestContext, hook_owner: HookOwner, id: int, delivery: str) -> shapes.DeliverySchema:  # noqa: A002
     """Make a delivery again, after everything that waits already."""
-    found = found_delivery(request, home, id, delivery)
-    check_active(store.find_hook(request.app.database, home, id))
+    found = found_delivery(request, hook_owner, id, delivery)
+    check_active(store.find_hook(request.app.database, hook_owner, id))
     return shapes.delivery(deliveries.redeliver(request.app.database, found))
 
 
-def redeliver_all(request: RequestContext, home: Home, id: int, body: RedeliverOption) -> Redelivered:  # noqa: A002
+def redeliver_all(request: RequestContext, hook_owner: HookOwner, id: int, body: RedeliverOption) -> Redelivered:  # noqa: A002
     """Make the deliveries of a time again, each event once and in order."""
     database = request.app.database
-    kept = store.find_hook(database, home, id)
+    kept = store.find_hook(database, hook_owner, id)
     wanted = wanted_ones(body)
     check_active(kept)
     return Redelivered(deliveries.redeliver_all(database, kept.id, wanted))
@@ -172,10 +174,10 @@ def check_active(kept: store.Hook) -> None:
         raise ApiError(409, deliveries.INACTIVE)
 
 
-def found_delivery(request: RequestContext, home: Home, number: int, key: str) -> deliveries.Delivery:
+def found_delivery(request: RequestContext, hook_owner: HookOwner, number: int, key: str) -> deliveries.Delivery:
     """Find a delivery of a hook."""
     database = request.app.database
-    return deliveries.find_delivery(database, store.find_hook(database, home, number).id, key)
+    return deliveries.find_delivery(database, store.find_hook(database, hook_owner, number).id, key)
 
 
 def wanted_ones(asked: DeliveryQuery | RedeliverOption) -> deliveries.DeliveryFilter:
@@ -198,7 +200,7 @@ def hook_endpoints(
     guards: tuple[Callable[[RequestContext], object], ...],
     lists: Callable[..., object] = list_hooks,
 ) -> tuple[Endpoint, ...]:
-    """Declare the endpoints of the hooks of one kind of home; the last of the guards gives that."""
+    """Declare the endpoints of the hooks of one kind of owner; the last of the guards gives that."""
     one, history = f"{path}/{{id}}", f"{path}/{{id}}/deliveries"
     entry = f"{history}/{{delivery}}"
     missing = (401, 403, 404)

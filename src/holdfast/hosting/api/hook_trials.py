@@ -9,7 +9,7 @@ from holdfast.hosting.git.repository import open_repository
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.store import deliveries, repositories
-from holdfast.hosting.store.hooks import Home, Hook
+from holdfast.hosting.store.hooks import Hook, HookOwner
 from holdfast.hosting.store.pending_ref_updates import Move
 from holdfast.hosting.store.repositories import Repository
 from holdfast.hosting.store.tables import repositories as table
@@ -25,9 +25,9 @@ class TrialQuery(msgspec.Struct, frozen=True):
     repository: str = ""
 
 
-def try_push(request: RequestContext, home: Home, hook: Hook, query: TrialQuery) -> None:
+def try_push(request: RequestContext, owner: HookOwner, hook: Hook, query: TrialQuery) -> None:
     """Let a hook be told of a push that left a ref where it is."""
-    repository = chosen(request, home, query.repository)
+    repository = chosen(request, owner, query.repository)
     if repository.is_empty:
         raise ApiError(404, "repository is empty")
     repo = open_repository(request.app.folders.existing(repository.id))
@@ -41,7 +41,7 @@ def try_push(request: RequestContext, home: Home, hook: Hook, query: TrialQuery)
         "after": found.commit,
         "ref_type": "tag" if found.kind == "tag" else "branch",
     }
-    deliveries.tell_one(
+    deliveries.record_for_hook(
         request.app.database,
         hook.id,
         "push",
@@ -54,18 +54,18 @@ def try_push(request: RequestContext, home: Home, hook: Hook, query: TrialQuery)
     )
 
 
-def chosen(request: RequestContext, home: Home, name: str) -> Repository:
+def chosen(request: RequestContext, owner: HookOwner, name: str) -> Repository:
     """Return the repository a trial is about: the hook's, the one named, or the last one pushed to."""
     database = request.app.database
-    if home.kind == "repository":
-        return repositories.repository_by_id(database, home.number)
-    within: list[ColumnElement[bool]] = [table.c.owner_id == home.number if home.kind == "owner" else true()]
+    if owner.kind == "repository":
+        return repositories.repository_by_id(database, owner.number)
+    within: list[ColumnElement[bool]] = [table.c.owner_id == owner.number if owner.kind == "owner" else true()]
     if name:
-        owner, _, last = name.rpartition("/")
+        owner_name, _, last = name.rpartition("/")
         within.append(table.c.folded_name == last.casefold())
-        if owner:
-            within.append(repositories.owned_by_name(owner))
-        elif home.kind == "service":
+        if owner_name:
+            within.append(repositories.owned_by_name(owner_name))
+        elif owner.kind == "service":
             raise ApiError(422, "[Repository]: must be an owner and a name, such as ada/notes")
     else:
         within.append(~table.c.is_empty)

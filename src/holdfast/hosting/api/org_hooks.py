@@ -4,7 +4,7 @@ from holdfast.hosting.access import OrganizationAccess
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
 from holdfast.hosting.guards import in_organization, owns_organization
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 
 __all__ = [
     "cancel_org_hook_delivery",
@@ -22,9 +22,9 @@ __all__ = [
 ]
 
 
-def of_organization(request: RequestContext) -> Home:
+def of_organization(request: RequestContext) -> HookOwner:
     """Say that the hooks are the organization's."""
-    return Home("owner", request.resolved(OrganizationAccess).account.id)
+    return HookOwner("owner", request.resolved(OrganizationAccess).account.id)
 
 
 (

@@ -4,7 +4,7 @@ from holdfast.hosting.access import RepositoryAccess
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
 from holdfast.hosting.guards import administers, in_repository
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 
 __all__ = [
     "cancel_repository_hook_delivery",
@@ -22,9 +22,9 @@ __all__ = [
 ]
 
 
-def of_repository(request: RequestContext) -> Home:
+def of_repository(request: RequestContext) -> HookOwner:
     """Say that the hooks are the repository's."""
-    return Home("repository", request.resolved(RepositoryAccess).repository.id)
+    return HookOwner("repository", request.resolved(RepositoryAccess).repository.id)
 
 
 (

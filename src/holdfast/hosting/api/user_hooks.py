@@ -3,7 +3,7 @@
 from holdfast.hosting.api.hook_endpoints import hook_endpoints, webhooks_enabled
 from holdfast.hosting.guards import signed_in
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 
 __all__ = [
     "cancel_user_hook_delivery",
@@ -21,9 +21,9 @@ __all__ = [
 ]
 
 
-def of_caller(request: RequestContext) -> Home:
+def of_caller(request: RequestContext) -> HookOwner:
     """Say that the hooks are the caller's."""
-    return Home("owner", request.user.id)
+    return HookOwner("owner", request.user.id)
 
 
 (

@@ -29,10 +29,10 @@ __all__ = [
     "deliveries_of",
     "find_delivery",
     "payload_of",
+    "record_for_hook",
     "redeliver",
     "redeliver_all",
     "retry_waiting",
-    "tell_one",
 ]
 
 INACTIVE: Final = "the hook is not active; make it active first"
@@ -244,7 +244,7 @@ def retry_waiting(connection: Connection, hook_id: int) -> None:
     )
 
 
-def tell_one(
+def record_for_hook(
     database: Database,
     hook_id: int,
     kind: str,

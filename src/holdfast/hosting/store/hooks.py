@@ -32,8 +32,8 @@ from holdfast.redacted_repr import redacted
 
 __all__ = [
     "HOOK",
-    "Home",
     "Hook",
+    "HookOwner",
     "HookSummary",
     "add_hook",
     "change_hook",
@@ -98,8 +98,8 @@ class HookSummary(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """Where hooks are at home: a repository or an owner by its number, or the service."""
+class HookOwner:
+    """Whose hooks they are: a repository's or an account's, by its id, or the service's."""
 
     kind: Literal["repository", "owner", "service"]
     number: int = 0
@@ -133,13 +133,15 @@ ONE: Final = {
 }
 
 
-def add_hook(database: Database, home: Home, columns: Mapping[str, Value], *, is_system: bool = False) -> Hook:
+def add_hook(
+    database: Database, owner: HookOwner, columns: Mapping[str, Value], *, is_system: bool = False
+) -> Hook:
     """Add a hook; one of the whole service is told of everything, or is a pattern for new repositories."""
-    scope = home.kind if home.kind != "service" else "system" if is_system else "default"
+    scope = owner.kind if owner.kind != "service" else "system" if is_system else "default"
     now = int(time.time())
     row: dict[str, Any] = {"scope": scope, "created_at": now, "updated_at": now, **columns}
-    if home.kind != "service":
-        row[f"{home.kind}_id"] = home.number
+    if owner.kind != "service":
+        row[f"{owner.kind}_id"] = owner.number
     try:
         with database.write() as connection:
             made = connection.execute(insert(hooks).returning(*HOOK), row).one()
@@ -150,31 +152,31 @@ def add_hook(database: Database, home: Home, columns: Mapping[str, Value], *, is
 
 def hooks_of(
     database: Database,
-    home: Home,
+    owner: HookOwner,
     *,
     skip: int,
     limit: int,
     scope: Literal["system", "default"] | None = None,
 ) -> tuple[list[HookSummary], int]:
-    """Return one page of the hooks of a home, oldest first, and how many there are."""
-    name = scope or home.kind
-    rows = database.rows(PAGES[name], number=home.number, skip=skip, limit=limit)
+    """Return one page of the hooks of an owner, oldest first, and how many there are."""
+    name = scope or owner.kind
+    rows = database.rows(PAGES[name], number=owner.number, skip=skip, limit=limit)
     if rows and len(rows) < limit:
         total = skip + len(rows)
     else:
-        total = database.rows(COUNTS[name], number=home.number)[0][0]
+        total = database.rows(COUNTS[name], number=owner.number)[0][0]
     return [HookSummary(*row) for row in rows], total
 
 
-def find_hook(database: Database, home: Home, number: int) -> Hook:
-    """Return a hook of a home."""
-    row = database.row(ONE[home.kind], id=number, number=home.number)
+def find_hook(database: Database, owner: HookOwner, number: int) -> Hook:
+    """Return a hook of an owner."""
+    row = database.row(ONE[owner.kind], id=number, number=owner.number)
     if row is None:
         raise NoSuchHook("not found")
     return Hook(*row)
 
 
-def change_hook(database: Database, home: Home, hook: Hook, columns: Mapping[str, Value]) -> Hook:
+def change_hook(database: Database, owner: HookOwner, hook: Hook, columns: Mapping[str, Value]) -> Hook:
     """Change a hook, and return it as it is then.
 
     What waits for one that becomes inactive is cancelled; another address makes a paused one try again.
@@ -188,14 +190,14 @@ def change_hook(database: Database, home: Home, hook: Hook, columns: Mapping[str
             deliveries.cancel_waiting(connection, hook.id, "the hook was made inactive", now=now)
         if stops or moves:
             start_again(connection, hook.id)
-    return find_hook(database, home, hook.id)
+    return find_hook(database, owner, hook.id)
 
 
-def resume_hook(database: Database, home: Home, hook: Hook) -> Hook:
+def resume_hook(database: Database, owner: HookOwner, hook: Hook) -> Hook:
     """Let a paused hook be told again of what has waited, from the first try on."""
     with database.write() as connection:
         start_again(connection, hook.id)
-    return find_hook(database, home, hook.id)
+    return find_hook(database, owner, hook.id)
 
 
 def start_again(connection: Connection, hook_id: int) -> None:
@@ -221,7 +223,9 @@ COPIED: Final = tuple(column for column in HOOK if column.name not in NOT_COPIED
 COPY_DEFAULTS = insert(hooks).from_select(
     ["scope", "repository_id", "created_at", "updated_at", *(column.name for column in COPIED)],
     select(
-        literal("repository"), *(bindparam(name, type_=BigInteger) for name in ("home", "made", "made")), *COPIED
+        literal("repository"),
+        *(bindparam(name, type_=BigInteger) for name in ("repository_id", "made", "made")),
+        *COPIED,
     )
     .where(hooks.c.scope == "default")
     .order_by(hooks.c.id),
@@ -230,4 +234,4 @@ COPY_DEFAULTS = insert(hooks).from_select(
 
 def copy_defaults(connection: Connection, repository_id: int) -> None:
     """Give a new repository its own copies of the hooks that are patterns for all."""
-    connection.execute(COPY_DEFAULTS, {"home": repository_id, "made": int(time.time())})
+    connection.execute(COPY_DEFAULTS, {"repository_id": repository_id, "made": int(time.time())})

@@ -16,7 +16,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PagedList, PageParams
 from holdfast.hosting.store import hooks as store
 from holdfast.hosting.store.event_types import KINDS as EVENTS
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.hook_owners import HOMES, HookHome
@@ -89,7 +89,7 @@ class DeliveryPages(HookPages):
     def history(
         self,
         request: RequestContext,
-        home: Home,
+        home: HookOwner,
         id: int,  # noqa: A002  # named in the path
         query: DeliveryHistoryQuery,
         page: PageParams,  # named in the path
@@ -97,11 +97,11 @@ class DeliveryPages(HookPages):
         """Show what a webhook was told, and is to be told, newest first."""
         return self._history(request, store.find_hook(request.app.database, home, id), query, page)
 
-    def delivery(self, request: RequestContext, home: Home, id: int, delivery: str) -> RawResponse:  # noqa: A002
+    def delivery(self, request: RequestContext, home: HookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
         """Show one delivery: what was sent and what came back."""
         return self._delivery(request, store.find_hook(request.app.database, home, id), delivery)
 
-    def redeliver(self, request: RequestContext, home: Home, id: int, delivery: str) -> RawResponse:  # noqa: A002
+    def redeliver(self, request: RequestContext, home: HookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
         """Make a delivery again."""
         kept = store.find_hook(request.app.database, home, id)
         try:
@@ -110,7 +110,7 @@ class DeliveryPages(HookPages):
             return self._delivery(request, kept, delivery, refusal)
         return go(f"{self.home.root(request)}/{id}/deliveries/{made.id}", "sent-again")
 
-    def cancel(self, request: RequestContext, home: Home, id: int, delivery: str) -> RawResponse:  # noqa: A002
+    def cancel(self, request: RequestContext, home: HookOwner, id: int, delivery: str) -> RawResponse:  # noqa: A002
         """Take back a delivery that waits."""
         kept = store.find_hook(request.app.database, home, id)
         try:
@@ -119,7 +119,7 @@ class DeliveryPages(HookPages):
             return self._delivery(request, kept, delivery, refusal)
         return go(f"{self.home.root(request)}/{id}/deliveries/{quote(delivery, safe='')}", "cancelled")
 
-    def redeliver_range(self, request: RequestContext, home: Home, id: int, body: RangeForm) -> RawResponse:  # noqa: A002
+    def redeliver_range(self, request: RequestContext, home: HookOwner, id: int, body: RangeForm) -> RawResponse:  # noqa: A002
         """Make the deliveries of a time again."""
         kept = store.find_hook(request.app.database, home, id)
         wanted = {name: text for name in body.__struct_fields__ if (text := getattr(body, name).strip())}

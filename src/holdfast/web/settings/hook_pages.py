@@ -13,7 +13,7 @@ from holdfast.hosting.http.errors import ApiError
 from holdfast.hosting.http.pagination import PageParams
 from holdfast.hosting.store import backlog
 from holdfast.hosting.store import hooks as store
-from holdfast.hosting.store.hooks import Home
+from holdfast.hosting.store.hooks import HookOwner
 from holdfast.web.api_actions import act
 from holdfast.web.pages import go
 from holdfast.web.settings.hook_forms import EVENT_GROUPS, KINDS, HookForm, body_of, form_of, new_form
@@ -89,12 +89,12 @@ class HookPages:
             return self._form(request, body, None, refusal)
         return go(f"{self.home.root(request)}/{made.id}", "created")
 
-    def edit_page(self, request: RequestContext, home: Home, id: int) -> RawResponse:  # noqa: A002  # as it is called in the path
+    def edit_page(self, request: RequestContext, home: HookOwner, id: int) -> RawResponse:  # noqa: A002  # as it is called in the path
         """Show a webhook's settings."""
         kept = store.find_hook(request.app.database, home, id)
         return self._form(request, form_of(kept), kept)
 
-    def edit(self, request: RequestContext, home: Home, id: int, body: HookForm) -> RawResponse:  # noqa: A002
+    def edit(self, request: RequestContext, home: HookOwner, id: int, body: HookForm) -> RawResponse:  # noqa: A002
         """Change a webhook."""
         kept = store.find_hook(request.app.database, home, id)
         typed = msgspec.structs.replace(body, type=kept.type)
@@ -109,7 +109,7 @@ class HookPages:
         act(request, self.home.delete, {"id": id})
         return go(self.home.root(request), "deleted")
 
-    def test(self, request: RequestContext, home: Home, id: int, body: TrialForm) -> RawResponse:  # noqa: A002
+    def test(self, request: RequestContext, home: HookOwner, id: int, body: TrialForm) -> RawResponse:  # noqa: A002
         """Try a webhook out."""
         kept = store.find_hook(request.app.database, home, id)
         query = {"repository": body.repository.strip(), "ref": body.ref.strip()}
