@@ -8,7 +8,7 @@ import msgspec
 from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
-from holdfast.hosting.services.repositories import named_like
+from holdfast.hosting.services.repository_search import named_like
 from holdfast.hosting.store.repositories import belongs_to
 from holdfast.web.pages import page
 from holdfast.web.repository_list import list_lines

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from sqlalchemy import ColumnElement
 
 from holdfast.hosting.http.context import RequestContext
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import repository_search
 from holdfast.hosting.store.repositories import Repository
 
 __all__ = ["RepositoryLine", "list_lines"]
@@ -46,7 +46,7 @@ def list_lines(
     request: RequestContext, conditions: list[ColumnElement[bool]], *, skip: int = 0, limit: int
 ) -> tuple[list[RepositoryLine], int]:
     """Return one page of the visible repositories that meet the conditions, latest first, and their number."""
-    found = repositories.list_visible(
+    found = repository_search.list_visible(
         request.app, request.actor, conditions, sort="updated", descending=True, skip=skip, limit=limit
     )
     return [line_of(repository) for repository in found.items], found.total

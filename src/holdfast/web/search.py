@@ -17,7 +17,7 @@ from holdfast.hosting.http.context import RequestContext
 from holdfast.hosting.http.endpoints import RawResponse, endpoint
 from holdfast.hosting.http.pagination import PageParams, page_of
 from holdfast.hosting.schemas.issues import IssueSchema, issue_list
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import repository_search
 from holdfast.hosting.store import issue_lists
 from holdfast.hosting.store.issue_lists import Filter
 from holdfast.hosting.store.repositories import Repository
@@ -73,8 +73,8 @@ class Tab:
 def search_files(request: RequestContext, text: str) -> FilesFound:
     """Look through the names of files, as far as that is quick."""
     words = text.casefold().split()
-    code = repositories.visible(request.actor, Unit.CODE.value)
-    found = repositories.list_visible(
+    code = repository_search.visible(request.actor, Unit.CODE.value)
+    found = repository_search.list_visible(
         request.app,
         request.actor,
         [code, table.c.has_code, ~table.c.is_empty],
@@ -130,7 +130,9 @@ def show_search(request: RequestContext, query: WantedQuery) -> RawResponse:
         return page(request, "search.html", title="Search", q="", tabs=[], current="repositories", total=0)
     found: list[RepositoryLine]
     at = wanted if current in {"", "repositories"} else first
-    found, repository_total = list_lines(request, [repositories.named_like(text)], skip=at.skip, limit=PER_PAGE)
+    found, repository_total = list_lines(
+        request, [repository_search.named_like(text)], skip=at.skip, limit=PER_PAGE
+    )
     issues, issue_total = search_issues(request, text, wanted if current == "issues" else first)
     files = search_files(request, text)
     counts = {

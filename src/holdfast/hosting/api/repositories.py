@@ -23,16 +23,15 @@ from holdfast.hosting.http.decoders import RefName, Required
 from holdfast.hosting.http.endpoints import endpoint
 from holdfast.hosting.http.pagination import PagedList, PageParams, paging_headers
 from holdfast.hosting.schemas.repositories import InternalTracker, RepositorySchema, repository, repository_list
-from holdfast.hosting.services import repositories
+from holdfast.hosting.services import repositories, repository_search
 from holdfast.hosting.services.repositories import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
     LONGEST_WEBSITE,
     NewRepository,
     RepositoryEdit,
-    RepositoryPage,
-    RepositorySearch,
 )
+from holdfast.hosting.services.repository_search import RepositoryPage, RepositorySearch
 from holdfast.hosting.store.accounts import Account
 from holdfast.hosting.store.repositories import Declared, Repository, belongs_to
 from holdfast.hosting.store.tables import repositories as table
@@ -265,7 +264,7 @@ def page_of_repositories(
     request: RequestContext, page: PageParams, *conditions: ColumnElement[bool]
 ) -> PagedList[RepositorySchema]:
     """List the repositories that meet the conditions and that the caller may see."""
-    found = repositories.list_visible(request.app, request.actor, conditions, skip=page.skip, limit=page.size)
+    found = repository_search.list_visible(request.app, request.actor, conditions, skip=page.skip, limit=page.size)
     return encode_page(request, found)
 
 
@@ -286,7 +285,7 @@ def search(request: RequestContext, query: RepositorySearchQuery, page: PagePara
         sort=query.sort,
         descending=query.order == "desc",
     )
-    found = repositories.search(request.app, request.actor, wanted, skip=page.skip, limit=page.size)
+    found = repository_search.search(request.app, request.actor, wanted, skip=page.skip, limit=page.size)
     listed = encode_page(request, found)
     request.response_headers |= paging_headers(request, page, listed.total)
     return SearchResults(True, listed.items)

@@ -1,4 +1,4 @@
-"""Repositories: create, edit, rename, transfer, archive, delete, list and search them.
+"""Repositories: create, edit, rename, transfer, archive and delete them, and their topics.
 
 A repository is a row in the database and a folder on disk; both are made and removed together.
 """
@@ -7,11 +7,11 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from sqlalchemy import ColumnElement, Connection, exists, or_
+from sqlalchemy import Connection
 
 from holdfast.hosting import access
 from holdfast.hosting.access import Actor, Mode, Permissions, RepositoryAccess
@@ -49,8 +49,6 @@ from holdfast.hosting.store.repository_events import (
     note_rename,
     note_transfer,
 )
-from holdfast.hosting.store.tables import collaborators, users
-from holdfast.hosting.store.tables import repositories as table
 from holdfast.hosting.webhooks.payloads import DeletedEntity, before_deleting
 
 __all__ = [
@@ -59,27 +57,21 @@ __all__ = [
     "LONGEST_WEBSITE",
     "NewRepository",
     "RepositoryEdit",
-    "RepositoryPage",
-    "RepositorySearch",
     "add_topic",
     "create",
     "create_for",
     "delete",
     "edit",
     "find_new_owner",
-    "list_visible",
     "may_create_for",
-    "named_like",
     "permissions_in",
     "remove",
     "remove_topic",
     "require_create_for",
-    "search",
     "set_topics",
     "show",
     "topics_of",
     "transfer",
-    "visible",
 ]
 
 LONGEST_NAME: Final = 100
@@ -339,110 +331,6 @@ def transfer(app: App, actor: Actor, target: RepositoryAccess, new_owner: str) -
 def delete(app: App, actor: Actor, target: RepositoryAccess) -> None:
     """Delete a repository with everything in it."""
     remove(app, target.repository, access.require_repository_owner(actor, target))
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryPage:
-    """One page of a list of repositories, and how many there are."""
-
-    items: Sequence[store.Repository]
-    total: int
-
-
-Sort = Literal["alpha", "created", "updated", "pushed", "size", "id"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepositorySearch:
-    """What repositories to search for."""
-
-    text: str = ""
-    in_topics: bool = False
-    in_descriptions: bool = False
-    owner_id: int = 0
-    """Only repositories of this account, or those it collaborates on."""
-    only_owned: bool = False
-    include_private: bool = True
-    is_private: bool | None = None
-    is_template: bool | None = None
-    is_archived: bool | None = None
-    mode: str = ""
-    """`mirror`, `fork` or `source`."""
-    sort: Sort = "alpha"
-    descending: bool = False
-
-
-def visible(actor: Actor, unit: str | None = None) -> ColumnElement[bool]:
-    """Return the condition that a list may show a repository, or one of its units, to an actor."""
-    return store.readable_by(actor.user, public_only=actor.public_only, unit=unit)
-
-
-def list_visible(
-    app: App,
-    actor: Actor,
-    conditions: Sequence[ColumnElement[bool]],
-    *,
-    sort: Sort = "alpha",
-    descending: bool = False,
-    skip: int = 0,
-    limit: int,
-) -> RepositoryPage:
-    """List the repositories that meet every condition and that the actor may see."""
-    found, total = store.list_repositories(
-        app.database, [visible(actor), *conditions], sort=sort, descending=descending, skip=skip, limit=limit
-    )
-    return RepositoryPage(found, total)
-
-
-def named_like(text: str) -> ColumnElement[bool]:
-    """Return the condition that a repository's name, owner or description contains a text, or `owner/name`."""
-    words = [word for word in text.casefold().split("/") if word.strip()]
-    if len(words) == 2:
-        owner, name = (word.strip() for word in words)
-        both = users.c.folded_name.contains(owner, autoescape=True) & table.c.folded_name.contains(
-            name, autoescape=True
-        )
-        return or_(both, table.c.description.icontains(text, autoescape=True))
-    return or_(
-        table.c.folded_name.contains(text.casefold(), autoescape=True),
-        users.c.folded_name.contains(text.casefold(), autoescape=True),
-        table.c.description.icontains(text, autoescape=True),
-    )
-
-
-def search(app: App, actor: Actor, wanted: RepositorySearch, *, skip: int, limit: int) -> RepositoryPage:
-    """Search the repositories an actor may see by name, and by description or topic."""
-    conditions: list[ColumnElement[bool]] = []
-    if wanted.text:
-        matches = table.c.folded_name.contains(wanted.text.casefold(), autoescape=True)
-        if wanted.in_topics:
-            matches = table.c.topics.contains(f'"{wanted.text.lower()}"', autoescape=True)
-        elif wanted.in_descriptions:
-            matches = or_(matches, table.c.description.icontains(wanted.text, autoescape=True))
-        conditions.append(matches)
-    if wanted.owner_id:
-        mine = table.c.owner_id == wanted.owner_id
-        shared = exists().where(
-            collaborators.c.repository_id == table.c.id, collaborators.c.user_id == wanted.owner_id
-        )
-        conditions.append(mine if wanted.only_owned else or_(mine, shared))
-    if not wanted.include_private:
-        conditions.append(~table.c.is_private)
-    if wanted.is_private is not None:
-        conditions.append(table.c.is_private == wanted.is_private)
-    if wanted.is_template is not None:
-        conditions.append(table.c.is_template == wanted.is_template)
-    if wanted.is_archived is not None:
-        conditions.append(table.c.archived_at > 0 if wanted.is_archived else table.c.archived_at == 0)
-    if wanted.mode == "mirror":
-        conditions.append(table.c.is_mirror)
-    elif wanted.mode == "fork":
-        conditions.append(table.c.fork_of.is_not(None))
-    elif wanted.mode == "source":
-        conditions.append(~table.c.is_mirror & table.c.fork_of.is_(None))
-    return list_visible(
-        app, actor, conditions, sort=wanted.sort, descending=wanted.descending, skip=skip, limit=limit
-    )
 
 
 def topics_of(repository: store.Repository) -> list[str]:
