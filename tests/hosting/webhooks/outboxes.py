@@ -18,13 +18,13 @@ from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.tables import deliveries, events, hooks
 from holdfast.hosting.webhooks.addresses import Allowed
 from holdfast.hosting.webhooks.client import WebhookClient
-from holdfast.hosting.webhooks.deliverer import Deliverer, Pace, PayloadOf
+from holdfast.hosting.webhooks.deliverer import Deliverer, DelivererTimings, PayloadOf
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.conftest import wait_for
 
 __all__ = ["QUICK", "Outbox", "plain_message", "plain_payload", "sending"]
 
-QUICK = Pace(idle=0.02, gather=0.005, trouble=0.05)
+QUICK = DelivererTimings(poll_interval=0.02, write_delay=0.005, retry_delay=0.05)
 
 
 def plain_payload(_host: App, event: Event) -> str:
@@ -118,7 +118,7 @@ class Outbox:
 def sending(
     app: App,
     *,
-    pace: Pace = QUICK,
+    timings: DelivererTimings = QUICK,
     payload_of: PayloadOf = plain_payload,
     timeout: float = 5,
     allowed: str = "loopback",
@@ -135,7 +135,7 @@ def sending(
             payload_of=payload_of,
             message_of=plain_message,
             open_secret=lambda text: text.removeprefix("sealed "),
-            pace=pace,
+            timings=timings,
         )
         made.append(deliverer)
         loops.append(asyncio.get_running_loop())

@@ -16,7 +16,7 @@ from holdfast.hosting.store.events import Event
 from holdfast.hosting.store.hooks import HookOwner, find_hook, resume_hook
 from holdfast.hosting.store.outbox import claim
 from holdfast.hosting.store.tables import deliveries, hooks
-from holdfast.hosting.webhooks.deliverer import Pace
+from holdfast.hosting.webhooks.deliverer import DelivererTimings
 from tests.conftest import wait_for
 from tests.hosting.webhooks.outboxes import Outbox, sending
 from tests.hosting.webhooks.receivers import OK, Receiver, Seen, answer, receiving
@@ -206,7 +206,7 @@ def test_a_hook_that_is_removed_or_made_inactive_is_told_nothing_more(outbox: Ou
 
     receiver.script = wait
     gone, moved = outbox.hook(receiver.url("/gone")), outbox.hook(receiver.url("/old"))
-    with sending(outbox.host, pace=Pace(idle=0.02, gather=0.005, fresh=0.0)):
+    with sending(outbox.host, timings=DelivererTimings(poll_interval=0.02, write_delay=0.005, batch_time=0.0)):
         for hook in (gone, moved):
             outbox.happen([hook], 3)
         assert arrived.wait(10)
@@ -233,7 +233,7 @@ def test_what_was_delivered_counts_even_when_it_was_cancelled_meanwhile(
     receiver.script = cancel
     hook = outbox.hook(receiver.url())
     outbox.happen([hook], 2)
-    with sending(outbox.host, pace=Pace(idle=0.02, gather=0.005, fresh=0.0)):
+    with sending(outbox.host, timings=DelivererTimings(poll_interval=0.02, write_delay=0.005, batch_time=0.0)):
         wait_for(lambda: outbox.states() == ["delivered", "cancelled"])
     assert len(receiver.seen) == 1
 
@@ -344,7 +344,7 @@ def test_a_database_that_does_not_answer_is_waited_for(outbox: Outbox, receiver:
         return OK(seen, end)
 
     receiver.script = breaking
-    with sending(outbox.host, pace=Pace(idle=0.02, gather=0.005, trouble=0.05)):
+    with sending(outbox.host, timings=DelivererTimings(poll_interval=0.02, write_delay=0.005, retry_delay=0.05)):
         assert broken.wait(10)
         time.sleep(0.2)  # long enough for several looks at a table that is not there
         with outbox.database.engine.begin() as connection:

@@ -8,7 +8,7 @@ import pytest
 from holdfast.hosting.store.hooks import Hook
 from holdfast.hosting.store.outbox import Held, Waiting
 from holdfast.hosting.webhooks.client import WebhookResponse
-from holdfast.hosting.webhooks.requests import Try, compose
+from holdfast.hosting.webhooks.requests import DeliveryAttempt, compose
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from tests.hosting.webhooks.outboxes import plain_message
 
@@ -43,7 +43,7 @@ def test_every_type_says_who_it_is_and_most_say_what_they_tell(kind: str, *, ann
 
 def test_what_is_kept_has_no_secret() -> None:
     """Neither the authorization nor the password in an address."""
-    attempt = Try(
+    attempt = DeliveryAttempt(
         held(), ONE, time.monotonic(), composed(), WebhookResponse(200, (("Set-Cookie", "a\0b"),), b"ok")
     )
     result = attempt.succeeded(5000)
@@ -57,7 +57,7 @@ def test_what_is_kept_has_no_secret() -> None:
 
 def test_the_next_try_is_later_than_the_last() -> None:
     """And keeps what was answered."""
-    attempt = Try(held(), ONE, time.monotonic(), composed(), WebhookResponse(500, (), b"no"))
+    attempt = DeliveryAttempt(held(), ONE, time.monotonic(), composed(), WebhookResponse(500, (), b"no"))
     result = attempt.again(1_000_000, "it answered 500")
     assert (result.state, result.ended_at, result.error, result.answer) == ("waiting", 0, "it answered 500", b"no")
     assert 1_030_000 < result.due_at < 1_060_000
@@ -65,5 +65,5 @@ def test_the_next_try_is_later_than_the_last() -> None:
 
 def test_what_ends_without_a_request_says_why() -> None:
     """There is nothing to show but the reason."""
-    result = Try(held(), ONE, time.monotonic()).ended(9000, "failed", "no")
+    result = DeliveryAttempt(held(), ONE, time.monotonic()).ended(9000, "failed", "no")
     assert (result.state, result.method, result.headers, result.error) == ("failed", "", "{}", "no")

@@ -1,8 +1,9 @@
-"""Drains the outbox: sends what waits, in order for each hook, many hooks side by side.
+"""The outbox worker: sends deliveries in order for each hook, many hooks concurrently.
 
-For each hook there is a lane, which sends one delivery after the other and stops at the first that fails. A lane
-never waits for another, nor for the database to write down what it found out: that is gathered and written for
-many at once. So a process that dies may send again what it sent in its last moments, and loses nothing.
+A hook is leased to one process at a time. Each leased hook has a task that sends one delivery after the other and
+stops at the first that fails; that one is retried with backoff. Tasks wait neither for each other nor for the
+database: results are written in batches. Delivery is at least once: a process that dies may have sent what it had
+not recorded.
 """
 
 import asyncio
@@ -26,51 +27,51 @@ from holdfast.hosting.store.faults import is_outage
 from holdfast.hosting.store.outbox import Held, Pause, Result, Waiting
 from holdfast.hosting.webhooks.client import WebhookClient
 from holdfast.hosting.webhooks.process_lock import OnlyOne
-from holdfast.hosting.webhooks.requests import MessageOf, Try, compose
+from holdfast.hosting.webhooks.requests import DeliveryAttempt, MessageOf, compose
 
-__all__ = ["Deliverer", "Pace", "PayloadOf"]
+__all__ = ["Deliverer", "DelivererTimings", "PayloadOf"]
 
 T = TypeVar("T")
 PayloadOf = Callable[[App, Event], str]
 log = structlog.get_logger(__name__)
 
-TAKEN_AT_ONCE: Final = 20
-SKEW_SECONDS: Final = 300.0
+BATCH_SIZE: Final = 20
+SKEW_INTERVAL: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """How long things take that nobody sets: seconds."""
+class DelivererTimings:
+    """Intervals that are not settings, in seconds."""
 
-    idle: float = 0.25
-    """Between two looks at the outbox when nothing says that there is something in it."""
-    gather: float = 0.04
-    """How long results are gathered before they are written."""
-    hold: float = 15.0
-    """How long after a process has died another one takes over its hooks."""
-    fresh: float = 2.0
-    """How long after its hook was last looked at a delivery may still be sent."""
-    trouble: float = 1.0
-    """How long to wait when the database does not answer."""
+    poll_interval: float = 0.25
+    """Between two polls of the outbox."""
+    write_delay: float = 0.04
+    """How long results are collected before they are written in one transaction."""
+    lease: float = 15.0
+    """How long a hook is leased; when a process dies, another one takes over its hooks after that."""
+    batch_time: float = 2.0
+    """How long a batch is sent from before the hook is read again."""
+    retry_delay: float = 1.0
+    """How long to wait before a failed database operation is retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryBatch:
-    """What a lane sends next; an event that cannot be described has a problem instead of a payload."""
+    """The next deliveries of a hook; an event whose payload cannot be rendered has an error instead."""
 
     held: Held
     waiting: list[Waiting]
     problems: dict[int, HostingError]
 
     def payload(self, one: Waiting) -> str:
-        """Return what is sent of a delivery's event, or raise what keeps it from being told."""
+        """Return the payload of a delivery, or raise why there is none."""
         if one.event_id in self.problems:
             raise self.problems[one.event_id]
         return one.payload
 
 
 class Deliverer:
-    """Sends what waits until it is told to stop; belongs to one event loop."""
+    """Sends deliveries until it is stopped; belongs to one event loop."""
 
     def __init__(
         self,
@@ -80,75 +81,75 @@ class Deliverer:
         payload_of: PayloadOf,
         message_of: MessageOf,
         open_secret: Callable[[str], str],
-        pace: Pace | None = None,
+        timings: DelivererTimings | None = None,
     ) -> None:
-        self._host = app
+        self._app = app
         self._database = app.database
         self._client = client
         self._payload_of = payload_of
         self._message_of = message_of
         self._open_secret = open_secret
-        self._pace = pace or Pace()
-        self._most = app.settings.webhook_senders
+        self._timings = timings or DelivererTimings()
+        self._concurrency = app.settings.webhook_senders
         self._tries = app.settings.webhook_tries
         self.holder = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
         self._skew = 0
-        # Until when each hook we hold is surely nobody else's, by the clock that only goes forward.
-        self._sure: dict[int, float] = {}
-        self._lanes: set[asyncio.Task[None]] = set()
+        # When the lease of each of our hooks expires, by the monotonic clock.
+        self._leases: dict[int, float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._results: list[Result] = []
         self._pauses: list[Pause] = []
         self._released: list[int] = []
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="outbox-reads")
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="outbox-writes")
         self._wake = asyncio.Event()
-        self._something = asyncio.Event()
+        self._unwritten = asyncio.Event()
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """Finish what is under way and begin nothing more; to be called in the loop's own thread."""
+        """Finish the requests in flight and start no more; to be called in the loop's own thread."""
         self._stopping.set()
         self._wake.set()
 
     async def run(self) -> None:
-        """Send until told to stop, and end when everything is written."""
+        """Send until stopped, and return when all results are written."""
         try:
-            # On SQLite everybody is on one machine: who has the lock knows that all others are gone.
-            with OnlyOne(self._host.settings.data, needed=self._database.is_sqlite) as alone:
+            # On SQLite there is one machine: whoever has the lock knows that no other process holds a lease.
+            with OnlyOne(self._app.settings.data, needed=self._database.is_sqlite) as alone:
                 while not alone.taken() and not self._stopping.is_set():
-                    await self._rest(self._pace.trouble)
+                    await self._sleep(self._timings.retry_delay)
                 if not self._stopping.is_set():
-                    await self._send_all()
+                    await self._drain()
         finally:
             await self._client.close()
             self._reading.shutdown()
             self._writing.shutdown()
 
-    async def _send_all(self) -> None:
-        await self._surely(self._begin)
-        helpers = [asyncio.create_task(self._keep_hold()), asyncio.create_task(self._keep_writing())]
+    async def _drain(self) -> None:
+        await self._guarded(self._start)
+        background = [asyncio.create_task(self._renew_leases()), asyncio.create_task(self._write_results())]
         try:
             while not self._stopping.is_set():
                 # Cleared before looking: what comes after the look wakes us again.
                 self._wake.clear()
-                begun = await self._surely(self._open_lanes) or 0
-                if not begun or len(self._lanes) >= self._most:
-                    await self._rest(self._pace.idle)
-            if self._lanes:
-                await asyncio.wait(self._lanes)
+                begun = await self._guarded(self._claim_hooks) or 0
+                if not begun or len(self._tasks) >= self._concurrency:
+                    await self._sleep(self._timings.poll_interval)
+            if self._tasks:
+                await asyncio.wait(self._tasks)
         finally:
-            for helper in helpers:
-                helper.cancel()
-            await asyncio.gather(*helpers, return_exceptions=True)
-            await self._surely(self._write)
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
+            await self._guarded(self._write_once)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         if self._database.is_sqlite:
-            await self._write_with(outbox.free_all, self._database)
-        self._skew = await self._write_with(outbox.clock_skew, self._database)
+            await self._in_write_thread(outbox.free_all, self._database)
+        self._skew = await self._in_write_thread(outbox.clock_skew, self._database)
 
-    async def _surely(self, work: Callable[[], Any]) -> Any:
-        """Do something; when the database does not answer, say so and go on a little later."""
+    async def _guarded(self, work: Callable[[], Any]) -> Any:
+        """Run a database operation; log its failure and wait, so that the caller's loop can retry it."""
         try:
             return await work()
         except Exception as error:
@@ -156,11 +157,11 @@ class Deliverer:
                 log.warning("deliveries wait: the database does not answer", error=type(error).__name__)
             else:
                 log.exception("deliveries wait: something is wrong")
-        await self._rest(self._pace.trouble, wakes=False)
+        await self._sleep(self._timings.retry_delay, wakes=False)
         return None
 
-    async def _rest(self, seconds: float, *, wakes: bool = True) -> None:
-        """Wait a while, or until something is to be done."""
+    async def _sleep(self, seconds: float, *, wakes: bool = True) -> None:
+        """Sleep, or wake up early when there is work or the deliverer is stopped."""
         event = self._wake if wakes else self._stopping
         try:
             async with asyncio.timeout(seconds):
@@ -169,45 +170,45 @@ class Deliverer:
             pass
 
     def _now(self) -> int:
-        """Return the time in milliseconds, by the database's clock."""
+        """Return the database's time in milliseconds."""
         return int(time.time() * 1000) + self._skew
 
-    async def _open_lanes(self) -> int:
-        """Take hold of hooks that have something due, and begin to send to them."""
-        room = self._most - len(self._lanes)
+    async def _claim_hooks(self) -> int:
+        """Lease hooks with due deliveries, up to the concurrency limit, and start a task for each."""
+        room = self._concurrency - len(self._tasks)
         if room <= 0:
             return 0
-        now, sure = self._now(), time.monotonic() + self._pace.hold
-        until = now + int(self._pace.hold * 1000)
-        claimed = await self._write_with(
+        now, expires = self._now(), time.monotonic() + self._timings.lease
+        until = now + int(self._timings.lease * 1000)
+        claimed = await self._in_write_thread(
             lambda: outbox.claim(self._database, self.holder, most=room, until=until, now=now)
         )
         for hook in claimed:
-            self._sure[hook] = sure
-            lane = asyncio.create_task(self._lane(hook))
-            self._lanes.add(lane)
-            lane.add_done_callback(self._lane_ended)
+            self._leases[hook] = expires
+            task = asyncio.create_task(self._send_to_hook(hook))
+            self._tasks.add(task)
+            task.add_done_callback(self._task_done)
         return len(claimed)
 
-    def _lane_ended(self, lane: "asyncio.Task[None]") -> None:
-        self._lanes.discard(lane)
-        if len(self._lanes) + 1 >= self._most:
+    def _task_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if len(self._tasks) + 1 >= self._concurrency:
             self._wake.set()
 
-    async def _lane(self, hook: int) -> None:
-        """Send to one hook until nothing is left, something fails, or it is no longer ours."""
+    async def _send_to_hook(self, hook: int) -> None:
+        """Send to one hook until its outbox is empty, a delivery fails, or the lease is lost."""
         last = 0
         try:
             while not self._stopping.is_set():
-                batch = await self._read_with(self._take, hook, last)
+                batch = await self._in_read_thread(self._read_batch, hook, last)
                 if batch is None or not batch.waiting:
                     break
-                fresh_until = time.monotonic() + self._pace.fresh
+                batch_until = time.monotonic() + self._timings.batch_time
                 for one in batch.waiting:
                     if one.due_at > self._now() or not await self._deliver(batch, one):
                         return
                     last = one.id
-                    if self._stopping.is_set() or time.monotonic() >= fresh_until:
+                    if self._stopping.is_set() or time.monotonic() >= batch_until:
                         break
         except Exception as error:
             if is_outage(error):
@@ -216,17 +217,17 @@ class Deliverer:
                 )
             else:
                 log.exception("a delivery waits: something is wrong", hook=hook)
-            await self._rest(self._pace.trouble, wakes=False)
+            await self._sleep(self._timings.retry_delay, wakes=False)
         finally:
             self._released.append(hook)
-            self._something.set()
+            self._unwritten.set()
 
-    def _take(self, hook: int, after: int) -> DeliveryBatch | None:
-        """Read what a hook is to be sent next, and make what has not been made; runs in a thread."""
+    def _read_batch(self, hook: int, after: int) -> DeliveryBatch | None:
+        """Read the next batch of a hook and render payloads that are missing; runs in a thread."""
         held = outbox.held(self._database, self.holder, hook, now=self._now())
         if held is None:
             return None
-        waiting = outbox.waiting_for(self._database, hook, after=after, most=TAKEN_AT_ONCE)
+        waiting = outbox.waiting_for(self._database, hook, after=after, most=BATCH_SIZE)
         missing = list({one.event_id for one in waiting if not one.payload})
         if not missing:
             return DeliveryBatch(held, waiting, {})
@@ -234,7 +235,7 @@ class Deliverer:
         problems: dict[int, HostingError] = {}
         for event in outbox.unmade(self._database, missing):
             try:
-                made[event.id] = self._payload_of(self._host, event)
+                made[event.id] = self._payload_of(self._app, event)
             except Missing as error:
                 problems[event.id] = DeliveryHopeless(f"what it tells of is gone: {error}")
             except Exception as error:
@@ -251,35 +252,37 @@ class Deliverer:
         )
 
     async def _deliver(self, batch: DeliveryBatch, one: Waiting) -> bool:
-        """Try to deliver, note what came of it, and tell whether the next one may go."""
-        if time.monotonic() >= self._sure.get(batch.held.hook.id, 0.0):
+        """Attempt a delivery, record the result, and return whether the next one may be sent."""
+        if time.monotonic() >= self._leases.get(batch.held.hook.id, 0.0):
             return False
-        attempt = Try(batch.held, one, time.monotonic())
+        attempt = DeliveryAttempt(batch.held, one, time.monotonic())
         try:
             attempt.outgoing = compose(batch.held, one, batch.payload(one), self._open_secret, self._message_of)
             if attempt.outgoing is None:
-                return self._over(attempt, "cancelled", "this type of webhook has no message for it")
+                return self._finish(attempt, "cancelled", "this type of webhook has no message for it")
             attempt.answer = await self._client.send(attempt.outgoing)
         except DeliveryHopeless as error:
-            return self._over(attempt, "failed", str(error))
+            return self._finish(attempt, "failed", str(error))
         except HostingError as error:
-            return self._failed(attempt, str(error))
+            return self._schedule_retry(attempt, str(error))
         except Exception as error:
             log.exception("a delivery failed", delivery=one.id)
-            return self._failed(attempt, f"something is wrong here ({type(error).__name__}); the log says what")
+            return self._schedule_retry(
+                attempt, f"something is wrong here ({type(error).__name__}); the log says what"
+            )
         if not 200 <= attempt.answer.status < 300:
-            return self._failed(attempt, f"it answered {attempt.answer.status}")
-        self._note(attempt.succeeded(self._now()), "delivered")
+            return self._schedule_retry(attempt, f"it answered {attempt.answer.status}")
+        self._record(attempt.succeeded(self._now()), "delivered")
         return True
 
-    def _over(self, attempt: Try, state: str, error: str) -> bool:
-        """Note that a delivery ends without having been made; the next one may go."""
+    def _finish(self, attempt: DeliveryAttempt, state: str, error: str) -> bool:
+        """Record that a delivery will not be retried; the next one may be sent."""
         log.info("a delivery ended", hook=attempt.held.hook.id, delivery=attempt.one.id, state=state)
-        self._note(attempt.ended(self._now(), state, error), state)
+        self._record(attempt.ended(self._now(), state, error), state)
         return True
 
-    def _failed(self, attempt: Try, error: str) -> bool:
-        """Note that a delivery is to be tried again; when it has been tried often enough, pause the hook."""
+    def _schedule_retry(self, attempt: DeliveryAttempt, error: str) -> bool:
+        """Record a failed attempt and schedule its retry; after the last one, pause the hook."""
         hook, tries = attempt.held.hook.id, attempt.one.tries + 1
         now = self._now()
         if tries >= self._tries:
@@ -291,35 +294,35 @@ class Deliverer:
         else:
             status = 0 if attempt.answer is None else attempt.answer.status
             log.info("a delivery failed", hook=hook, delivery=attempt.one.id, tries=tries, status=status)
-        self._note(attempt.again(now, error), "retried")
+        self._record(attempt.again(now, error), "retried")
         return False
 
-    def _note(self, result: Result, outcome: str) -> None:
+    def _record(self, result: Result, outcome: str) -> None:
         metrics.count_delivery(outcome, result.milliseconds / 1000)
         self._results.append(result)
-        self._something.set()
+        self._unwritten.set()
 
-    async def _keep_writing(self) -> None:
-        """Write what lanes found out, a moment after there is something."""
+    async def _write_results(self) -> None:
+        """Write results in batches, as they come."""
         while True:
-            await self._something.wait()
-            await asyncio.sleep(self._pace.gather)
-            await self._surely(self._write)
+            await self._unwritten.wait()
+            await asyncio.sleep(self._timings.write_delay)
+            await self._guarded(self._write_once)
 
-    async def _write(self) -> None:
-        """Write everything gathered so far; on failure it stays gathered."""
-        self._something.clear()
+    async def _write_once(self) -> None:
+        """Write all results collected so far; on failure they stay collected."""
+        self._unwritten.clear()
         results, pauses, released = self._results, self._pauses, self._released
         if not (results or pauses or released):
             return
         self._results, self._pauses, self._released = [], [], []
         now = self._now()
-        # Before they are let go of: the next one to hold them may be we.
-        sure = {hook: self._sure.pop(hook) for hook in released if hook in self._sure}
+        # Before the leases are released: the next process to take them may be this one.
+        expires = {hook: self._leases.pop(hook) for hook in released if hook in self._leases}
         try:
-            # Not to be cut off half-way: what was given to the thread would be forgotten here.
+            # Not cancelled half-way: results handed to the thread would be lost here.
             await asyncio.shield(
-                self._write_with(
+                self._in_write_thread(
                     lambda: outbox.write_results(
                         self._database, self.holder, results, pauses=pauses, released=released, now=now
                     )
@@ -331,38 +334,38 @@ class Deliverer:
             self._results = results + self._results
             self._pauses = pauses + self._pauses
             self._released = released + self._released
-            self._sure |= sure
-            self._something.set()
+            self._leases |= expires
+            self._unwritten.set()
             raise
 
-    async def _keep_hold(self) -> None:
-        """Say again and again which hooks are ours."""
+    async def _renew_leases(self) -> None:
+        """Renew the leases of our hooks, three times in the life of a lease."""
         checked = time.monotonic()
         while True:
-            await asyncio.sleep(self._pace.hold / 3)
-            await self._surely(self._renew)
-            if time.monotonic() - checked > SKEW_SECONDS:
+            await asyncio.sleep(self._timings.lease / 3)
+            await self._guarded(self._renew_once)
+            if time.monotonic() - checked > SKEW_INTERVAL:
                 checked = time.monotonic()
-                await self._surely(self._look_at_clock)
+                await self._guarded(self._measure_skew)
 
-    async def _look_at_clock(self) -> None:
-        self._skew = await self._write_with(outbox.clock_skew, self._database)
+    async def _measure_skew(self) -> None:
+        self._skew = await self._in_write_thread(outbox.clock_skew, self._database)
 
-    async def _renew(self) -> None:
-        mine = list(self._sure)
+    async def _renew_once(self) -> None:
+        mine = list(self._leases)
         if not mine:
             return
-        now, sure = self._now(), time.monotonic() + self._pace.hold
-        until = now + int(self._pace.hold * 1000)
-        still = await self._write_with(
+        now, expires = self._now(), time.monotonic() + self._timings.lease
+        until = now + int(self._timings.lease * 1000)
+        still = await self._in_write_thread(
             lambda: outbox.renew(self._database, self.holder, mine, until=until, now=now)
         )
         for hook in mine:
-            if hook in still and hook in self._sure:
-                self._sure[hook] = sure
+            if hook in still and hook in self._leases:
+                self._leases[hook] = expires
 
-    async def _read_with(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def _in_read_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._reading, work, *arguments)
 
-    async def _write_with(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def _in_write_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._writing, work, *arguments)

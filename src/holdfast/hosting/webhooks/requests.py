@@ -15,7 +15,7 @@ from holdfast.hosting.webhooks.signatures import announcing, signed, signed_requ
 from holdfast.hosting.webhooks.webhook_request import WebhookRequest
 from holdfast.http_client.urls import without_credentials
 
-__all__ = ["AS_IT_IS", "MessageOf", "Try", "compose"]
+__all__ = ["AS_IT_IS", "DeliveryAttempt", "MessageOf", "compose"]
 
 # Types that are sent the event as it is; the others are sent a message made from it.
 AS_IT_IS: Final = frozenset({"gitea", "gogs"})
@@ -56,8 +56,8 @@ def compose(
 
 
 @dataclass(slots=True)
-class Try:
-    """One try to deliver, while it is made."""
+class DeliveryAttempt:
+    """One attempt to deliver, while it is made."""
 
     held: Held
     one: Waiting
