@@ -72,7 +72,7 @@ ELSEWHERE = {
     Path("backup/container/faults.py"): "backup/rules/test_container.py",
     **{
         Path(f"backup/wire/{name}.py"): "backup/wire/test_check.py"
-        for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "numbers", "records", "values")
+        for name in ("bodies", "fields", "ground", "hooks", "items", "kinds", "records", "values")
     },
     Path("backup/wire/checks.py"): "backup/rules/test_book.py",
     Path("cli/inputs.py"): "cli/test_backup.py",

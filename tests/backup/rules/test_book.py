@@ -6,7 +6,7 @@ import pytest
 from google.protobuf.descriptor import Descriptor
 
 from holdfast.backup.rules import RULES, Finding, Profile, Severity
-from holdfast.backup.rules.book import FAMILIES, graves, rule_named, rule_numbered
+from holdfast.backup.rules.book import FAMILIES, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.ledger import Ledger
 from holdfast.backup.rules.rule import Purpose
 from holdfast.backup.schema import BackupInfo, Frame, backup_pb2
@@ -116,10 +116,10 @@ def test_the_kept_backup_has_something_for_every_field_that_is_checked() -> None
 
 
 def test_every_number_of_the_core_is_a_rule() -> None:
-    """And every rule has an id of its own."""
-    for number in range(1, len(numbers.NAMES)):
-        assert rule_numbered(number).id == numbers.name_of_rule(number)
-    assert len({rule.id for rule in RULES}) == len(RULES)
+    """And every rule has an id and a number of its own."""
+    assert {rule.id: rule.number for rule in RULES} == numbers.NUMBERS
+    assert len(set(numbers.NUMBERS.values())) == len(RULES)
+    assert all(rule_numbered(rule.number) is rule for rule in RULES)
 
 
 def test_rules_are_written_for_people() -> None:
@@ -136,8 +136,8 @@ def test_rules_are_written_for_people() -> None:
 
 def test_errors_are_marked_for_the_core() -> None:
     """By the number of the rule and the profile."""
-    strict, lenient = graves(Profile.STRICT), graves(Profile.IMPORT)
-    number = numbers.number_of_rule("settings.app-theme.known")
+    strict, lenient = error_mask(Profile.STRICT), error_mask(Profile.IMPORT)
+    number = rule_named("settings.app-theme.known").number
     assert (strict[number], lenient[number]) == (1, 0)
     assert sum(lenient) < sum(strict) == sum(rule.strict is Severity.ERROR for rule in RULES)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.backup.rules.book import PLAN, graves
+from holdfast.backup.rules.book import PLAN, error_mask
 from holdfast.backup.rules.ledger import Ledger
 from holdfast.backup.rules.rule import Profile, Purpose
 from holdfast.backup.schema import Frame
@@ -25,7 +25,7 @@ CAP = 1 << 28
 
 def pages(core: Core, frames: list[bytes]) -> list[tuple[bytes, int]]:
     """Check frames one by one against the people of a kept backup."""
-    desk = Ledger(Purpose.REMOTE, graves(Profile.STRICT), old=False).desk()
+    desk = Ledger(Purpose.REMOTE, error_mask(Profile.STRICT), old=False).desk()
     everybody = known(core)
     checker = core.check.Checker(PLAN)
     checker.sit(replace(desk, people=everybody, chats=everybody, colors=everybody))

@@ -36,9 +36,8 @@ from holdfast.backup.rules import (
 from holdfast.backup.rules.rule import Profile, Rule, Severity
 from holdfast.backup.wire.checks import Plan
 from holdfast.backup.wire.layout import MOST_RULES
-from holdfast.backup.wire.numbers import name_of_rule, number_of_rule
 
-__all__ = ["FAMILIES", "PLAN", "RULES", "graves", "rule_named", "rule_numbered"]
+__all__ = ["FAMILIES", "PLAN", "RULES", "error_mask", "rule_named", "rule_numbered"]
 
 # The record families, in the order in which their records stand in a backup.
 FAMILIES: Final = {
@@ -74,7 +73,8 @@ FAMILIES: Final = {
 }
 RULES: Final[tuple[Rule, ...]] = tuple(rule for family in FAMILIES.values() for rule in family)
 BY_ID: Final[dict[str, Rule]] = {rule.id: rule for rule in RULES}
-PLAN: Final = Plan((number_of_rule(rule.id), check) for rule in RULES for check in rule.checks)
+BY_NUMBER: Final[dict[int, Rule]] = {rule.number: rule for rule in RULES}
+PLAN: Final = Plan((rule.number, check) for rule in RULES for check in rule.checks)
 
 
 def rule_named(name: str) -> Rule:
@@ -84,12 +84,12 @@ def rule_named(name: str) -> Rule:
 
 def rule_numbered(number: int) -> Rule:
     """Return a rule by the number the core knows it by."""
-    return BY_ID[name_of_rule(number)]
+    return BY_NUMBER[number]
 
 
-def graves(profile: Profile) -> bytes:
-    """Mark the rules that are errors under a profile, by number."""
+def error_mask(profile: Profile) -> bytes:
+    """Return a byte for each number of a rule: 1 where the rule is an error under a profile."""
     marks = bytearray(MOST_RULES)
     for rule in RULES:
-        marks[number_of_rule(rule.id)] = rule.severity(profile) is Severity.ERROR
+        marks[rule.number] = rule.severity(profile) is Severity.ERROR
     return bytes(marks)

@@ -6,6 +6,7 @@ from typing import Final
 from holdfast.backup.parts import Part
 from holdfast.backup.rules.repairs import RepairAction
 from holdfast.backup.rules.rule import Breach, Rule, Severity, rule
+from holdfast.backup.wire.numbers import number_of_rule
 
 __all__ = ["RULES", "RULE_OF"]
 
@@ -120,7 +121,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
 )
 
-# The rule that is broken when a part is missing or damaged.
+# The rule that is broken when a part is missing or damaged; opening a backup checks it.
 RULE_OF: Final[Mapping[Part, str]] = {
     Part.LENGTH: "container.length",
     Part.TOKENS: "container.tokens",
@@ -132,3 +133,5 @@ RULE_OF: Final[Mapping[Part, str]] = {
     Part.METADATA: "folder.metadata.readable",
     Part.METADATA_MISSING: "folder.metadata.present",
 }
+for name in RULE_OF.values():
+    number_of_rule(name)

@@ -16,18 +16,24 @@ from holdfast.backup.errors import (
 )
 from holdfast.backup.media import kept
 from holdfast.backup.opening import Backup
-from holdfast.backup.rules.book import rule_named
+from holdfast.backup.rules.book import rule_numbered
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Profile
+from holdfast.backup.wire.numbers import number_of_rule
 
 __all__ = ["check_files", "check_manifest"]
 
-RULES: Final[tuple[tuple[type[AttachmentError], str], ...]] = (
-    (AttachmentMissing, "media.file.present"),
-    (AttachmentTruncated, "media.file.whole"),
-    (AttachmentTooShort, "media.file.whole"),
-    (AttachmentMismatch, "media.file.hash"),
-    (AttachmentError, "media.file.opens"),
+MANIFEST_PRESENT: Final = number_of_rule("folder.manifest.present")
+MANIFEST_READABLE: Final = number_of_rule("folder.manifest.readable")
+MANIFEST_COMPLETE: Final = number_of_rule("folder.manifest.complete")
+UNUSED: Final = number_of_rule("media.file.unused")
+# The rule that each error breaks; the first that matches counts.
+RULES: Final[tuple[tuple[type[AttachmentError], int], ...]] = (
+    (AttachmentMissing, number_of_rule("media.file.present")),
+    (AttachmentTruncated, number_of_rule("media.file.whole")),
+    (AttachmentTooShort, number_of_rule("media.file.whole")),
+    (AttachmentMismatch, number_of_rule("media.file.hash")),
+    (AttachmentError, number_of_rule("media.file.opens")),
 )
 
 
@@ -39,9 +45,9 @@ def check_manifest(backup: Backup, profile: Profile) -> Iterator[Finding]:
         if backup.snapshot.has_manifest():
             deque(backup.snapshot.manifest(), maxlen=0)
         else:
-            yield from found("folder.manifest.present", profile, None)
+            yield from found(MANIFEST_PRESENT, profile, None)
     except BackupError:
-        yield from found("folder.manifest.readable", profile, None)
+        yield from found(MANIFEST_READABLE, profile, None)
 
 
 def listed(snapshot: Snapshot | None) -> set[str] | None:
@@ -65,7 +71,7 @@ def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[
     for pointer, attachment in kept(backup):
         names.add(attachment.name)
         if expected is not None and attachment.name not in expected:
-            yield from found("folder.manifest.complete", profile, pointer.frame, pointer.path)
+            yield from found(MANIFEST_COMPLETE, profile, pointer.frame, pointer.path)
         try:
             if not decrypt:
                 media.check(attachment)
@@ -74,16 +80,16 @@ def check_files(backup: Backup, profile: Profile, *, decrypt: bool) -> Iterator[
                 while source.read(CHUNK):
                     pass
         except AttachmentError as error:
-            name = next(name for kind, name in RULES if isinstance(error, kind))
-            yield from found(name, profile, pointer.frame, pointer.path)
+            number = next(number for kind, number in RULES if isinstance(error, kind))
+            yield from found(number, profile, pointer.frame, pointer.path)
     if backup.snapshot is not None and decrypt:
         for _file in unused(backup.snapshot, names):
-            yield from found("media.file.unused", profile, None, detail=_file)
+            yield from found(UNUSED, profile, None, detail=_file)
 
 
-def found(name: str, profile: Profile, frame: int | None, path: str = "", detail: str = "") -> Iterator[Finding]:
-    """Make a finding, where the rule is asked for."""
-    rule = rule_named(name)
+def found(number: int, profile: Profile, frame: int | None, path: str = "", detail: str = "") -> Iterator[Finding]:
+    """Yield a finding, unless the profile leaves the rule out."""
+    rule = rule_numbered(number)
     severity = rule.severity(profile)
     if severity is not None:
         yield Finding(rule, severity, frame, None, path, detail)

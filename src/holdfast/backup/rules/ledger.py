@@ -10,12 +10,13 @@ from holdfast.backup.rules.rule import Purpose
 from holdfast.backup.schema import Frame, backup_pb2
 from holdfast.backup.wire import kinds, tables
 from holdfast.backup.wire.ground import Desk
+from holdfast.backup.wire.numbers import number_of_rule
 from holdfast.backup.wire.roll import Roll
 
 __all__ = ["Broken", "Ledger"]
 
-# A broken rule, and the path to where it is.
-Broken: TypeAlias = tuple[str, str]
+# The number of a broken rule, and the path to where it is.
+Broken: TypeAlias = tuple[int, str]
 
 PURPOSES: Final = {Purpose.TRANSFER: 0, Purpose.REMOTE: 1, Purpose.TAKEOUT: 2}
 KINDS: Final = {
@@ -28,10 +29,32 @@ KINDS: Final = {
 SETTINGS: Final = "account.accountSettings"
 # Who may do what in a group, and the rule that asks for it to be known; the levels there are but UNKNOWN.
 ACCESS: Final = {
-    **dict.fromkeys(("attributes", "members", "addFromInviteLink"), "group.access.known"),
-    "memberLabel": "group.access.label-known",
+    **dict.fromkeys(("attributes", "members", "addFromInviteLink"), number_of_rule("group.access.known")),
+    "memberLabel": number_of_rule("group.access.label-known"),
 }
 LEVELS: Final = frozenset(backup_pb2.Group.AccessControl.AccessRequired.values()) - {0}
+
+ACCOUNT_FIRST: Final = number_of_rule("account.first")
+ACCOUNT_ONCE: Final = number_of_rule("account.once")
+ACCOUNT_PRESENT: Final = number_of_rule("account.present")
+CHAT_FOLDER_ALL_ONCE: Final = number_of_rule("chat-folder.all.once")
+CHAT_FOLDER_ALL_PRESENT: Final = number_of_rule("chat-folder.all.present")
+CHAT_STYLE_COLOR_KNOWN: Final = number_of_rule("chat-style.color.known")
+CHAT_ID_UNIQUE: Final = number_of_rule("chat.id.unique")
+CHAT_PINNED_ORDER_UNIQUE: Final = number_of_rule("chat.pinned-order.unique")
+CUSTOM_COLOR_ID_UNIQUE: Final = number_of_rule("custom-color.id.unique")
+RECIPIENT_ACI_UNIQUE: Final = number_of_rule("recipient.aci.unique")
+RECIPIENT_CALL_LINK_UNIQUE: Final = number_of_rule("recipient.call-link.unique")
+RECIPIENT_E164_UNIQUE: Final = number_of_rule("recipient.e164.unique")
+RECIPIENT_GROUP_UNIQUE: Final = number_of_rule("recipient.group.unique")
+RECIPIENT_ID_UNIQUE: Final = number_of_rule("recipient.id.unique")
+RECIPIENT_LIST_UNIQUE: Final = number_of_rule("recipient.list.unique")
+RECIPIENT_PNI_UNIQUE: Final = number_of_rule("recipient.pni.unique")
+RECIPIENT_USERNAME_UNIQUE: Final = number_of_rule("recipient.username.unique")
+RELEASE_NOTES_ONCE: Final = number_of_rule("release-notes.once")
+SELF_ONCE: Final = number_of_rule("self.once")
+SELF_PRESENT: Final = number_of_rule("self.present")
+STICKER_PACK_ID_UNIQUE: Final = number_of_rule("sticker-pack.id.unique")
 
 
 def kind_of(recipient: backup_pb2.Recipient) -> int:
@@ -73,7 +96,7 @@ class Ledger:
         self._release_notes = 0
         self._folders = 0
         self._all_folders = 0
-        self._met: set[tuple[str, object]] = set()
+        self._met: set[tuple[int, object]] = set()
 
     def desk(self, *, lend: bool = False) -> Desk:
         """Give what frames are checked against; with `lend` it stays as it is now."""
@@ -102,44 +125,44 @@ class Ledger:
             return self._enter_chat(frame.chat, index)
         if which == "account":
             return list(self._enter_account(frame.account, index))
-        if which == "stickerPack" and self._again("sticker-pack.id.unique", frame.stickerPack.packId):
-            return [("sticker-pack.id.unique", "stickerPack.packId")]
+        if which == "stickerPack" and self._again(STICKER_PACK_ID_UNIQUE, frame.stickerPack.packId):
+            return [(STICKER_PACK_ID_UNIQUE, "stickerPack.packId")]
         if which == "chatFolder":
             self._folders += 1
             if frame.chatFolder.folderType == backup_pb2.ChatFolder.FolderType.ALL:
                 self._all_folders += 1
                 if self._all_folders > 1:
-                    return [("chat-folder.all.once", "chatFolder.folderType")]
+                    return [(CHAT_FOLDER_ALL_ONCE, "chatFolder.folderType")]
         return []
 
     def finish(self) -> Iterator[Broken]:
         """Yield what is missing at the end."""
         if not self._accounts:
-            yield "account.present", ""
+            yield ACCOUNT_PRESENT, ""
         if self._folders and not self._all_folders:
-            yield "chat-folder.all.present", ""
+            yield CHAT_FOLDER_ALL_PRESENT, ""
         if not self._selves:
-            yield "self.present", ""
+            yield SELF_PRESENT, ""
 
     def _enter_account(self, account: backup_pb2.AccountData, index: int) -> Iterator[Broken]:
         self._accounts += 1
         if self._accounts > 1:
-            yield "account.once", "account"
+            yield ACCOUNT_ONCE, "account"
             return
         if index != 1:
-            yield "account.first", "account"
+            yield ACCOUNT_FIRST, "account"
         self._take_back()
         settings = account.accountSettings
         for number, color in enumerate(settings.customChatColors):
             if color.id == 0:
                 continue
             if self._colors.knows(color.id):
-                yield "custom-color.id.unique", f"{SETTINGS}.customChatColors[{number}].id"
+                yield CUSTOM_COLOR_ID_UNIQUE, f"{SETTINGS}.customChatColors[{number}].id"
             else:
                 self._colors.add(color.id, 0, index)
         style = settings.defaultChatStyle
         if style.WhichOneof("bubbleColor") == "customColorId" and not self._colors.knows(style.customColorId):
-            yield "chat-style.color.known", f"{SETTINGS}.defaultChatStyle.customColorId"
+            yield CHAT_STYLE_COLOR_KNOWN, f"{SETTINGS}.defaultChatStyle.customColorId"
 
     def _enter_recipient(self, recipient: backup_pb2.Recipient, index: int) -> list[Broken]:
         kind = kind_of(recipient)
@@ -148,17 +171,17 @@ class Ledger:
         if key:
             if self._people.knows(key):
                 # Who it is has been said already, and would break every other rule here too.
-                return [("recipient.id.unique", "recipient.id")]
+                return [(RECIPIENT_ID_UNIQUE, "recipient.id")]
             self._take_back()
             self._people.add(key, kind, index)
         if kind == kinds.SELF:
             self._selves += 1
             if self._selves > 1:
-                found.append(("self.once", "recipient.self"))
+                found.append((SELF_ONCE, "recipient.self"))
         elif kind == kinds.RELEASE_NOTES:
             self._release_notes += 1
             if self._release_notes > 1:
-                found.append(("release-notes.once", "recipient.releaseNotes"))
+                found.append((RELEASE_NOTES_ONCE, "recipient.releaseNotes"))
         for rule, value, path in identities(recipient):
             if self._again(rule, value):
                 found.append((rule, path))
@@ -169,15 +192,15 @@ class Ledger:
         key = chat.id
         if key:
             if self._chats.knows(key):
-                return [("chat.id.unique", "chat.id")]
+                return [(CHAT_ID_UNIQUE, "chat.id")]
             self._take_back()
             owner = chat.recipientId
             self._chats.add(key, self._people.kind_of(owner), index, owner)
-        if chat.HasField("pinnedOrder") and self._again("chat.pinned-order.unique", chat.pinnedOrder):
-            return [("chat.pinned-order.unique", "chat.pinnedOrder")]
+        if chat.HasField("pinnedOrder") and self._again(CHAT_PINNED_ORDER_UNIQUE, chat.pinnedOrder):
+            return [(CHAT_PINNED_ORDER_UNIQUE, "chat.pinnedOrder")]
         return []
 
-    def _again(self, rule: str, value: object) -> bool:
+    def _again(self, rule: int, value: object) -> bool:
         """Tell whether a value was met before, and remember it."""
         before = len(self._met)
         self._met.add((rule, value))
@@ -204,23 +227,23 @@ def unknown_access(recipient: backup_pb2.Recipient) -> Iterator[Broken]:
                 yield rule, f"recipient.group.snapshot.accessControl.{name}"
 
 
-def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[str, object, str]]:
+def identities(recipient: backup_pb2.Recipient) -> Iterator[tuple[int, object, str]]:
     """Yield what no other recipient may have: the rule that says so, the value, and its path."""
     which = recipient.WhichOneof("destination")
     if which == "contact":
         contact = recipient.contact
         if contact.HasField("username"):
-            yield "recipient.username.unique", contact.username.lower(), "recipient.contact.username"
+            yield RECIPIENT_USERNAME_UNIQUE, contact.username.lower(), "recipient.contact.username"
         if contact.HasField("e164") and contact.e164:
-            yield "recipient.e164.unique", contact.e164, "recipient.contact.e164"
+            yield RECIPIENT_E164_UNIQUE, contact.e164, "recipient.contact.e164"
         if contact.HasField("aci"):
-            yield "recipient.aci.unique", contact.aci, "recipient.contact.aci"
+            yield RECIPIENT_ACI_UNIQUE, contact.aci, "recipient.contact.aci"
         if contact.HasField("pni"):
-            yield "recipient.pni.unique", contact.pni, "recipient.contact.pni"
+            yield RECIPIENT_PNI_UNIQUE, contact.pni, "recipient.contact.pni"
     elif which == "group":
-        yield "recipient.group.unique", recipient.group.masterKey, "recipient.group.masterKey"
+        yield RECIPIENT_GROUP_UNIQUE, recipient.group.masterKey, "recipient.group.masterKey"
     elif which == "distributionList":
         listed = recipient.distributionList
-        yield "recipient.list.unique", listed.distributionId, "recipient.distributionList.distributionId"
+        yield RECIPIENT_LIST_UNIQUE, listed.distributionId, "recipient.distributionList.distributionId"
     elif which == "callLink":
-        yield "recipient.call-link.unique", recipient.callLink.rootKey, "recipient.callLink.rootKey"
+        yield RECIPIENT_CALL_LINK_UNIQUE, recipient.callLink.rootKey, "recipient.callLink.rootKey"

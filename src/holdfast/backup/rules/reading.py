@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from holdfast.backup.rules.book import RULES, rule_numbered
+from holdfast.backup.rules.book import RULES, rule_named, rule_numbered
 from holdfast.backup.rules.finding import Finding
 from holdfast.backup.rules.rule import Breach, Edition, Profile, Severity
 from holdfast.backup.wire import tables
@@ -18,27 +18,25 @@ READABLE: Final = number_of_rule("frame.readable")
 WHOLE: Final = number_of_rule("stream.whole")
 # What is broken when a record that another needs is not there.
 NEEDS_ANOTHER: Final = frozenset(
-    number_of_rule(rule.id)
+    rule.number
     for rule in RULES
     if (rule.breach is Breach.REFERENCE and rule.id.endswith(".known")) or rule.id == "account.first"
 )
 
 # The limits that the core cannot apply, by the number of their rule, and how the size of a value is measured.
-LIMITS: Final = {number_of_rule(rule.id): rule.limit for rule in RULES if rule.limit is not None}
+LIMITS: Final = {rule.number: rule.limit for rule in RULES if rule.limit is not None}
 MEASURES: Final = {number: limit.measure for number, limit in LIMITS.items() if limit.measure is not None}
-CROWDED: Final = number_of_rule("frame.crowded")
-UNKNOWN_FIELD: Final = number_of_rule("schema.field.unknown")
-UNKNOWN_VALUE: Final = number_of_rule("schema.value.unknown")
+CROWDED: Final = rule_named("frame.crowded").number
+UNKNOWN_FIELD: Final = rule_named("schema.field.unknown").number
+UNKNOWN_VALUE: Final = rule_named("schema.value.unknown").number
 DATES: Final = {
-    number_of_rule("date.zero"): 1,
-    number_of_rule("date.past"): 2,
-    number_of_rule("date.future"): 4,
+    rule_named("date.zero").number: 1,
+    rule_named("date.past").number: 2,
+    rule_named("date.future").number: 4,
 }
 # How often a warning about the dates of one field is repeated.
 MOST_WARNINGS: Final = 5
-LENGTHS: Final = frozenset(
-    number_of_rule(rule.id) for rule in RULES if rule.id.endswith((".length", ".id", ".id.length"))
-)
+LENGTHS: Final = frozenset(rule.number for rule in RULES if rule.id.endswith((".length", ".id", ".id.length")))
 
 
 class Raw(NamedTuple):

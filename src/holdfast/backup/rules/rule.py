@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from holdfast.backup.rules.repairs import Fix, RepairAction
 from holdfast.backup.wire.checks import Check
+from holdfast.backup.wire.numbers import add_rule
 
 __all__ = [
     "BOTH",
@@ -127,13 +128,14 @@ class Rule:
 
     `editions` are those in which it is asked at all, `strict_editions` those in which exporters were held to it.
     `wrong` says in one sentence what is wrong when it is broken, `advice` what to do, `importer` what an importer
-    will do about it. `checks` are what the core holds single fields to; where there are none, the rule is written
-    out in the core or in the ledger. `fields` are all it looks at, each written as `Message.field`, a oneof by its
-    own name. `limit` is applied to what the core reports. `repairs` are tried in their order; `file_repair` is for
-    rules about the file instead of a record.
+    will do about it. `number` is how the compiled core knows it. `checks` are what the core holds single fields
+    to; where there are none, other code asks for the number and checks the rule. `fields` are all it looks at,
+    each written as `Message.field`, a oneof by its own name. `limit` is applied to what the core reports.
+    `repairs` are tried in their order; `file_repair` is for rules about the file instead of a record.
     """
 
     id: str
+    number: int = field(repr=False)
     wrong: str
     advice: str
     source: Source
@@ -185,6 +187,7 @@ def rule(  # noqa: PLR0917
     """Write a rule down; what its kind decides, and fields that its checks name, need not be said."""
     return Rule(
         id=name,
+        number=add_rule(name, by_fields=bool(checks)),
         wrong=wrong,
         advice=advice,
         source=source,

@@ -20,7 +20,7 @@ from holdfast.backup.container.faults import Fault
 from holdfast.backup.errors import DamagedBackup, DamagedContainer, FolderIncomplete, UnreadableBackup
 from holdfast.backup.opening import Backup
 from holdfast.backup.parts import Part
-from holdfast.backup.rules.book import PLAN, graves, rule_named
+from holdfast.backup.rules.book import PLAN, error_mask, rule_named, rule_numbered
 from holdfast.backup.rules.container import RULE_OF
 from holdfast.backup.rules.files import check_files, check_manifest
 from holdfast.backup.rules.finding import Finding
@@ -32,7 +32,7 @@ from holdfast.backup.wire import Block, tables
 from holdfast.backup.wire.check import TANGLED, Checker
 from holdfast.backup.wire.ground import Desk
 from holdfast.backup.wire.last import last_of_each
-from holdfast.backup.wire.numbers import number_of_rule
+from holdfast.backup.wire.numbers import require_checks
 from holdfast.backup.wire.salvage import Gap
 from holdfast.backup.wire.stream import NO_CAP
 from holdfast.backup.wire.varint import encode_varint
@@ -49,6 +49,9 @@ INSIDE: Final = frozenset({Part.COMPRESSION, Part.CHECKSUM, Part.PADDING})
 MOST_THREADS: Final = 4
 # How many findings wait in memory while the edition is not known.
 MOST_HELD: Final = 50_000
+
+# All code that checks a rule is imported by now.
+require_checks()
 
 
 class Held:
@@ -100,7 +103,7 @@ class Validator:
         self.profile = Profile(profile)
         self.edition = None if edition == "auto" else Edition(edition)
         self.frames = 0
-        self.ledger = Ledger(Purpose(purpose), graves(self.profile), old=self.edition is Edition.SPEC)
+        self.ledger = Ledger(Purpose(purpose), error_mask(self.profile), old=self.edition is Edition.SPEC)
         self._checker = Checker(PLAN)
         self._explainer = Explainer(self.profile, self.ledger.quiet)
         self._held = Held()
@@ -152,8 +155,8 @@ class Validator:
             self.edition = Edition.SPEC
         yield from self._explain(self._held.drain(), self.edition)
         consequence = not whole or self._explainer.lost
-        for name, path in self.ledger.finish():
-            rule = rule_named(name)
+        for number, path in self.ledger.finish():
+            rule = rule_numbered(number)
             severity = rule.severity(self.profile, self.edition)
             if severity is not None:
                 yield Finding(rule, severity, None, None, path, consequence=consequence)
@@ -197,7 +200,7 @@ class Validator:
         page = self._checker.take()
         found = list(read_page(page, raw)) if page else []
         broken = self.ledger.enter(frame, index)
-        return found + [Raw(index, offset, number_of_rule(rule), 0, 0, path) for rule, path in broken]
+        return found + [Raw(index, offset, number, 0, 0, path) for number, path in broken]
 
     @property
     def newer(self) -> bool:

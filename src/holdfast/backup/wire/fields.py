@@ -42,6 +42,7 @@ if not cython.compiled:
         WIDTH,
         WIRE_TYPE,
     )
+    from holdfast.backup.wire.numbers import Hook
 
 __all__ = ["TANGLED", "Fields"]
 
@@ -287,8 +288,8 @@ class Fields(Hooks):
             self.unchosen(message, depth)
         hook = cython.cast(cython.uint, self.heads[4 * message] >> HOOK_AT)
         if hook:
-            self.together(hook, depth)
-            if hook == 1 and (seen >> REVISIONS) & 1:
+            self.run_hook(hook, depth)
+            if hook == Hook.CHAT_ITEM and (seen >> REVISIONS) & 1:
                 self.revisions(begin, depth)
 
     def revisions(self, begin: cython.size_t, depth: cython.int) -> cython.void:

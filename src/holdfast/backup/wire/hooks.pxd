@@ -1,5 +1,6 @@
 from holdfast.backup.wire.items cimport Items
+from holdfast.backup.wire.numbers cimport Hook
 
 cdef class Hooks(Items):
-    cdef void together(self, unsigned int hook, int depth) noexcept nogil
-    cdef void together_in_records(self, unsigned int hook, int depth) noexcept nogil
+    cdef void run_hook(self, unsigned int hook, int depth) noexcept nogil
+    cdef void run_record_hook(self, unsigned int hook, int depth) noexcept nogil

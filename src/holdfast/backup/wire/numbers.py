@@ -1,24 +1,94 @@
-"""Rules have numbers inside the core, and names everywhere else.
+"""The numbers by which the compiled core knows rules and hooks; everywhere else they have names.
 
-A rule gets its number when it is first named, by the core or by whoever describes it. Number 0 is no rule.
+A rule gets its number when it is first named: by its description, or by the code that checks it. `require_checks`
+compares the two once everything is imported. Number 0 is no rule.
 """
 
+from enum import IntEnum, auto
 from typing import Final
 
-__all__ = ["name_of_rule", "number_of_rule"]
+__all__ = ["Hook", "add_rule", "number_of_rule", "require_checks"]
 
-NAMES: Final[list[str]] = [""]
 NUMBERS: Final[dict[str, int]] = {}
+DESCRIBED: Final[set[str]] = set()
+CHECKED: Final[set[str]] = set()
+
+
+class Hook(IntEnum):
+    """A check of several fields of a message, by its number; the most frequent messages come first.
+
+    `numbers.pxd` tells the names to the C compiler, and `hooks.py` compares the two when it is imported.
+    """
+
+    NONE = 0
+    CHAT_ITEM = auto()
+    SEND_STATUS = auto()
+    STANDARD_MESSAGE = auto()
+    TEXT = auto()
+    INCOMING = auto()
+    OUTGOING = auto()
+    REACTION = auto()
+    ATTACHMENT = auto()
+    FILE_POINTER = auto()
+    LOCATOR = auto()
+    QUOTE = auto()
+    BODY_RANGE = auto()
+    UPDATE = auto()
+    SIMPLE_UPDATE = auto()
+    POLL = auto()
+    POLL_VOTE = auto()
+    VIEW_ONCE = auto()
+    STORY_TEXT_REPLY = auto()
+    CARD_NAME = auto()
+    CARD_ADDRESS = auto()
+    PAYMENT_COINS = auto()
+    GIFT_BADGE = auto()
+    PIN_DETAILS = auto()
+    MEMBER_ADDED = auto()
+    CONTACT = auto()
+    NICKNAME = auto()
+    GROUP = auto()
+    GROUP_ATTRIBUTE = auto()
+    GROUP_MEMBER = auto()
+    PENDING_MEMBER = auto()
+    DISTRIBUTION_LIST_ITEM = auto()
+    DISTRIBUTION_LIST = auto()
+    CHAT = auto()
+    CHAT_STYLE = auto()
+    GRADIENT = auto()
+    CHAT_FOLDER = auto()
+    ACCOUNT = auto()
+    ACCOUNT_SETTINGS = auto()
+    CALL_LINK = auto()
+
+
+def number(name: str) -> int:
+    """Return the number of a rule, a new one for a new name."""
+    return NUMBERS.setdefault(name, len(NUMBERS) + 1)
+
+
+def add_rule(name: str, *, by_fields: bool) -> int:
+    """Return the number of a rule that is being described; `by_fields` where checks of single fields apply it.
+
+    Raises `ValueError` for an id that is taken.
+    """
+    if name in DESCRIBED:
+        raise ValueError(f"two rules have the id {name}")
+    DESCRIBED.add(name)
+    if by_fields:
+        CHECKED.add(name)
+    return number(name)
 
 
 def number_of_rule(name: str) -> int:
-    """Return the number of a rule."""
-    if name not in NUMBERS:
-        NUMBERS[name] = len(NAMES)
-        NAMES.append(name)
-    return NUMBERS[name]
+    """Return the number of a rule for the code that checks it, which must ask for it when it is imported."""
+    CHECKED.add(name)
+    return number(name)
 
 
-def name_of_rule(number: int) -> str:
-    """Return the name of a rule."""
-    return NAMES[number]
+def require_checks() -> None:
+    """Raise `ImportError` for a rule that no code checks, and for a check of a rule that does not exist."""
+    if unchecked := DESCRIBED - CHECKED:
+        raise ImportError(f"no code checks the rules: {', '.join(sorted(unchecked))}")
+    if unknown := CHECKED - DESCRIBED:
+        raise ImportError(f"code checks rules that do not exist: {', '.join(sorted(unknown))}")

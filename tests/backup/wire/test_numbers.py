@@ -1,0 +1,67 @@
+"""Every rule has a check and every check a rule; every hook is known to the compiler and is called."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from holdfast.backup.wire import hooks, numbers
+from holdfast.backup.wire.numbers import Hook, add_rule, number_of_rule, require_checks
+
+FOLDER = Path(str(numbers.__file__)).parent
+
+
+@pytest.fixture(autouse=True)
+def _own_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test describe and check rules that nobody else sees."""
+    monkeypatch.setattr(numbers, "NUMBERS", dict(numbers.NUMBERS))
+    monkeypatch.setattr(numbers, "DESCRIBED", set(numbers.DESCRIBED))
+    monkeypatch.setattr(numbers, "CHECKED", set(numbers.CHECKED))
+
+
+def test_a_rule_without_a_check_is_refused() -> None:
+    """Until some code asks for its number, or it has checks of single fields."""
+    require_checks()
+    number = add_rule("boat.name", by_fields=False)
+    with pytest.raises(ImportError, match=r"^no code checks the rules: boat\.name$"):
+        require_checks()
+    assert number_of_rule("boat.name") == number
+    require_checks()
+    add_rule("boat.sail", by_fields=True)
+    require_checks()
+
+
+def test_a_check_without_a_rule_is_refused() -> None:
+    """A misspelt id is found when the package is imported."""
+    number_of_rule("boat.nmae")
+    with pytest.raises(ImportError, match=r"^code checks rules that do not exist: boat\.nmae$"):
+        require_checks()
+
+
+def test_two_rules_cannot_have_the_same_id() -> None:
+    """The second would take the place of the first."""
+    with pytest.raises(ValueError, match=r"two rules have the id poll\.chat"):
+        add_rule("poll.chat", by_fields=False)
+
+
+def test_the_compiler_is_told_the_same_hooks() -> None:
+    """In the same order, from which C counts."""
+    text = (FOLDER / "numbers.pxd").read_text()
+    assert re.findall(r"^    (\w+)$", text, re.MULTILINE) == [hook.name for hook in Hook]
+
+
+def test_every_hook_is_called_once() -> None:
+    """The dispatcher compares with each of them, and each is the hook of one message."""
+    (dispatcher,) = (
+        node
+        for node in ast.parse((FOLDER / "hooks.py").read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name == "Hooks"
+    )
+    compared = [
+        node.comparators[0].attr
+        for node in ast.walk(dispatcher)
+        if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Attribute)
+    ]
+    assert sorted(compared) == sorted(hook.name for hook in Hook if hook is not Hook.NONE)
+    assert sorted(hooks.HOOKS.values()) == list(range(1, len(Hook)))
